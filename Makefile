@@ -39,6 +39,9 @@ bench-runtimes: .venv-bench/installed-runtimes
 	  $(if $(STUDENT_DIR),--student_dir=$(STUDENT_DIR)) \
 	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) $(BENCH_FLAGS)
 
+RUNTIMES = requirements/litert.txt requirements/onnx.txt \
+  requirements/openvino.txt
+
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
 
@@ -46,8 +49,10 @@ bench-runtimes: .venv-bench/installed-runtimes
 	.venv/bin/python -m pip install -q -r requirements.txt
 	touch $@
 
-.venv/installed-dev: requirements/dev.txt requirements.txt | .venv/bin/python
-	.venv/bin/python -m pip install -q -r requirements.txt -r $<
+.venv/installed-dev: requirements/dev.txt requirements.txt $(RUNTIMES) | \
+  .venv/bin/python
+	.venv/bin/python -m pip install -q -r requirements.txt -r $< \
+	  $(RUNTIMES:%=-r %)
 	touch $@ .venv/installed
 
 .venv-docs/installed: requirements/docs.txt
@@ -59,9 +64,6 @@ bench-runtimes: .venv-bench/installed-runtimes
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install -q -r requirements.txt -r $<
 	touch $@
-
-RUNTIMES = requirements/litert.txt requirements/onnx.txt \
-  requirements/openvino.txt
 
 .venv-bench/installed-runtimes: .venv-bench/installed $(RUNTIMES)
 	.venv-bench/bin/python -m pip install -q $(RUNTIMES:%=-r %)

@@ -35,10 +35,11 @@ from files.atomic import atomic_open
 from files.flags import flag
 from files.json_files import format_json
 from files.paths import Kind
+from serving.engines import EngineConfig
 from training.command_line import cli
 
 if TYPE_CHECKING:
-    from serving import requests
+    from serving import TextModel, requests
     from serving.tasks import base
 
 # Exit status by which shells report a broken pipe (SIGPIPE).
@@ -46,13 +47,13 @@ _BROKEN_PIPE = 141
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config:
+class Config(EngineConfig):
     """The model, the requests and the answers."""
 
     model: str = flag(
         ...,
         "Folder of an export, as --export_dir writes it, or of its numbered "
-        "versions; the newest is used. One in LiteRT needs no TensorFlow. A "
+        "versions; the newest is used. Only a SavedModel needs TensorFlow. A "
         "SavedModel is a program: see --allow_any_operation.",
         kind=Kind.MODEL,
     )
@@ -101,11 +102,22 @@ class Config:
     tokens: bool = flag(
         False, "embed: also write each WordPiece and its vector."
     )
-    allow_any_operation: bool = flag(
-        False,
-        "Also load a model with operations that this project's exports do not "
-        "use. They may read and write your files, so know who made the model.",
-    )
+
+    def load(self, default: str | None = None) -> "TextModel":
+        """Loads the model; see serving.load.
+
+        Args:
+            default: the engine without --engine; None = chosen.
+        """
+        # Flags are checked before the seconds that TensorFlow may take to load.
+        import serving
+
+        return serving.load(
+            self.model,
+            self.allow_any_operation,
+            self.num_threads,
+            self.engine or default,
+        )
 
 
 def write_answers(
@@ -237,8 +249,6 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"--input_file={config.input_file} and the texts {[*arguments]} "
             "are both to be answered; leave one out"
         )
-    # Flags are checked before the seconds that TensorFlow may take to load.
-    import serving
     from serving import requests
     from serving.tasks.base import TaskOptions
 
@@ -249,7 +259,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         closefd=bool(config.input_file),
     )
     options = TaskOptions(config.top_k, config.tokens, config.n_best)
-    model = serving.load(config.model, config.allow_any_operation)
+    model = config.load()
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
     read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
@@ -298,11 +308,7 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
 
     if config.output_file is None:
         attention_page.check_may_replace(path)
-    import serving
-
-    found = serving.load(config.model, config.allow_any_operation).attention(
-        *texts
-    )
+    found = config.load("saved_model").attention(*texts)
     with atomic_open(path) as writer:
         writer.write(attention_page.render(found))
     logging.info("%s: open it in a browser", path)

@@ -53,7 +53,7 @@ def export_classifier(
             return {"probabilities": tf.sigmoid(logits)}
         return {"probabilities": tf.nn.softmax(logits)}
 
-    predict = signatures.trace_once(predict, options.export)
+    predict = signatures.trace_once(predict)
     classify = _classify(predict, label_list, options, output_mode)
 
     def classify_text(text: tf.Tensor) -> Features:
@@ -130,10 +130,7 @@ def export_multiple_choice(
         export_options: format of the export; None for a SavedModel.
     """
     serve = signatures.serve_ids(
-        signatures.softmax_of(model),
-        model.config,
-        export_options,
-        num_dimensions=3,
+        signatures.softmax_of(model), model.config, num_dimensions=3
     )
     signatures.export_model(
         export_dir, model, {"serve": serve}, tokenizer, export_options

@@ -60,7 +60,7 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
-    encode = signatures.trace_once(encode, options.export)
+    encode = signatures.trace_once(encode)
     embed = _embed(encode, options, model.config.hidden_size)
     endpoints: signatures.Endpoints = {
         "embed": (embed, signatures.text_signature("text"))

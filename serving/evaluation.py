@@ -3,7 +3,6 @@
 B = batch, F = length of an input.
 """
 
-import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,13 +14,6 @@ from serving import engines
 from training.task import Task
 
 Arrays = dict[str, np.ndarray]
-
-# {format: (module of serving.engines, class in it)}
-_ENGINES = {
-    "litert": ("litert", "LiteRt"),
-    "saved_model": ("saved_model", "SavedModel"),
-}
-_INPUTS = ("input_ids", "input_mask", "segment_ids")
 
 
 def evaluate_export(
@@ -47,12 +39,11 @@ def evaluate_export(
     length = task.options.max_seq_length
     batch_size = engines.BUDGET // (length * task.sequences_per_example) or 1
     scores = {}
-    for name, (module_name, kind) in _ENGINES.items():
-        module = importlib.import_module(f"serving.engines.{module_name}")
-        if not Path(export_dir, module.FILE).is_file():
+    for name, runtime in engines.RUNTIMES.items():
+        if not Path(export_dir, runtime.file).is_file():
             continue
         try:
-            engine = getattr(module, kind)(Path(export_dir))
+            engine = engines.open_engine(Path(export_dir), name)
             fixed = engine.inputs["input_ids"][-1]
             if fixed and fixed < length:
                 raise ValueError(
@@ -77,7 +68,7 @@ def _run(
         features = {name: np.asarray(value) for name, value in batch.items()}
         missing = max(length - features["input_ids"].shape[-1], 0)
         inputs = {}
-        for name in _INPUTS:
+        for name in engines.INPUTS:
             padding = [(0, 0)] * (features[name].ndim - 1) + [(0, missing)]
             inputs[name] = np.pad(features[name], padding)
         yield features, engine.run(inputs)

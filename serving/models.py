@@ -17,15 +17,12 @@ from absl import logging
 from data.text import casing
 from data.text.tokenization import FullTokenizer
 from serving import engines
-from serving.engines import litert
 from serving.requests import Texts, as_texts, listed
 from serving.tasks import TASKS
 from serving.tasks.answer import Answer
 from serving.tasks.base import DEFAULTS, Encoded, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
-
-_SAVED_MODEL = "saved_model.pb"
 
 
 class TextModel:
@@ -37,11 +34,12 @@ class TextModel:
     Threads may share a model.
 
     Args:
-        path: folder of a SavedModel, or of a LiteRT export, which needs no
-            TensorFlow.
+        path: folder of an export; only a SavedModel needs TensorFlow.
         allow_any_operation: also load a SavedModel whose operations may do
             more than compute; see operations.py.
-        num_threads: threads of LiteRT; None = one for each CPU.
+        num_threads: threads that compute; None = one for each CPU.
+        engine: which runtime computes, a key of engines.RUNTIMES; None = as
+            engines.open_engine chooses.
 
     Attributes:
         engine: see engines.
@@ -63,19 +61,16 @@ class TextModel:
         path: str | os.PathLike[str],
         allow_any_operation: bool = False,
         num_threads: int | None = None,
+        engine: str | None = None,
     ) -> None:
         self.path = os.fspath(path)
         folder = Path(path)
-        self.engine: Any
-        if (folder / litert.FILE).is_file():
-            self.engine = litert.LiteRt(folder, num_threads)
-        else:
-            engines.check_installed("tensorflow", folder, "requirements.txt")
-            # The only one that needs it.
-            from serving.engines.saved_model import SavedModel
-
-            self.engine = SavedModel(path, allow_any_operation)
-            folder = folder / "assets.extra"
+        self.engine: Any = engines.open_engine(
+            folder, engine, num_threads, allow_any_operation
+        )
+        extra = folder / "assets.extra"
+        if extra.is_dir() and not (folder / model_folder.FILE).is_file():
+            folder = extra
         self.settings = dict(model_folder.read(folder).task)
         # From before there was a model.json.
         self.is_former = not self.settings and hasattr(
@@ -255,16 +250,18 @@ def load(
     path: str | os.PathLike[str],
     allow_any_operation: bool = False,
     num_threads: int | None = None,
+    engine: str | None = None,
 ) -> TextModel:
     """Loads an exported model.
 
     Args:
-        path: folder of a SavedModel or a LiteRT export, or one with numbered
-            versions of it, of which it takes the newest, as TensorFlow Serving
-            does.
+        path: folder of an export, or one with numbered versions of it, of
+            which it takes the newest, as TensorFlow Serving does.
         allow_any_operation: also load a SavedModel that uses operations which
             exports of this project do not. They may read and write any file.
-        num_threads: threads of LiteRT; None = one for each CPU.
+        num_threads: threads that compute; None = one for each CPU.
+        engine: "litert", "onnx", "openvino" or "saved_model"; None = chosen by
+            what the folder has and what is installed.
 
     Raises:
         FileNotFoundError: there is no export.
@@ -275,14 +272,14 @@ def load(
     versions = find_versions(path)
     if not versions:
         raise FileNotFoundError(
-            f"{os.fspath(path)} is not an exported model: it has no "
-            f"{litert.FILE}, no {_SAVED_MODEL} and no numbered version; give a "
+            f"{os.fspath(path)} is not an exported model: it has none of "
+            f"{', '.join(engines.FILES)} and no numbered version; give a "
             "folder that --export_dir wrote"
         )
     newest = max(versions)
     if versions[newest] != Path(path):
         logging.info("%s: version %s is the newest", path, newest)
-    return TextModel(versions[newest], allow_any_operation, num_threads)
+    return TextModel(versions[newest], allow_any_operation, num_threads, engine)
 
 
 def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
@@ -293,8 +290,7 @@ def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
     folder = Path(path)
 
     def is_export(folder: Path) -> bool:
-        names = (litert.FILE, _SAVED_MODEL)
-        return any((folder / name).is_file() for name in names)
+        return any((folder / name).is_file() for name in engines.FILES)
 
     if is_export(folder):
         return {1: folder}

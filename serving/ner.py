@@ -50,9 +50,7 @@ def export_token_classifier(
     """
     create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
 
-    predict = signatures.trace_once(
-        signatures.softmax_of(model), options.export
-    )
+    predict = signatures.trace_once(signatures.softmax_of(model))
     tag_words = _tag_words(predict, create_windows, label_list, options)
 
     def tag(text: tf.Tensor) -> Features:

@@ -58,9 +58,7 @@ def export_pretrainer(
             for name in ("masked_lm", "next_sentence")
         }
 
-    if options:
-        export_options = options.export
-    predict = signatures.trace_once(predict, export_options)
+    predict = signatures.trace_once(predict)
 
     def predict_everywhere(features: Features) -> Features:
         batch, length = tf.unstack(tf.shape(features["input_ids"]))
@@ -68,9 +66,7 @@ def export_pretrainer(
         return predict(features, positions)
 
     if not options:
-        serve = signatures.serve_ids(
-            predict_everywhere, model.config, export_options
-        )
+        serve = signatures.serve_ids(predict_everywhere, model.config)
         signatures.export_model(
             export_dir, model, {"serve": serve}, None, export_options
         )

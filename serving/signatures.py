@@ -15,7 +15,10 @@ import tensorflow as tf
 
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
-from modeling import BertConfig, BertModel
+from files import json_files
+from files.labels import PROBLEM_TYPES
+from modeling import BertConfig, BertModel, ops
+from modeling.checkpoints import huggingface
 from serving import batches, export
 from serving.batches import Features
 from training import model_folder
@@ -58,23 +61,20 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
-def trace_once(
-    function: Callable[..., Features], options: ExportConfig | None
-) -> Callable[..., Features]:
+def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
     """Has the signatures of a SavedModel call one graph of the network.
 
-    Otherwise each would hold the network again. A file of another format holds
-    one signature, of shapes that may be known.
+    Otherwise each would hold the network again.
 
     Args:
         function: (*tensors or dicts of them) -> dict of outputs.
-        options: format of the export; None for a SavedModel.
     """
-    if options and options.export_format != "saved_model":
-        return function
     traced = tf.function(function, autograph=False)
 
     def call(*inputs: Any) -> Features:
+        if ops.is_plain():
+            # For LiteRT: one signature, of shapes that may be known.
+            return function(*inputs)
         specs = tf.nest.map_structure(
             lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
         )
@@ -86,19 +86,17 @@ def trace_once(
 def serve_ids(
     function: Callable[[Features], Features],
     config: BertConfig,
-    options: ExportConfig | None,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Returns the endpoint over the original's inputs.
 
-    In a SavedModel it refuses numbers that mean nothing to the model, for
-    which a lookup would give some other row, or none.
+    In a SavedModel, not in LiteRT, it refuses numbers that mean nothing to the
+    model, for which a lookup would give some other row, or none.
 
     Args:
         function: (dict of int32 [B, F]: input_ids, input_mask, segment_ids)
             -> dict of outputs.
         config: of the model.
-        options: format of the export; None for a SavedModel.
         num_dimensions: 2, or 3 for inputs int32 [B, C, F], C the choices.
     """
     sizes = (config.vocab_size, 2, config.type_vocab_size)
@@ -109,7 +107,7 @@ def serve_ids(
         values = (input_ids, input_mask, segment_ids)
         features = dict(zip(export.INPUT_NAMES, values, strict=True))
         checks = []
-        if not options or options.export_format == "saved_model":
+        if not ops.is_plain():
             checks = [*map(_check_range, features, values, sizes)]
         with tf.control_dependencies(checks):
             return function(
@@ -167,14 +165,23 @@ def export_model(
             says; None if the model takes no text.
     """
     files = {"bert_config.json": model.config.to_json_string()}
+    mode = (task or {}).get("output_mode", "classification")
     if task is not None:
         files |= model_folder.describe_copy(
             getattr(options, "weights", None), type(model).__name__, task
         )
     if label_list:
         files["labels.txt"] = "".join(f"{label}\n" for label in label_list)
+    if options and options.export_formats != ("saved_model",):
+        entries = huggingface.config_entries(model, label_list)
+        if tokenizer:
+            entries["pad_token_id"] = tokenizer.vocab.get("[PAD]", 0)
+        if label_list:
+            entries["problem_type"] = PROBLEM_TYPES[mode]
+        name = huggingface.CONFIG_FILE
+        files[name] = json_files.format_json(entries, name, indent=2) + "\n"
     export.export_saved_model(
-        export_dir, model, endpoints, files, options, tokenizer
+        export_dir, model, endpoints, files, options, tokenizer, mode
     )
 
 
@@ -197,7 +204,7 @@ def export_text_model(
         task: see `export_model`; its `max_seq_length` is that of `options`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
-    serve = serve_ids(predict, model.config, options.export)
+    serve = serve_ids(predict, model.config)
     export_model(
         export_dir,
         model,

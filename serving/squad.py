@@ -88,7 +88,7 @@ def export_span_labeler(
             for name, logits in model(features, training=False).items()
         }
 
-    predict = signatures.trace_once(predict, export_options)
+    predict = signatures.trace_once(predict)
     endpoints = _answers(predict, create_windows, decode, batch_size)
     # Both may be a script's configuration, which holds more.
     task: dict[str, Any] = {}

@@ -48,6 +48,14 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
             )
     if config.export_dir:
         export_folders.check(config.export_dir)
+        if getattr(config, "bilstm", False) and (
+            "litert" in config.export_formats
+        ):
+            raise ValueError(
+                f"--export_format={config.export_format}: LiteRT cannot run "
+                "the LSTM of --bilstm at any length; choose onnx, openvino or "
+                "saved_model"
+            )
     bert_config = load_config(config)
     distillation.check_teacher(config, bert_config)
     return bert_config

@@ -30,8 +30,9 @@ _LARGEST_BETA = 0.999999
 _EXPORT_MODULES = {
     "saved_model": (),
     "litert": (),
-    "onnx": ("onnx", "tf2onnx"),
-    "openvino": ("openvino",),
+    "onnx": ("onnx",),
+    # Converted from ONNX.
+    "openvino": ("onnx", "openvino"),
 }
 
 
@@ -64,14 +65,13 @@ class ExportConfig:
     )
     export_format: str = flags.neutral(
         "saved_model",
-        "What --export_dir holds. All formats but saved_model take token ids; "
-        "the tokenizer files are saved next to the model.",
-        choices=tuple(_EXPORT_MODULES),
+        "What --export_dir holds: saved_model, litert, onnx or openvino, or "
+        "several of them, separated by commas. All but saved_model take token "
+        "ids; the tokenizer files are saved next to the model.",
     )
     export_seq_length: int | None = flags.neutral(
         None,
-        "Input length in formats other than saved_model; by default any, but "
-        "onnx needs one.",
+        "Input length in formats other than saved_model; by default any.",
         at_least=1,
     )
     export_version: int | None = flags.neutral(
@@ -82,8 +82,8 @@ class ExportConfig:
     )
     quantize: str | None = flags.neutral(
         None,
-        "Write the export in int8, by default for LiteRT; for ONNX Runtime "
-        "with --export_format=onnx.",
+        "Write LiteRT, the default then, and ONNX in int8; a SavedModel "
+        "beside them keeps its precision.",
         choices=("int8",),
     )
 
@@ -108,6 +108,12 @@ class ExportConfig:
             self._choose_int8_format()
         self._check_format()
 
+    @property
+    def export_formats(self) -> tuple[str, ...]:
+        """The formats of the export, each once."""
+        names = map(str.strip, self.export_format.split(","))
+        return tuple(dict.fromkeys(names))
+
     def _choose_int8_format(self) -> None:
         flag = f"--quantize={self.quantize}"
         if self.export_dir is None:
@@ -121,29 +127,29 @@ class ExportConfig:
             object.__setattr__(self, "export_format", "litert")
 
     def _check_format(self) -> None:
-        name = self.export_format
-        needed = _EXPORT_MODULES[name]
-        if name == "onnx" and self.quantize:
-            # The quantizer is ONNX Runtime's.
-            needed = (*needed, "onnxruntime")
-        missing = [m for m in needed if not importlib.util.find_spec(m)]
-        if missing:
-            raise ValueError(
-                f"--export_format={name} needs {' and '.join(missing)}: pip "
-                f"install -r requirements/{name}.txt"
-            )
-        if self.export_seq_length and name == "saved_model":
+        names = self.export_formats
+        for name in names:
+            if name not in _EXPORT_MODULES:
+                raise ValueError(
+                    f"--export_format={self.export_format}: {name!r} is none "
+                    f"of {', '.join(_EXPORT_MODULES)}"
+                )
+            needed = _EXPORT_MODULES[name]
+            if name == "onnx" and self.quantize:
+                # The quantizer is ONNX Runtime's.
+                needed = (*needed, "onnxruntime")
+            missing = [m for m in needed if not importlib.util.find_spec(m)]
+            if missing:
+                raise ValueError(
+                    f"--export_format={name} needs {' and '.join(missing)}: "
+                    f"pip install -r requirements/{name}.txt"
+                )
+        if self.export_seq_length and names == ("saved_model",):
             raise ValueError(
                 "--export_seq_length is for the other formats; a SavedModel "
                 "takes inputs of any length"
             )
-        if name == "onnx" and not self.export_seq_length:
-            raise ValueError(
-                "--export_format=onnx needs --export_seq_length, the length of "
-                "all inputs: at any length ONNX Runtime fails on what tf2onnx "
-                "writes"
-            )
-        if self.quantize and name == "openvino":
+        if self.quantize and "openvino" in names:
             raise ValueError(
                 "--quantize is not for --export_format=openvino; export "
                 "without it, and quantize with OpenVINO's own tools"

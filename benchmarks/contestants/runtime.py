@@ -12,63 +12,26 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks import race
-from serving.engines import litert
+from serving import engines
 
 PACKAGES = ["tensorflow", "ai-edge-litert", "onnxruntime", "openvino"]
 PACKAGES += ["torch", "transformers"]
 NAMES = ("input_ids", "input_mask", "segment_ids")
 
 
-def load_saved_model(path):
-    """Returns (batch) -> list of outputs."""
-    import tensorflow as tf
+def load(runtime, path, precision):
+    """Returns (batch) -> list of outputs, by an engine of this project."""
+    if runtime == "torch":
+        return load_torch(path, precision)
+    if runtime == "openvino":
+        from serving.engines.openvino import OpenVino
 
-    loaded = tf.saved_model.load(str(path))
-    signature = loaded.signatures["serve"]
-
-    def run(batch):
-        tensors = {name: tf.constant(batch[name]) for name in NAMES}
-        return [value.numpy() for value in signature(**tensors).values()]
-
-    # Else the loaded model is freed with its variables.
-    run.loaded = loaded
-    return run
-
-
-def load_litert(path):
-    """Returns (batch) -> list of outputs."""
-    engine = litert.LiteRt(Path(path), num_threads=2)
+        engine = OpenVino(path, 2, precision)
+    else:
+        # TensorFlow's threads are set by the race.
+        num_threads = None if runtime == "saved_model" else 2
+        engine = engines.open_engine(path, runtime, num_threads)
     return lambda batch: [*engine.run(batch).values()]
-
-
-def load_onnx(path):
-    """Returns (batch) -> list of outputs."""
-    import onnxruntime
-
-    cpu = ["CPUExecutionProvider"]
-    session = onnxruntime.InferenceSession(f"{path}/model.onnx", providers=cpu)
-    names = [each.name for each in session.get_inputs()]
-    return lambda batch: session.run(
-        None, {name: batch[name.partition(":")[0]] for name in names}
-    )
-
-
-def load_openvino(path, precision="float32"):
-    """Returns (batch) -> list of outputs."""
-    import openvino
-
-    # It calls them f32 and bf16.
-    options = {"INFERENCE_PRECISION_HINT": precision.replace("float", "f")}
-    compiled = openvino.compile_model(f"{path}/model.xml", "CPU", options)
-    inputs = {
-        each: name
-        for each in compiled.inputs
-        for name in NAMES
-        if any(name in other for other in each.get_names())
-    }
-    return lambda batch: list(
-        compiled({each: batch[name] for each, name in inputs.items()}).values()
-    )
 
 
 def load_torch(path, precision="float32"):
@@ -89,22 +52,10 @@ def load_torch(path, precision="float32"):
     return run
 
 
-LOADERS = {"saved_model": load_saved_model, "litert": load_litert}
-LOADERS |= {"onnx": load_onnx, "openvino": load_openvino, "torch": load_torch}
-
-
 def export(spec, runtime, precision, more):
-    """Exports the model for a runtime; returns the folder.
-
-    ONNX has one length to a file. An export is made once for all rows.
-    """
+    """Exports the model for a runtime, once for all rows; returns where."""
     model_dir, mrpc_dir = spec["model_dir"], spec["mrpc_dir"]
-    length = spec["seq_length"]
-    name = spec["variant"].replace(" ", "_")
-    if runtime == "onnx":
-        name += f"_{length}"
-        more.append(f"--export_seq_length={length}")
-    path = Path(spec["shared"], name)
+    path = Path(spec["shared"], spec["variant"].replace(" ", "_"))
     if path.exists():
         return path
     if precision == "int8":
@@ -130,9 +81,8 @@ def export(spec, runtime, precision, more):
 
 def size_of(path):
     """Returns the bytes of the model's own files, without the tokenizer's."""
-    names = ("model.tflite", "model.onnx", "model.xml", "model.bin")
-    files = [path / name for name in (*names, "model.safetensors")]
-    files += [path / "saved_model.pb", *path.glob("variables/*")]
+    names = (*engines.FILES, "model.bin", "model.safetensors")
+    files = [*(path / name for name in names), *path.glob("variables/*")]
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
@@ -166,8 +116,7 @@ def latency(spec):
         spec["model_dir"] = spec["student_dir"]
     runtime, precision, *more = form.split()
     path = export(spec, runtime, precision, more)
-    options = [precision] if runtime in ("openvino", "torch") else []
-    run = LOADERS[runtime](path, *options)
+    run = load(runtime, path, precision)
     batch = race.random_inputs(spec, vocab_size=1000)
     notes = {"MiB": size_of(path) / 2**20}
     if spec["batch_size"] > 1:

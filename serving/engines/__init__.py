@@ -3,12 +3,19 @@
 B = batch, F = length of an input.
 """
 
+import dataclasses
+import glob
+import importlib
 import importlib.util
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from absl import logging
+
+from files.flags import flag
 
 # WordPieces, with padding, that a network computes at a time, and values.
 BUDGET = 2048
@@ -19,9 +26,16 @@ class Engine(Protocol):
     """A network in some runtime.
 
     Attributes:
+        name: key of RUNTIMES.
+        precision: "float32", "bfloat16" or "int8", of the products.
+        is_row_wise: whether an answer is exact only if `run` gets its input
+            as the one row, with no more padding than its own length needs.
         inputs: {name: shape}, with None for sizes that may be any.
     """
 
+    name: str
+    precision: str
+    is_row_wise: bool
     inputs: dict[str, tuple[int | None, ...]]
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -33,6 +47,72 @@ class Engine(Protocol):
         Raises:
             ValueError: it fails on them, as for lack of memory.
         """
+
+
+class Runtime(NamedTuple):
+    """What runs the files of a format of exports.
+
+    Attributes:
+        file: the model's, in the folder of an export.
+        package: module to install.
+        requirements: file that lists it.
+        engine: name of the class in the module of the runtime's name.
+    """
+
+    file: str
+    package: str
+    requirements: str
+    engine: str
+
+
+# In the order in which they are chosen on a CPU.
+RUNTIMES = {
+    "litert": Runtime(
+        "model.tflite", "ai_edge_litert", "requirements/predict.txt", "LiteRt"
+    ),
+    "onnx": Runtime(
+        "onnx/model.onnx", "onnxruntime", "requirements/onnx.txt", "OnnxRuntime"
+    ),
+    "openvino": Runtime(
+        "model.xml", "openvino", "requirements/openvino.txt", "OpenVino"
+    ),
+    "saved_model": Runtime(
+        "saved_model.pb", "tensorflow", "requirements.txt", "SavedModel"
+    ),
+}
+FILES = tuple(runtime.file for runtime in RUNTIMES.values())
+
+# Hugging Face's names, in ONNX and OpenVINO, of the inputs and outputs here.
+INPUTS = {
+    "input_ids": "input_ids",
+    "input_mask": "attention_mask",
+    "segment_ids": "token_type_ids",
+}
+OUTPUTS = {
+    "sequence_output": "last_hidden_state",
+    "pooled_output": "pooler_output",
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EngineConfig:
+    """What computes a model: flags of predict.py and serve.py."""
+
+    engine: str | None = flag(
+        None,
+        "Runtime that computes; by default the first of these that is "
+        "installed and that the folder has a file for, on a GPU onnx or "
+        "saved_model.",
+        choices=[*RUNTIMES],
+    )
+    num_threads: int | None = flag(
+        None, "Threads that compute; by default one for each CPU.", at_least=1
+    )
+    allow_any_operation: bool = flag(
+        False,
+        "Also load a model with operations that this project's exports do not "
+        "use. They may read and write your files, so know who made the model.",
+    )
 
 
 class Input(NamedTuple):
@@ -47,21 +127,100 @@ class Input(NamedTuple):
     first_length: int
 
 
-def check_installed(package: str, folder: Path, requirements: str) -> None:
-    """Refuses a model whose runtime is missing.
+def open_engine(
+    folder: Path,
+    name: str | None = None,
+    num_threads: int | None = None,
+    allow_any_operation: bool = False,
+) -> Engine:
+    """Loads an export in the runtime that suits it and this machine.
+
+    On a machine with an NVIDIA GPU that its package can use, ONNX Runtime and
+    then TensorFlow come first. Otherwise the first installed one of RUNTIMES.
 
     Args:
-        package: the runtime's.
-        folder: of the model.
-        requirements: path of the file that lists it.
+        folder: folder of an export.
+        name: key of RUNTIMES; None = choose one.
+        num_threads: threads that compute; None = one for each CPU.
+        allow_any_operation: see SavedModel.
 
     Raises:
-        ValueError: it is not installed.
+        OSError: the folder has no model, or a file cannot be loaded.
+        ValueError: it has none for that runtime, the runtime is not installed,
+            or a SavedModel uses an operation that is not allowed.
     """
-    if not importlib.util.find_spec(package):
-        raise ValueError(
-            f"{folder} needs {package}; pip install -r {requirements}"
+    names = [
+        name
+        for name, runtime in RUNTIMES.items()
+        if (folder / runtime.file).is_file()
+    ]
+    if not names:
+        raise FileNotFoundError(
+            f"{folder} is not an exported model: it has none of "
+            f"{', '.join(FILES)}"
         )
+    if name and name not in names:
+        raise ValueError(
+            f"{folder} has no {RUNTIMES[name].file}, which the engine {name} "
+            f"runs; it has a model for {', '.join(names)}"
+        )
+    name = name or _choose(names)
+    runtime = RUNTIMES[name]
+    if not importlib.util.find_spec(runtime.package):
+        raise ValueError(
+            f"{folder} needs {runtime.package}; pip install -r "
+            f"{runtime.requirements}"
+        )
+    # Each imports its runtime, which may take seconds.
+    module = importlib.import_module(f"serving.engines.{name}")
+    options = {"allow_any_operation": allow_any_operation}
+    engine = getattr(module, runtime.engine)(
+        folder, num_threads, **(options if name == "saved_model" else {})
+    )
+    logging.info("%s: engine %s, %s", folder, name, engine.precision)
+    return engine
+
+
+def _choose(names: Sequence[str]) -> str:
+    """Returns the runtime to use, of some that have a file."""
+    installed = [
+        name
+        for name in names
+        if importlib.util.find_spec(RUNTIMES[name].package)
+    ]
+    # Hidden from CUDA, or not there.
+    if os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and glob.glob(
+        "/dev/nvidia[0-9]*"
+    ):
+        for name in ("onnx", "saved_model"):
+            if name in installed:
+                module = importlib.import_module(f"serving.engines.{name}")
+                if module.finds_gpu():
+                    return name
+    return (installed or names)[0]
+
+
+def name_outputs(names: Sequence[str]) -> dict[str, str]:
+    """Returns {name here: name in the file} of the outputs to compute.
+
+    Args:
+        names: those of the file. Its "logits" are for Hugging Face's clients.
+    """
+    theirs = {name: ours for ours, name in OUTPUTS.items()}
+    return {theirs.get(name, name): name for name in names if name != "logits"}
+
+
+def failure(error: Exception) -> ValueError:
+    """Returns the error of a run that failed, in one line."""
+    reason = " ".join(str(error).split())[:200] or "out of memory"
+    return ValueError(f"the model cannot take it: {reason}")
+
+
+def count_threads(num_threads: int | None) -> int:
+    """Returns the number of threads; None = one for each CPU to be used."""
+    if num_threads or not hasattr(os, "sched_getaffinity"):
+        return num_threads or os.cpu_count() or 1
+    return len(os.sched_getaffinity(0))
 
 
 def compute(
@@ -87,6 +246,8 @@ def compute(
     while order:
         longest = length or _round_up(len(inputs[order[0]].ids))
         count = max(min(BUDGET, MAX_VALUES // max_values) // longest, 1)
+        if engine.is_row_wise:
+            count = 1
         rows, order = order[:count], order[count:]
         outputs = engine.run(_pack([inputs[i] for i in rows], longest))
         for row, i in enumerate(rows):

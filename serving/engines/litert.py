@@ -1,15 +1,15 @@
 """Runs the file of --export_format=litert, without TensorFlow."""
 
-import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from ai_edge_litert.interpreter import Interpreter
 
 from serving import engines
 
-FILE = "model.tflite"
+FILE = engines.RUNTIMES["litert"].file
 
 
 class LiteRt:
@@ -21,19 +21,16 @@ class LiteRt:
 
     Raises:
         OSError: the file cannot be loaded.
-        ValueError: the runtime is not installed.
     """
 
-    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
-        engines.check_installed(
-            "ai_edge_litert", folder, "requirements/predict.txt"
-        )
-        from ai_edge_litert.interpreter import Interpreter
+    name = "litert"
+    is_row_wise = False
 
-        num_threads = num_threads or len(os.sched_getaffinity(0))
+    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
         try:
             interpreter = Interpreter(
-                str(folder / FILE), num_threads=num_threads
+                str(folder / FILE),
+                num_threads=engines.count_threads(num_threads),
             )
             self._serve = interpreter.get_signature_runner("serve")
         except (ValueError, RuntimeError) as error:
@@ -41,6 +38,8 @@ class LiteRt:
                 f"{folder / FILE} cannot be loaded; export the model again, or "
                 f"copy it again: {error}"
             ) from error
+        kinds = {each["dtype"] for each in interpreter.get_tensor_details()}
+        self.precision = "int8" if np.int8 in kinds else "float32"
         self._lock = threading.Lock()
         self.inputs = {
             name: tuple(
@@ -57,5 +56,4 @@ class LiteRt:
             with self._lock:
                 return self._serve(**features)
         except (RuntimeError, ValueError, MemoryError) as error:
-            reason = " ".join(str(error).split())[:200] or "out of memory"
-            raise ValueError(f"the model cannot take it: {reason}") from None
+            raise engines.failure(error) from None

@@ -12,9 +12,9 @@ import tensorflow as tf
 from google.protobuf.message import DecodeError
 
 from files import patterns
-from serving import operations
+from serving import engines, operations
 
-FILE = "saved_model.pb"
+FILE = engines.RUNTIMES["saved_model"].file
 
 
 class SavedModel:
@@ -22,6 +22,8 @@ class SavedModel:
 
     Args:
         path: folder of a SavedModel.
+        num_threads: threads of one operation, for the whole process; None = as
+            TensorFlow chooses.
         allow_any_operation: also load a model whose operations may do more
             than compute; see operations.py.
 
@@ -31,13 +33,30 @@ class SavedModel:
 
     Raises:
         OSError: it cannot be loaded.
-        ValueError: it uses an operation that is not allowed.
+        ValueError: it uses an operation that is not allowed, or TensorFlow
+            has begun with another number of threads.
     """
 
+    name = "saved_model"
+    is_row_wise = False
+
     def __init__(
-        self, path: str | os.PathLike[str], allow_any_operation: bool = False
+        self,
+        path: str | os.PathLike[str],
+        num_threads: int | None = None,
+        allow_any_operation: bool = False,
     ) -> None:
         self.path = os.fspath(path)
+        if num_threads:
+            try:
+                tf.config.threading.set_intra_op_parallelism_threads(
+                    num_threads
+                )
+            except RuntimeError:
+                raise ValueError(
+                    f"num_threads={num_threads}: TensorFlow computes already "
+                    "in this process; load this model first"
+                ) from None
         try:
             saved, used = operations.find(Path(path, FILE).read_bytes())
         except DecodeError as error:
@@ -87,8 +106,7 @@ class SavedModel:
             return self.call(signature, inputs)
         except (tf.errors.OpError, MemoryError) as error:
             # Mostly for lack of memory.
-            reason = " ".join(str(error).split())[:200] or "out of memory"
-            raise ValueError(f"the model cannot take it: {reason}") from None
+            raise engines.failure(error) from None
 
     def call(
         self, signature: str, inputs: Mapping[str, Any]
@@ -105,3 +123,21 @@ class SavedModel:
             **{k: tf.constant(v, specs[k].dtype) for k, v in inputs.items()}
         )
         return {name: value.numpy() for name, value in outputs.items()}
+
+    @functools.cached_property
+    def precision(self) -> str:
+        """See Engine."""
+        if "serve" not in self.signatures:
+            return "float32"
+        graph = self.signatures["serve"].graph.as_graph_def()
+        is_cast = any(
+            node.op == "MatMul" and node.attr["T"].type == tf.bfloat16
+            for function in graph.library.function
+            for node in function.node_def
+        )
+        return "bfloat16" if is_cast else "float32"
+
+
+def finds_gpu() -> bool:
+    """Returns whether TensorFlow can use a GPU of this machine."""
+    return bool(tf.config.list_physical_devices("GPU"))

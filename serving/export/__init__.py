@@ -11,7 +11,6 @@ import tensorflow as tf
 from data.text.tokenization import FullTokenizer
 from files import atomic, export_folders
 from modeling.accelerated import inference
-from modeling.checkpoints.huggingface import config
 from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
 from modeling.checkpoints.staging import errors_named
 from serving.export import formats
@@ -27,22 +26,23 @@ def export_saved_model(
     files: Mapping[str, str] | None = None,
     options: ExportConfig | None = None,
     tokenizer: FullTokenizer | None = None,
+    output_mode: str = "classification",
 ) -> None:
-    """Writes a SavedModel whole or not at all, replacing an earlier one.
+    """Writes an export whole or not at all, replacing an earlier one.
 
-    In another format it writes the first endpoint alone, and all files next
-    to it.
+    Of the endpoints, only a SavedModel has more than the first.
 
     Args:
         export_dir: folder to write; its parents are made.
         model: the keras.Model whose variables go with it.
         endpoints: {signature name: (function, list of tf.TensorSpec)}; the
             first also becomes `serving_default`.
-        files: {name: text} put into its `assets.extra` folder, such as the
-            labels.
+        files: {name: text} of more files, such as the labels. If there is
+            nothing but a SavedModel, they go into its `assets.extra`.
         options: ExportConfig; None for a SavedModel.
         tokenizer: FullTokenizer of the model, whose files, for this project
             and other libraries, go beside them; or None.
+        output_mode: of a classifier, as export_classifier takes it.
 
     Raises:
         OSError: it cannot be written; an earlier export is untouched.
@@ -55,24 +55,31 @@ def export_saved_model(
             f"checkpoint, before it is exported to {export_dir}"
         )
     options = options or ExportConfig()
+    names = options.export_formats
     with export_folders.create(Path(export_dir)) as folder:
-        if options.export_format == "saved_model":
-            _write_saved_model(export_dir, folder, model, endpoints)
+        for name in names:
+            if name == "saved_model":
+                _write_saved_model(export_dir, folder, model, endpoints)
+                continue
+            formats.write(
+                folder,
+                model,
+                name,
+                next(iter(endpoints.values())),
+                output_mode,
+                options.export_seq_length,
+                options.quantize == "int8",
+            )
+        extra = folder
+        if names == ("saved_model",):
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
-        else:
-            extra = folder
-            function, signature = next(iter(endpoints.values()))
-            formats.write(folder, model, function, signature, options)
         for name, text in (files or {}).items():
             atomic.write_text(extra / name, text)
         if tokenizer:
             write_tokenizer(
                 extra, tokenizer, model.config.max_position_embeddings
             )
-            if extra is folder:
-                settings = config.config_to_huggingface(model.config)
-                atomic.write_json(folder / config.CONFIG_FILE, settings)
 
 
 def _write_saved_model(

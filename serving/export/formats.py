@@ -1,15 +1,14 @@
-"""Exports models over ids to other runtimes, by their own converters.
+"""Exports models over ids to other runtimes.
 
     litert    model.tflite                 tf.lite, builtin operations only
-    onnx      model.onnx                   tf2onnx
-    openvino  model.xml and model.bin      openvino
+    onnx      onnx/model.onnx              onnx.py
+    openvino  model.xml and model.bin      openvino, of the same graph
 
-Each is written from the plain operations of modeling/ops.py, padding
-included: what TensorFlow fuses or leaves out, the others have no form for.
+LiteRT's is converted from the plain operations of modeling/ops.py, padding
+included: what TensorFlow fuses or leaves out, LiteRT has no form for.
 """
 
 import contextlib
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,43 +23,43 @@ from tensorflow.python.framework.convert_to_constants import (
 from modeling import ops
 from modeling.bert import BertModel
 from modeling.layers import all_layers
-from training.config import ExportConfig
-
-# The newest opset that tf2onnx writes.
-_OPSET = 18
+from serving import engines
 
 
 def write(
     folder: Path,
     model: keras.Model,
-    function: Callable[..., Any],
-    signature: Sequence[tf.TensorSpec],
-    options: ExportConfig,
+    name: str,
+    endpoint: tuple[Callable[..., Any], Sequence[tf.TensorSpec]],
+    output_mode: str,
+    length: int | None,
+    int8: bool,
 ) -> None:
-    """Writes a function of ids in another format than "saved_model".
+    """Writes a model over ids in another format than "saved_model".
 
     Args:
         folder: exists.
-        model: the model whose weights the function uses.
-        function: (*tensors) -> dict of tensors.
-        signature: specs of the tensors; the last dimension is the length.
-        options: ExportConfig.
+        model: a task's model.
+        name: the format.
+        endpoint: (function, specs of its inputs) of the signature `serve`.
+        output_mode: of a classifier; see onnx.create.
+        length: the only length of inputs; None = any.
+        int8: whether to quantize the file.
     """
-    length = options.export_seq_length
-    signature = [
-        tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, name=spec.name)
-        if length
-        else spec
-        for spec in signature
-    ]
-    with _plain(model):
-        traced = tf.function(
-            function, input_signature=signature, autograph=False
-        )
-        traced.get_concrete_function()
-        _WRITERS[options.export_format](
-            folder, traced, signature, options.quantize == "int8"
-        )
+    path = folder / engines.RUNTIMES[name].file
+    path.parent.mkdir(exist_ok=True)
+    if name == "litert":
+        _write_litert(path, model, endpoint, length, int8)
+        return
+    # It imports onnx, which nothing else needs.
+    from serving.export import onnx
+
+    precision = "int8" if int8 else "float32"
+    graph = onnx.create(model, output_mode, length, precision)
+    if name == "onnx":
+        _write_onnx(path, graph, int8)
+    else:
+        _write_openvino(path, graph)
 
 
 @contextlib.contextmanager
@@ -82,9 +81,23 @@ def _plain(model: keras.Model) -> Iterator[None]:
 
 
 def _write_litert(
-    folder: Path, traced: Any, signature: Any, int8: bool
+    path: Path,
+    model: keras.Model,
+    endpoint: tuple[Callable[..., Any], Sequence[tf.TensorSpec]],
+    length: int | None,
+    int8: bool,
 ) -> None:
-    concrete = traced.get_concrete_function()
+    function, signature = endpoint
+    if length:
+        signature = [
+            tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
+            for spec in signature
+        ]
+    with _plain(model):
+        traced = tf.function(
+            function, input_signature=signature, autograph=False
+        )
+        concrete = traced.get_concrete_function()
     # Otherwise a Keras model's file would lack the weights, without an error.
     frozen = convert_variables_to_constants_v2(concrete)
 
@@ -96,7 +109,7 @@ def _write_litert(
     module = tf.Module()
     module.serve = tf.function(serve, signature, autograph=False)
     # Only from a SavedModel does the converter take the names of a signature.
-    with tempfile.TemporaryDirectory(dir=folder) as saved:
+    with tempfile.TemporaryDirectory(dir=path.parent) as saved:
         tf.saved_model.save(module, saved, {"serve": module.serve})
         converter = tf.lite.TFLiteConverter.from_saved_model(
             saved, signature_keys=["serve"]
@@ -104,41 +117,32 @@ def _write_litert(
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
         if int8:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
-        (folder / "model.tflite").write_bytes(converter.convert())
+        path.write_bytes(converter.convert())
 
 
-def _write_onnx(folder: Path, traced: Any, signature: Any, int8: bool) -> None:
-    import tf2onnx
+def _write_onnx(path: Path, graph: Any, int8: bool) -> None:
+    from serving.export import onnx
 
-    path = str(folder / "model.onnx")
-    tf2onnx.convert.from_function(
-        traced, input_signature=signature, opset=_OPSET, output_path=path
-    )
-    if int8:
-        from onnxruntime import quantization
+    if not int8:
+        onnx.save(graph, path)
+        return
+    from onnxruntime import quantization
 
-        whole = str(folder / "float32.onnx")
-        os.rename(path, whole)
+    # Otherwise it advises to optimize the graph, which the runtime does.
+    quantization.quant_utils.add_pre_process_metadata(graph)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        whole = Path(folder, path.name)
+        onnx.save(graph, whole)
         quantization.quantize_dynamic(whole, path, per_channel=True)
-        os.remove(whole)
 
 
-def _write_openvino(
-    folder: Path, traced: Any, signature: Any, int8: bool
-) -> None:
-    # ExportConfig refuses int8.
-    del int8
+def _write_openvino(path: Path, graph: Any) -> None:
     import openvino
 
-    frozen = convert_variables_to_constants_v2(traced.get_concrete_function())
-    converted = openvino.convert_model(frozen.graph)
-    openvino.save_model(
-        converted, str(folder / "model.xml"), compress_to_fp16=False
-    )
+    from serving.export import onnx
 
-
-_WRITERS = {
-    "litert": _write_litert,
-    "onnx": _write_onnx,
-    "openvino": _write_openvino,
-}
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        whole = Path(folder, "model.onnx")
+        onnx.save(graph, whole)
+        converted = openvino.convert_model(whole)
+        openvino.save_model(converted, path, compress_to_fp16=False)

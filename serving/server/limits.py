@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from files.flags import flag
+from serving.engines import EngineConfig
 from serving.server.protocol import BadRequest, RestError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ MAX_VALUES = 1 << 22
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(EngineConfig):
     """Limits of one request, of batches, of the queue and of the models."""
 
     max_batch_size: int = flag(
@@ -54,11 +55,6 @@ class Limits:
         30.0,
         "Maximum seconds to receive a request, and to answer it.",
         at_least=0.1,
-    )
-    allow_any_operation: bool = flag(
-        False,
-        "Also load models with operations that this project's exports do not "
-        "use. They may read and write your files, so know who made the model.",
     )
 
     async def read_body(self, request: "Request") -> bytes:

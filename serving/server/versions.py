@@ -92,7 +92,11 @@ class LoadedVersion:
         self.pid = self._process.pid
         try:
             self.description: Description = self._ask(
-                path, limits.allow_any_operation, limits.max_wordpieces
+                path,
+                limits.allow_any_operation,
+                limits.max_wordpieces,
+                limits.num_threads,
+                limits.engine,
             )
         except Exception:
             self._end()

@@ -52,15 +52,20 @@ class Version:
         path: folder of an export.
         allow_any_operation: see TextModel.
         max_wordpieces: maximum WordPieces of a call over text.
+        *options: further arguments of TextModel.
 
     Attributes:
         description: Description.
     """
 
     def __init__(
-        self, path: Path, allow_any_operation: bool, max_wordpieces: int
+        self,
+        path: Path,
+        allow_any_operation: bool,
+        max_wordpieces: int,
+        *options: Any,
     ) -> None:
-        model = self.model = TextModel(path, allow_any_operation)
+        model = self.model = TextModel(path, allow_any_operation, *options)
         self._max_wordpieces = max_wordpieces
         self._tasks = {
             name: model.task(name, _PAGE_OPTIONS) for name in model.tasks

@@ -126,7 +126,9 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
         encoder.export_encoder(path, model, options)
     else:
         model = create(modeling.BertMultipleChoice)
-        classifier.export_multiple_choice(path, model, TOKENIZER)
+        classifier.export_multiple_choice(
+            path, model, TOKENIZER, options.export
+        )
     return model
 
 

@@ -1,18 +1,21 @@
-"""Exports in LiteRT, used without TensorFlow, against their SavedModels."""
+"""Exports in all runtimes, most without TensorFlow, against SavedModels."""
 
 import concurrent.futures
-import dataclasses
+import importlib.util
 import json
+import logging
+import shutil
 import subprocess
 import sys
 import time
 
 import numpy as np
 import pytest
+import tensorflow as tf
+from absl import logging as absl_logging
 
 import serving
 from serving import engines
-from serving.engines import litert
 from serving.signatures import ServingOptions
 from tests import toy_task
 from tests.checkpoints import INPUTS
@@ -21,10 +24,25 @@ from tests.serving import conftest
 from tests.serving.conftest import LENGTH, MASKED, QUESTIONS, TEXTS, TOKENIZER
 from training.config import ExportConfig
 
-pytest.importorskip(
-    "ai_edge_litert", reason="needs pip install -r requirements/litert.txt"
-)
-FORMAT = ExportConfig(export_dir="x", export_format="litert")
+INSTALLED = [
+    name
+    for name, runtime in engines.RUNTIMES.items()
+    if importlib.util.find_spec(runtime.package)
+]
+SMALL = [name for name in INSTALLED if name != "saved_model"]
+# The writers of these need their runtimes.
+FORMAT = ",".join(dict.fromkeys(["litert", *SMALL]))
+
+
+def needs(name):
+    file = engines.RUNTIMES[name].requirements
+    reason = f"needs pip install -r {file}"
+    return pytest.mark.skipif(name not in INSTALLED, reason=reason)
+
+
+ENGINES = [pytest.param(name, marks=needs(name)) for name in engines.RUNTIMES]
+# {precision: the most by which an answer differs with its neighbors}
+LIMITS = {"float32": 1e-5, "bfloat16": 0.02, "int8": 1e-5}
 # {method: (kind of export, what it is asked)}
 REQUESTS = {
     "classify": ("classifier", [TEXTS, [*TEXTS[3:], *TEXTS[:3]]]),
@@ -50,15 +68,32 @@ sys.meta_path.insert(0, Refuse())
 """
 
 
+def export(kind, folder, format=FORMAT, **options):
+    config = ExportConfig(export_dir="x", export_format=format, **options)
+    conftest.export(
+        kind, folder, ServingOptions(TOKENIZER, LENGTH, export=config)
+    )
+    return folder
+
+
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory):
-    """{kind: folder of a LiteRT export}, of the weights of `exports`."""
-    folder = tmp_path_factory.mktemp("litert")
-    options = ServingOptions(TOKENIZER, LENGTH, export=FORMAT)
+    """{kind: folder of an export}, of the weights of `exports`."""
+    folder = tmp_path_factory.mktemp("engines")
     kinds = {kind for kind, _ in REQUESTS.values()}
-    for kind in kinds:
-        conftest.export(kind, folder / kind, options)
-    return {kind: folder / kind for kind in kinds}
+    return {kind: export(kind, folder / kind) for kind in kinds}
+
+
+@pytest.fixture(scope="session")
+def ask(folders, load):
+    """(engine, kind) -> a model."""
+
+    def ask(engine, kind):
+        if engine == "saved_model":
+            return load(kind)
+        return serving.load(folders[kind], engine=engine)
+
+    return ask
 
 
 def assert_same(found, expected, atol=1e-5):
@@ -81,48 +116,90 @@ def assert_same(found, expected, atol=1e-5):
 
 
 @pytest.mark.parametrize("method", REQUESTS)
-def test_answers_are_those_of_the_saved_model(method, folders, load):
+@pytest.mark.parametrize("engine", ENGINES[:-1])
+def test_answers_are_those_of_the_saved_model(
+    engine, method, ask, load, folders
+):
     kind, texts = REQUESTS[method]
     options = {"answer": {"n_best": 5}, "embed": {"tokens": True}}
     more = options.get(method, {})
-    bert = serving.load(folders[kind])
+    bert = ask(engine, kind)
+    assert bert.engine.name == engine
+    if engine == "openvino":
+        from serving.engines.openvino import OpenVino
+
+        bert.engine = OpenVino(folders[kind], precision="float32")
     found = getattr(bert, method)(*texts, **more)
     assert_same(found, getattr(load(kind), method)(*texts, **more))
     assert bert.tasks == [
         name for name in load(kind).tasks if name != "attention"
     ]
-    assert isinstance(bert.engine, litert.LiteRt)
 
 
 @pytest.mark.parametrize("method", REQUESTS)
-def test_an_answer_does_not_depend_on_its_neighbors(method, folders):
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_answer_does_not_depend_on_its_neighbors(engine, method, ask):
     kind, texts = REQUESTS[method]
-    ask = getattr(serving.load(folders[kind]), method)
-    together = ask(*texts)
-    for each, *fields in zip(together, *texts, strict=True):
-        assert_same(ask(*fields), each)
+    bert = ask(engine, kind)
+    answer = getattr(bert, method)
+    for together, *fields in zip(answer(*texts), *texts, strict=True):
+        assert_same(answer(*fields), together, LIMITS[bert.engine.precision])
 
 
-def test_in_int8_too_it_does_not(tmp_path):
-    """Ranges are those of each row, not of a batch."""
-    config = dataclasses.replace(FORMAT, quantize="int8")
-    options = ServingOptions(TOKENIZER, LENGTH, export=config)
-    conftest.export("classifier", tmp_path / "model", options)
-    bert = serving.load(tmp_path / "model")
+@pytest.mark.parametrize("engine", ENGINES[:2])
+def test_in_int8_too_it_does_not(engine, tmp_path):
+    """A range is that of a row, or a row runs by itself."""
+    folder = export("classifier", tmp_path / "model", engine, quantize="int8")
+    bert = serving.load(folder)
+    assert (bert.engine.name, bert.engine.precision) == (engine, "int8")
     for text, together in zip(TEXTS, bert.classify(TEXTS), strict=True):
         assert_same(bert.classify(text), together)
 
 
-def test_threads_share_a_model(folders):
-    bert = serving.load(folders["classifier"], num_threads=1)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_threads_share_a_model(engine, folders, load):
+    bert = load("classifier")
+    if engine != "saved_model":
+        bert = serving.load(folders["classifier"], False, 1, engine)
+    limit = LIMITS[bert.engine.precision]
     expected = [bert.classify(text) for text in TEXTS]
 
     def ask(number):
         text = number % len(TEXTS)
-        assert_same(bert.classify(TEXTS[text]), expected[text])
+        assert_same(bert.classify(TEXTS[text]), expected[text], limit)
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert len([*pool.map(ask, range(400))]) == 400
+
+
+def test_several_formats_share_a_folder(tmp_path, caplog):
+    """It is a SavedModel, and each engine finds the same files."""
+    folder = export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")
+    assert not (folder / "assets.extra").exists()
+    assert tf.saved_model.contains_saved_model(folder)
+    # The export set it.
+    absl_logging.get_absl_logger().setLevel("NOTSET")
+    caplog.set_level(logging.INFO)
+    answers = {}
+    for name in INSTALLED:
+        bert = serving.load(folder, engine=name)
+        assert bert.engine.name == name
+        assert f"{folder}: engine {name}, {bert.engine.precision}" in (
+            caplog.text
+        )
+        answers[name] = bert.classify(TEXTS)
+    for name, answer in answers.items():
+        limit = 0.05 if name == "openvino" else 1e-5
+        assert_same(answer, answers["saved_model"], limit)
+    assert bert.attention(TEXTS[0])["tokens"]
+    # The first that is installed, of those that have a file.
+    assert serving.load(folder).engine.name == INSTALLED[0]
+    for runtime in engines.RUNTIMES.values():
+        if runtime.file != "saved_model.pb":
+            (folder / runtime.file).unlink(missing_ok=True)
+    assert serving.load(folder).engine.name == "saved_model"
+    with pytest.raises(ValueError, match="no model.tflite, .* for saved_model"):
+        serving.load(folder, engine="litert")
 
 
 class Counting(toy_task.ToyTask):
@@ -148,7 +225,7 @@ def test_records_are_scored_in_batches_of_bounded_size(folders):
         lambda outputs: outputs["probabilities"],
     )
     size = engines.BUDGET // LENGTH
-    assert scores == {"litert": {"first": size, "read": 1, "more": 2}}
+    assert scores == dict.fromkeys(SMALL, {"first": size, "read": 1, "more": 2})
 
 
 def test_lengths_are_few():
@@ -160,6 +237,7 @@ def test_lengths_are_few():
     assert max(np.array(lengths[64:]) / range(65, 513)) < 1.25
 
 
+@needs("litert")
 def test_what_a_model_does_not_read_costs_nothing(folders):
     bert = serving.load(folders["classifier"])
     short, long = ("the boat " * count for count in (1_000, 1_200_000))
@@ -175,28 +253,36 @@ def test_what_a_model_does_not_read_costs_nothing(folders):
     assert_same(bert.classify(long)["label"], bert.classify(short)["label"])
 
 
-def test_a_fixed_length(folders, tmp_path):
-    config = ExportConfig(
-        export_dir="x", export_format="litert", export_seq_length=LENGTH - 4
-    )
-    options = ServingOptions(TOKENIZER, LENGTH, export=config)
-    conftest.export("classifier", tmp_path / "model", options)
-    bert, other = map(serving.load, (tmp_path / "model", folders["classifier"]))
-    assert_same(bert.classify(TEXTS[0]), other.classify(TEXTS[0]))
+@pytest.mark.parametrize("engine", ENGINES[:-1])
+def test_a_fixed_length(engine, ask, tmp_path):
+    export("classifier", tmp_path / "x", engine, export_seq_length=LENGTH - 4)
+    bert, other = serving.load(tmp_path / "x"), ask(engine, "classifier")
+    limit = LIMITS[bert.engine.precision]
+    assert_same(bert.classify(TEXTS[0]), other.classify(TEXTS[0]), limit)
     assert bert.classify(TEXTS[3])["num_wordpieces_cut"] == (
         other.classify(TEXTS[3])["num_wordpieces_cut"] + 4
     )
 
 
-def test_what_cannot_be_loaded_is_said(folders, tmp_path):
+@pytest.mark.parametrize("engine", ENGINES[:-1])
+def test_what_cannot_be_loaded_is_said(engine, folders, ask, tmp_path):
     with pytest.raises(ValueError, match="does not tag; it does classify, tok"):
-        serving.load(folders["classifier"]).tag("a")
-    (tmp_path / "2").symlink_to(folders["classifier"])
-    (tmp_path / "3").mkdir()
-    assert serving.load(tmp_path).tasks == ["classify", "tokenize"]
-    (tmp_path / "3/model.tflite").write_bytes(b"damaged")
-    with pytest.raises(OSError, match="model.tflite cannot be loaded; export"):
+        ask(engine, "classifier").tag("a")
+    shutil.copytree(folders["classifier"], tmp_path / "3")
+    for name in SMALL:
+        path = tmp_path / "3" / engines.RUNTIMES[name].file
+        path.write_bytes(b"damaged") if name == engine else path.unlink()
+    file = engines.RUNTIMES[engine].file
+    with pytest.raises(OSError, match=f"{file} cannot be loaded; export"):
         serving.load(tmp_path)
+
+
+@pytest.mark.parametrize("engine", ENGINES[:-1])
+def test_too_long_an_input_is_refused(engine, ask):
+    """The network has 32 positions."""
+    ids = np.ones([1, 40], np.int32)
+    with pytest.raises(ValueError, match="the model cannot take it: "):
+        ask(engine, "classifier").engine.run(dict.fromkeys(engines.INPUTS, ids))
 
 
 def run(script, *arguments):
@@ -211,34 +297,41 @@ def run(script, *arguments):
     return done.stdout
 
 
-@pytest.mark.parametrize("kind", ["saved_model.pb", "model.tflite"])
-def test_a_missing_runtime_is_said(kind, tmp_path):
-    (tmp_path / kind).touch()
-    package = "tensorflow" if kind == "saved_model.pb" else "ai_edge_litert"
+@pytest.mark.parametrize("runtime", engines.RUNTIMES.values())
+def test_a_missing_runtime_is_said(runtime, tmp_path):
+    (tmp_path / runtime.file).parent.mkdir(exist_ok=True)
+    (tmp_path / runtime.file).touch()
     script = f"""
 import importlib.util, serving
-find_spec = importlib.util.find_spec
-importlib.util.find_spec = lambda name: name != "{package}" and find_spec(name)
+find, package = importlib.util.find_spec, "{runtime.package}"
+importlib.util.find_spec = lambda name: name != package and find(name)
 serving.load("{tmp_path}")
 """
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT
     )
-    message = f"{tmp_path} needs {package}; pip install -r requirements"
+    message = f"{tmp_path} needs {runtime.package}; pip install -r requirements"
     assert message in done.stderr
 
 
 @pytest.mark.parametrize("method", REQUESTS)
-def test_predict_needs_no_tensorflow(method, folders, load):
+@pytest.mark.parametrize("engine", ENGINES[:-1])
+def test_predict_needs_no_tensorflow(engine, method, folders, load):
+    if engine != "litert" and method != "classify":
+        pytest.skip("one task of each engine is enough")
     kind, texts = REQUESTS[method]
     fields = [field[0] for field in texts]
     answer = run(
         'import runpy\nrunpy.run_path("predict.py", run_name="__main__")',
         f"--model={folders[kind]}",
+        f"--engine={engine}",
+        "--num_threads=1",
         f"--task={method.replace('_', '-')}",
         *fields,
     )
-    assert_same(json.loads(answer), getattr(load(kind), method)(*fields))
+    limit = 0.05 if engine == "openvino" else 1e-5
+    expected = getattr(load(kind), method)(*fields)
+    assert_same(json.loads(answer), expected, limit)
 
 
 def test_the_python_half_of_data_needs_no_tensorflow():

@@ -43,7 +43,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    endpoint = signatures.serve_ids(predict, model.config, None)
+    endpoint = signatures.serve_ids(predict, model.config)
     export.export_saved_model(folder, model, {"serve": endpoint})
     return predict
 

@@ -10,11 +10,11 @@ import tensorflow as tf
 
 import modeling
 import serving
-from benchmarks.contestants import runtime
-from data.squad import decoding, windows
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
-from tests import conftest, script_runner
+from modeling import ops
+from serving import engines
+from tests import conftest, models, script_runner
 from training.config import ExportConfig
 
 TOKENIZER = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
@@ -33,21 +33,31 @@ def read_batch(length=LENGTH):
     }
 
 
-MODULES = {
-    "litert": "ai_edge_litert",
-    "onnx": "onnxruntime",
-    "openvino": "openvino",
-}
 FORMATS = [
     pytest.param(
         name,
         marks=pytest.mark.skipif(
-            not importlib.util.find_spec(module),
+            not importlib.util.find_spec(engines.RUNTIMES[name].package),
             reason=f"needs pip install -r requirements/{name}.txt",
         ),
     )
-    for name, module in MODULES.items()
+    for name in ("litert", "onnx", "openvino")
 ]
+# {precision of an engine: the most by which outputs differ}
+LIMITS = {"float32": 1e-5, "bfloat16": 0.05}
+
+
+def assert_same(engine, batch, expected):
+    """Compares an engine's outputs with those of the model."""
+    outputs = engine.run(batch)
+    assert outputs.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_allclose(
+            outputs[name],
+            value,
+            rtol=LIMITS[engine.precision],
+            atol=LIMITS[engine.precision],
+        )
 
 
 def create(kind, **options):
@@ -57,12 +67,8 @@ def create(kind, **options):
     return model
 
 
-def options_of(name):
-    """Returns options for inputs of any length, where the format has it."""
-    length = LENGTH if name == "onnx" else None
-    return ExportConfig(
-        export_dir="x", export_format=name, export_seq_length=length
-    )
+def options_of(name, **changes):
+    return ExportConfig(export_dir="x", export_format=name, **changes)
 
 
 def export(folder, model, options):
@@ -76,24 +82,25 @@ def export(folder, model, options):
 def test_any_batch_gives_what_the_model_gives(name, tmp_path):
     model = create("BertClassifier", num_labels=3)
     export(tmp_path / "model", model, options_of(name))
+    engine = engines.open_engine(tmp_path / "model")
+    assert (engine.name, {*engine.inputs.values()}) == (name, {(None, None)})
     # Two batches and two lengths.
     for length, rows in ((LENGTH, 3), (LENGTH - 7, 1)):
-        if name == "onnx":
-            length = LENGTH
         batch = {k: v[:rows, :length] for k, v in read_batch().items()}
         expected = tf.nn.softmax(model(batch))
-        (found,) = runtime.LOADERS[name](tmp_path / "model")(batch)
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+        assert_same(engine, batch, {"probabilities": expected})
     files = {file.name for file in (tmp_path / "model").iterdir()}
     assert files >= {
         "vocab.txt",
         "labels.txt",
         "bert_config.json",
         "config.json",
+        "tokenizer.json",
         "tokenizer_config.json",
         "special_tokens_map.json",
         "bert_export.json",
     }
+    assert "assets.extra" not in files
     # It replaces an export of ours, and nothing else.
     export(tmp_path / "model", model, options_of(name))
     (tmp_path / "model" / "mine").touch()
@@ -104,14 +111,13 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_fixed_length(name, tmp_path):
     model = create("BertClassifier", num_labels=3)
-    options = ExportConfig(
-        export_dir="x", export_format=name, export_seq_length=LENGTH
-    )
+    options = options_of(name, export_seq_length=LENGTH)
     export(tmp_path / "model", model, options)
+    engine = engines.open_engine(tmp_path / "model")
+    assert {*engine.inputs.values()} == {(None, LENGTH)}
     batch = read_batch()
-    (found,) = runtime.LOADERS[name](tmp_path / "model")(batch)
-    expected = tf.nn.softmax(model(batch))
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    expected = {"probabilities": tf.nn.softmax(model(batch))}
+    assert_same(engine, batch, expected)
 
 
 def test_other_libraries_get_the_casing(tmp_path):
@@ -137,52 +143,129 @@ def test_int8_by_the_converter_is_smaller_and_nearly_the_same(name, tmp_path):
         tmp_path / "int8", model, dataclasses.replace(options, quantize="int8")
     )
     batch = read_batch()
-    (found,) = runtime.LOADERS[name](tmp_path / "int8")(batch)
+    engine = engines.open_engine(tmp_path / "int8")
+    assert engine.precision == "int8"
+    found = engine.run(batch)["probabilities"]
     expected = tf.nn.softmax(model(batch))
     np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
+    file = engines.RUNTIMES[name].file
     whole, small = (
-        max(file.stat().st_size for file in (tmp_path / which).iterdir())
-        for which in ("whole", "int8")
+        (tmp_path / which / file).stat().st_size for which in ("whole", "int8")
     )
     assert small < 0.6 * whole
-    assert not (tmp_path / "int8" / "float32.onnx").exists()
+    # What it was converted from is gone.
+    assert len([*(tmp_path / "int8" / file).parent.rglob("*.onnx")]) < 2
 
 
+HEADS = [
+    ("BertModel", {}, "left_to_right"),
+    ("BertClassifier", {"num_labels": 3}, "bilstm"),
+    ("BertTokenClassifier", {"num_labels": 3}, "bilstm"),
+    ("BertSpanLabeler", {}, "bilstm"),
+    ("BertPretrainer", {}, "left_to_right"),
+    ("BertMultipleChoice", {}, "bilstm"),
+]
+
+
+def expected_of(model, kind, batch):
+    """Returns the outputs of a signature `serve`."""
+    if kind == "BertPretrainer":
+        positions = np.tile(np.arange(LENGTH), (len(TEXTS), 1))
+        batch = batch | {"masked_lm_positions": positions}
+    with ops.plain():
+        outputs = model(batch)
+    if kind == "BertModel":
+        names = ("sequence_output", "pooled_output")
+        return {name: outputs[name] for name in names}
+    if kind == "BertSpanLabeler":
+        return outputs
+    if kind == "BertPretrainer":
+        return {
+            f"{name}_probabilities": tf.nn.softmax(outputs[f"{name}_logits"])
+            for name in ("masked_lm", "next_sentence")
+        }
+    return {"probabilities": tf.nn.softmax(outputs)}
+
+
+@pytest.mark.parametrize("network", ["", "network"])
+@pytest.mark.parametrize("kind, options, option", HEADS)
+def test_the_graph_of_onnx_is_the_model(
+    kind, options, option, network, tmp_path
+):
+    """Every head, with and without an option of the network."""
+    pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
+    pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
+    import onnx
+
+    from serving.export import onnx as writer
+
+    more = {option: True} if network else {}
+    config = models.tiny_config(vocab_size=len(TOKENIZER.tokens))
+    model = getattr(modeling, kind)(config, seed=1, **options, **more)
+    model.build()
+    graph = writer.create(model)
+    onnx.checker.check_model(graph, full_check=True)
+    path = tmp_path / engines.RUNTIMES["onnx"].file
+    path.parent.mkdir()
+    writer.save(graph, path)
+    batch = read_batch()
+    if kind == "BertMultipleChoice":
+        batch = {k: np.stack([v, v[::-1]], 1) for k, v in batch.items()}
+    expected = expected_of(model, kind, batch)
+    assert_same(engines.open_engine(tmp_path), batch, expected)
+
+
+@pytest.mark.parametrize("hidden_act", ops.ACTIVATIONS)
+def test_onnx_has_every_activation(hidden_act, tmp_path, monkeypatch):
+    pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
+    pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
+    from serving.export import onnx as writer
+
+    config = models.tiny_config(
+        vocab_size=len(TOKENIZER.tokens), hidden_act=hidden_act
+    )
+    model = modeling.BertModel(config, seed=1)
+    model.build()
+    path = tmp_path / engines.RUNTIMES["onnx"].file
+    path.parent.mkdir()
+    if hidden_act == "gelu":
+        # As for a model of more than 2 GB.
+        monkeypatch.setattr(writer, "_MAX_BYTES", 1000)
+    writer.save(writer.create(model), path)
+    assert path.with_name("model.onnx_data").exists() == (hidden_act == "gelu")
+    batch = read_batch()
+    expected = expected_of(model, "BertModel", batch)
+    assert_same(engines.open_engine(tmp_path), batch, expected)
+
+
+@pytest.mark.parametrize("mode", ["multilabel", "regression"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_logits_of_spans(name, tmp_path):
-    model = create("BertSpanLabeler")
-    serving.export_span_labeler(
+def test_other_outputs_of_a_classifier(name, mode, tmp_path):
+    labels = None if mode == "regression" else ["no", "yes"]
+    model = create("BertClassifier", num_labels=len(labels or "1"))
+    serving.export_classifier(
         tmp_path / "model",
         model,
-        TOKENIZER,
-        windows.WindowOptions(LENGTH, max_query_length=8, doc_stride=8),
-        decoding.DecodingOptions(),
-        8,
-        options_of(name),
+        labels,
+        serving.ServingOptions(TOKENIZER, LENGTH, export=options_of(name)),
+        mode,
     )
     batch = read_batch()
-    outputs = runtime.LOADERS[name](tmp_path / "model")(batch)
-    expected = model(batch)
-    real = batch["input_mask"] == 1
-    errors = [
-        [
-            np.abs(found - np.asarray(value))[real].max()
-            for value in expected.values()
-        ]
-        for found in outputs
-    ]
-    # The converters name the outputs in ways of their own.
-    assert np.max(np.min(errors, axis=0)) < 1e-4
-    assert np.max(np.min(errors, axis=1)) < 1e-4
+    logits = model(batch)
+    expected = {"probabilities": tf.sigmoid(logits)}
+    if mode == "regression":
+        expected = {"values": logits[:, 0]}
+    assert_same(engines.open_engine(tmp_path / "model"), batch, expected)
+    # pipeline() of transformers takes it from here.
+    config = json.loads((tmp_path / "model/config.json").read_text())
+    assert config["architectures"] == ["BertForSequenceClassification"]
+    assert labels is None or config["id2label"] == {"0": "no", "1": "yes"}
 
 
 @pytest.mark.parametrize(
     "changes, message",
     [
-        pytest.param(
-            {"export_format": "onnx"},
-            "needs --export_seq_length|requirements/onnx.txt",
-        ),
+        ({"export_format": "litert,tflite"}, "'tflite' is none of saved_model"),
         ({"export_seq_length": 8}, "--export_seq_length is for the other"),
         (
             {"export_format": "openvino", "quantize": "int8"},

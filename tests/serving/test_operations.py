@@ -1,6 +1,7 @@
 """SavedModels are programs: only operations that exports use are loaded."""
 
 import dataclasses
+import itertools
 import json
 import shutil
 
@@ -86,6 +87,31 @@ def test_earlier_exports_in_int8_never_answer_wrongly():
     for allow_any_operation in (False, True):
         with pytest.raises(OSError, match="export the model again: --quant"):
             operations.check({"_QuantizedMatMul"}, "x", allow_any_operation)
+
+
+def test_tensorflow_serving_has_all_that_exports_use(export_folder):
+    """Its 2.20 knows each operation, and each attribute of it.
+
+    The file has a line for each operation: its name, then its attributes, in
+    TensorFlow 2.20's TF_GetAllOpList.
+    """
+    path = ROOT / "tests/testdata/tensorflow_2_20_operations.txt"
+    known = {}
+    for line in path.read_text().splitlines():
+        name, *attributes = line.split()
+        known[name] = {*attributes}
+    assert known.keys() >= operations.ALLOWED
+    num_nodes = 0
+    for path in export_folder.glob("*/saved_model.pb"):
+        graph = (
+            SavedModel.FromString(path.read_bytes()).meta_graphs[0].graph_def
+        )
+        functions = [function.node_def for function in graph.library.function]
+        for node in itertools.chain(graph.node, *functions):
+            public = {name for name in node.attr if not name.startswith("_")}
+            assert public <= known[node.op], node.name
+            num_nodes += 1
+    assert num_nodes > 1000
 
 
 def write_file(text):

@@ -235,6 +235,7 @@ class CountingEngine:
     """Counts the batches that an engine runs."""
 
     num_calls = 0
+    is_row_wise = False
 
     def __init__(self, engine):
         self.engine = engine
@@ -283,7 +284,7 @@ def test_errors(tmp_path, export_folder):
         [
             "line 2: no 'text'; embed takes text",
             "does not tag; it does answer, attention, tokenize",
-            "it has no model.tflite, no saved_model.pb",
+            "it has none of model.tflite, onnx",
             "not-there",
         ],
         strict=True,

@@ -197,6 +197,18 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
         )
 
 
+def test_litert_has_no_lstm_of_any_length(tmp_path):
+    command = create_config(
+        tmp_path / "run",
+        do_train=True,
+        bilstm=True,
+        export_dir=str(tmp_path / "x"),
+        export_format="saved_model,litert",
+    )
+    with pytest.raises(ValueError, match="litert: LiteRT cannot run the LSTM"):
+        checks.check(command)
+
+
 TEACHERS = {
     "vocab.txt": "is not the vocabulary of --teacher=",
     "tokenizer_config.json": "was trained with tokenizer.do_lower_case=False",

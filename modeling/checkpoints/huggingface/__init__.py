@@ -37,6 +37,8 @@ from modeling.checkpoints.staging import staged_folder
 
 __all__ = [
     "CLASSES",
+    "CONFIG_FILE",
+    "config_entries",
     "find_huggingface",
     "is_huggingface",
     "load_config",
@@ -315,10 +317,9 @@ def save_huggingface(
     """Writes a folder that transformers reads.
 
     It holds model.safetensors and config.json and, given a tokenizer, its
-    files: vocab.txt, tokenizer_config.json, special_tokens_map.json and, where
-    the library tokenizers is installed, tokenizer.json. They appear together
-    or not at all. Without a vocabulary transformers silently makes a tokenizer
-    of five WordPieces.
+    files: vocab.txt, tokenizer.json, tokenizer_config.json and
+    special_tokens_map.json. They appear together or not at all. Without a
+    vocabulary transformers silently makes a tokenizer of five WordPieces.
 
     Args:
         model: any model here.
@@ -339,7 +340,7 @@ def save_huggingface(
             the vocabulary do not belong to it.
         OSError: a file cannot be written.
     """
-    values = _config_entries(model, labels, leave_out)
+    values = config_entries(model, labels, leave_out)
     if problem_type:
         values["problem_type"] = problem_type
     if tokenizer:
@@ -368,12 +369,12 @@ def save_huggingface(
         shutil.copymode(config_file, weights_file)
 
 
-def _config_entries(
+def config_entries(
     model: keras.Model,
     labels: Sequence[str] | None,
-    leave_out: Collection[str],
+    leave_out: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Returns the entries of a model's config.json."""
+    """Returns the entries of a model's config.json; see `save_huggingface`."""
     class_name = type(model).__name__
     if class_name not in CLASSES or not model.built:
         raise ValueError(

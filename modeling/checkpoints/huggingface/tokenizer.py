@@ -4,7 +4,6 @@ Without them, it silently makes a tokenizer of five WordPieces. A `tokenizer`
 here is a FullTokenizer.
 """
 
-import importlib.util
 import json
 import os
 from typing import Any
@@ -19,6 +18,7 @@ _SPECIAL_TOKENS = {
     "sep_token": "[SEP]",
     "unk_token": "[UNK]",
 }
+_SPECIAL = frozenset(_SPECIAL_TOKENS.values())
 # The original's; transformers has 100.
 _MAX_WORD_LENGTH = 200
 
@@ -55,9 +55,9 @@ def write_tokenizer(
     write_json(
         os.path.join(directory, "special_tokens_map.json"), _SPECIAL_TOKENS
     )
-    if importlib.util.find_spec("tokenizers"):
-        text = _tokenizer_json(tokenizer)
-        write_text(os.path.join(directory, "tokenizer.json"), text)
+    write_text(
+        os.path.join(directory, "tokenizer.json"), _tokenizer_json(tokenizer)
+    )
 
 
 def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
@@ -74,28 +74,44 @@ def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
     return {"vocab.txt": tokenizer.vocab_bytes, CONFIG_FILE: text.encode()}
 
 
-def _tokenizer_json(ours: Any) -> str:
-    """Returns the contents of a tokenizer.json."""
-    import tokenizers
-
-    ids = {token: index for index, token in enumerate(_all_tokens(ours))}
-    tokenizer = tokenizers.Tokenizer(
-        tokenizers.models.WordPiece(
-            ids,
-            unk_token=_SPECIAL_TOKENS["unk_token"],
-            max_input_chars_per_word=_MAX_WORD_LENGTH,
-        )
-    )
-    tokenizer.normalizer = tokenizers.normalizers.BertNormalizer(
-        lowercase=ours.do_lower_case
-    )
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
-    tokenizer.post_processor = tokenizers.processors.BertProcessing(
-        ("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"])
-    )
-    tokenizer.decoder = tokenizers.decoders.WordPiece()
-    tokenizer.add_special_tokens(list(_SPECIAL_TOKENS.values()))
-    return tokenizer.to_str(pretty=True)
+def _tokenizer_json(tokenizer: Any) -> str:
+    """Returns a tokenizer.json, as the library tokenizers writes it."""
+    ids = {token: index for index, token in enumerate(_all_tokens(tokenizer))}
+    special = {token: ids[token] for token in ids if token in _SPECIAL}
+    marks = ("single_word", "lstrip", "rstrip", "normalized")
+    values = {
+        "version": "1.0",
+        "truncation": None,
+        "padding": None,
+        "added_tokens": [
+            {"id": index, "content": token}
+            | dict.fromkeys(marks, False)
+            | {"special": True}
+            for token, index in special.items()
+        ],
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": True,
+            "handle_chinese_chars": True,
+            "strip_accents": None,
+            "lowercase": tokenizer.do_lower_case,
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {
+            "type": "BertProcessing",
+            "sep": ["[SEP]", ids["[SEP]"]],
+            "cls": ["[CLS]", ids["[CLS]"]],
+        },
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": _SPECIAL_TOKENS["unk_token"],
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": _MAX_WORD_LENGTH,
+            "vocab": ids,
+        },
+    }
+    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
 
 
 def _all_tokens(tokenizer: Any) -> list[str]:

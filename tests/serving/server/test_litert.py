@@ -1,4 +1,4 @@
-"""serve.py on LiteRT exports, in processes that may not import TensorFlow."""
+"""serve.py on LiteRT and ONNX exports, without importing TensorFlow."""
 
 import json
 import os
@@ -15,12 +15,12 @@ pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 from tests.golden import ROOT
 from tests.serving.conftest import REQUESTS
 from tests.serving.server.test_server import IDS, check_alike
-from tests.serving.test_engines import BLOCK
+from tests.serving.test_engines import BLOCK, ENGINES
 from tests.serving.test_engines import folders as folders  # a fixture
 
 
-@pytest.fixture(scope="module")
-def ask(tmp_path_factory, folders):
+@pytest.fixture(scope="module", params=ENGINES[:2])
+def ask(tmp_path_factory, folders, request):
     """(path, body or None) -> parsed answer of a server of all kinds."""
     folder = tmp_path_factory.mktemp("litert_server")
     # Python imports it at the start of every process.
@@ -31,6 +31,7 @@ def ask(tmp_path_factory, folders):
         server = subprocess.Popen(
             [
                 *(sys.executable, ROOT / "serve.py", "--port=0"),
+                *(f"--engine={request.param}", "--num_threads=1"),
                 *(f"--model={kind}={path}" for kind, path in folders.items()),
             ],
             env=os.environ | {"PYTHONPATH": modules},
@@ -53,7 +54,7 @@ def ask(tmp_path_factory, folders):
         server.wait(60)
     assert server.returncode == 0, log.read_text()
     assert "Traceback" not in log.read_text()
-    assert "version 1 is served, by" in log.read_text()
+    assert f"version 1 is served, by {request.param}" in log.read_text()
 
 
 def metadata(signatures):
@@ -94,7 +95,7 @@ def test_signatures_are_those_of_the_saved_model(kind, ask, exports, server):
 def test_the_page_is_told_the_engine(ask, server):
     models = {one["name"]: one for one in ask("/api/models")["models"]}
     assert models["ner"]["tasks"] == ["tag", "tokenize"]
-    assert models["ner"]["engine"].lower() == "litert"
+    assert models["ner"]["engine"] in ("litert", "onnx")
     _, found, _ = server.ask("GET", "/api/models")
     engines = {one["engine"] for one in found["models"]}
     assert len(engines) == 1 and models["ner"]["engine"] not in engines

@@ -1,0 +1,89 @@
+"""Runs the file of --export_format=onnx by ONNX Runtime."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from serving import engines
+
+FILE = engines.RUNTIMES["onnx"].file
+# Also the name under which ONNX Runtime lists it.
+_GPU = "CUDAExecutionProvider"
+
+
+class OnnxRuntime:
+    """An Engine; see there.
+
+    Its int8 takes one range for all of a batch, so each row runs by itself.
+
+    Args:
+        folder: folder of the export.
+        num_threads: threads that compute; None = one for each CPU.
+
+    Raises:
+        OSError: the file cannot be loaded.
+    """
+
+    name = "onnx"
+
+    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = engines.count_threads(num_threads)
+        # Errors only, which are raised too.
+        options.log_severity_level = 4
+        providers = ["CPUExecutionProvider"]
+        if finds_gpu():
+            providers.insert(0, _GPU)
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(folder / FILE), options, providers
+            )
+        except Exception as error:
+            # Its errors share no other class.
+            raise OSError(
+                f"{folder / FILE} cannot be loaded; export the model again, or "
+                f"copy it again: {error}"
+            ) from error
+        written = self._session.get_modelmeta().custom_metadata_map
+        self.precision = written.get("precision", "float32")
+        self.is_row_wise = self.precision == "int8"
+        theirs = {
+            each.name: tuple(
+                size if isinstance(size, int) else None for size in each.shape
+            )
+            for each in self._session.get_inputs()
+        }
+        self.inputs = {
+            ours: theirs[name] for ours, name in engines.INPUTS.items()
+        }
+        self._outputs = engines.name_outputs(
+            [each.name for each in self._session.get_outputs()]
+        )
+
+    def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """See Engine."""
+        inputs = {
+            engines.INPUTS[name]: np.asarray(value, np.int64)
+            for name, value in features.items()
+        }
+        num_rows = len(next(iter(inputs.values())))
+        step = 1 if self.is_row_wise else max(num_rows, 1)
+        try:
+            parts = [
+                self._session.run(
+                    [*self._outputs.values()],
+                    {name: x[row : row + step] for name, x in inputs.items()},
+                )
+                for row in range(0, max(num_rows, 1), step)
+            ]
+        except Exception as error:
+            raise engines.failure(error) from None
+        outputs = map(np.concatenate, zip(*parts, strict=True))
+        return dict(zip(self._outputs, outputs, strict=True))
+
+
+def finds_gpu() -> bool:
+    """Returns whether ONNX Runtime was built for NVIDIA's GPUs."""
+    return _GPU in onnxruntime.get_available_providers()

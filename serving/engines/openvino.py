@@ -1,0 +1,80 @@
+"""Runs the files of --export_format=openvino, by OpenVINO on a CPU."""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import openvino
+
+from serving import engines
+
+FILE = engines.RUNTIMES["openvino"].file
+
+
+class OpenVino:
+    """An Engine; see there.
+
+    Args:
+        folder: folder of the export.
+        num_threads: threads that compute; None = one for each CPU.
+        precision: "float32" or "bfloat16"; None = bfloat16 where the CPU
+            multiplies it.
+
+    Raises:
+        OSError: a file cannot be loaded.
+    """
+
+    name = "openvino"
+    is_row_wise = False
+
+    def __init__(
+        self,
+        folder: Path,
+        num_threads: int | None = None,
+        precision: str | None = None,
+    ) -> None:
+        core = openvino.Core()
+        able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+        default = "bfloat16" if "BF16" in able else "float32"
+        self.precision = precision or default
+        options = {
+            # It calls them f32 and bf16.
+            "INFERENCE_PRECISION_HINT": self.precision.replace("float", "f"),
+            "INFERENCE_NUM_THREADS": engines.count_threads(num_threads),
+            "PERFORMANCE_HINT": "LATENCY",
+        }
+        try:
+            compiled = core.compile_model(str(folder / FILE), "CPU", options)
+        except RuntimeError as error:
+            reason = " ".join(str(error).split())
+            raise OSError(
+                f"{folder / FILE} cannot be loaded; export the model again, or "
+                f"copy it again: {reason}"
+            ) from error
+        self._request = compiled.create_infer_request()
+        self._lock = threading.Lock()
+        self.inputs = {
+            ours: tuple(
+                size.get_length() if size.is_static else None
+                for size in compiled.input(name).partial_shape
+            )
+            for ours, name in engines.INPUTS.items()
+        }
+        self._outputs = engines.name_outputs(
+            [each.any_name for each in compiled.outputs]
+        )
+
+    def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """See Engine."""
+        inputs = {
+            engines.INPUTS[name]: np.asarray(value, np.int64)
+            for name, value in features.items()
+        }
+        try:
+            # A request computes by all threads, for one caller at a time.
+            with self._lock:
+                outputs = self._request.infer(inputs)
+        except (RuntimeError, MemoryError) as error:
+            raise engines.failure(error) from None
+        return {ours: outputs[name] for ours, name in self._outputs.items()}

@@ -1,0 +1,381 @@
+"""Writes a model as an ONNX graph, from its weights.
+
+Inputs are Hugging Face's, int64 [B, T] of any B and T: input_ids,
+attention_mask and token_type_ids; [B, C, T] for multiple choice. Outputs are
+those of a SavedModel's signature `serve`, and Hugging Face's "logits".
+
+B = batch, C = choices, T = length in WordPieces, W = hidden size, N = heads.
+"""
+
+import math
+from typing import Any
+
+import keras
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+from modeling import BertModel
+from modeling.config import BertConfig
+from modeling.heads import BidirectionalLSTM
+from serving import engines
+
+# The first with Gelu, and what onnx.checker compares with it.
+_OPSET = 20
+_IR_VERSION = 10
+# Of weights; protobuf ends at 2 GiB.
+_MAX_BYTES = 2_000_000_000
+# Numbers, and names of what is only known at run time.
+Shape = list[Any]
+
+
+def create(
+    model: keras.Model,
+    output_mode: str = "classification",
+    length: int | None = None,
+    precision: str = "float32",
+) -> onnx.ModelProto:
+    """Returns the graph of a task's model.
+
+    Args:
+        model: built; of one of the classes of modeling.tasks, or a BertModel.
+        output_mode: of a BertClassifier, as export_classifier takes it.
+        length: T, if only one is allowed.
+        precision: what the file says that it computes in.
+    """
+    bert = model if isinstance(model, BertModel) else model.bert
+    writer = _Writer(bert.config)
+    shape: Shape = ["batch_size", length or "sequence_length"]
+    inputs = features = [*engines.INPUTS.values()]
+    if type(model).__name__ == "BertMultipleChoice":
+        shape.insert(1, "num_choices")
+        flat = writer.constant([-1], np.int64)
+        size = writer.add("Shape", inputs[0], start=2)
+        flat = writer.add("Concat", flat, size, axis=0)
+        features = [writer.add("Reshape", name, flat) for name in inputs]
+    encoded = writer.encode(bert, getattr(model, "bilstm", None), *features)
+    outputs = writer.apply_head(model, output_mode, encoded, shape)
+    for name, (tensor, _) in outputs.items():
+        writer.nodes.append(helper.make_node("Identity", [tensor], [name]))
+    infos = {name: (TensorProto.INT64, shape) for name in inputs}
+    infos |= {
+        name: (TensorProto.FLOAT, size) for name, (_, size) in outputs.items()
+    }
+    values = [
+        helper.make_tensor_value_info(name, *info)
+        for name, info in infos.items()
+    ]
+    graph = helper.make_graph(
+        writer.nodes,
+        model.name,
+        values[: len(inputs)],
+        values[len(inputs) :],
+        [*writer.weights.values()],
+    )
+    created = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="bert",
+    )
+    helper.set_model_props(created, {"precision": precision})
+    return created
+
+
+def save(model: onnx.ModelProto, path: Any) -> None:
+    """Writes a file, with the weights in a second one if it has to."""
+    num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
+    onnx.save(
+        model,
+        path,
+        save_as_external_data=num_bytes > _MAX_BYTES,
+        location="model.onnx_data",
+    )
+
+
+class _Writer:
+    """The operations and weights of a graph.
+
+    Its methods take names of tensors, and return the name of a new one.
+
+    Args:
+        config: BertConfig.
+    """
+
+    def __init__(self, config: BertConfig) -> None:
+        self.config = config
+        self.nodes: list[onnx.NodeProto] = []
+        self.weights: dict[str, TensorProto] = {}
+
+    def add(self, operation: str, *inputs: str, **attributes: Any) -> str:
+        """Adds an operation with one output."""
+        name = f"{operation}_{len(self.nodes)}"
+        self.nodes.append(
+            helper.make_node(operation, inputs, [name], name, **attributes)
+        )
+        return name
+
+    def constant(self, value: Any, dtype: Any = np.float32) -> str:
+        """Adds a constant."""
+        name = f"constant_{len(self.weights)}"
+        array = np.array(value, dtype)
+        self.weights[name] = numpy_helper.from_array(array, name)
+        return name
+
+    def weight(self, variable: Any, transpose: bool = False) -> str:
+        """Adds a variable of the model, once."""
+        name = variable.path
+        if name not in self.weights:
+            value = keras.ops.convert_to_numpy(variable).astype(np.float32)
+            value = np.ascontiguousarray(value.T if transpose else value)
+            self.weights[name] = numpy_helper.from_array(value, name)
+        return name
+
+    def select(self, inputs: str, index: int, axis: int) -> str:
+        """Selects one index of an axis, which goes."""
+        indices = self.constant(index, np.int64)
+        return self.add("Gather", inputs, indices, axis=axis)
+
+    def dense(self, inputs: str, layer: Any) -> str:
+        """Multiplies by a dense layer's kernel, and adds its bias."""
+        product = self.add("MatMul", inputs, self.weight(layer.kernel))
+        return self.add("Add", product, self.weight(layer.bias))
+
+    def head(self, inputs: str, layer: Any) -> str:
+        """Applies an OutputHead."""
+        kernel = self.weight(layer.output_weights, transpose=True)
+        product = self.add("MatMul", inputs, kernel)
+        return self.add("Add", product, self.weight(layer.output_bias))
+
+    def layer_norm(self, inputs: str, layer: Any) -> str:
+        """Normalizes the last axis."""
+        return self.add(
+            "LayerNormalization",
+            inputs,
+            self.weight(layer.gamma),
+            self.weight(layer.beta),
+            epsilon=self.config.layer_norm_eps,
+        )
+
+    def activate(self, inputs: str, hidden_act: str) -> str:
+        """Applies an activation; see ops.ACTIVATIONS."""
+        if hidden_act == "linear":
+            return inputs
+        if hidden_act == "silu":
+            return self.add("Mul", inputs, self.add("Sigmoid", inputs))
+        if hidden_act in ("gelu", "gelu_erf"):
+            form = "tanh" if hidden_act == "gelu" else "none"
+            return self.add("Gelu", inputs, approximate=form)
+        return self.add(hidden_act.capitalize(), inputs)
+
+    def encode(
+        self,
+        bert: BertModel,
+        bilstm: BidirectionalLSTM | None,
+        ids: str,
+        mask: str,
+        segments: str,
+    ) -> tuple[str, str]:
+        """Returns a TaskModel's sequence and pooled outputs."""
+        one = self.constant([1], np.int64)
+        # 0, 1, 2, ..., int64 [B, T]: a shape that ONNX Runtime's fusions know.
+        ones = self.add("Add", self.add("Sub", ids, ids), one)
+        places = self.add("CumSum", ones, one, exclusive=1)
+        outputs = self.embed(bert.embeddings, ids, segments, places)
+        real = self.add("Unsqueeze", mask, one)
+        real = self.add("Unsqueeze", real, self.constant([2], np.int64))
+        real = self.add("Cast", real, to=TensorProto.FLOAT)
+        if bert.left_to_right:
+            rows, columns = (
+                self.add("Unsqueeze", places, self.constant([1, i], np.int64))
+                for i in (3, 2)
+            )
+            past = self.add("GreaterOrEqual", rows, columns)
+            past = self.add("Cast", past, to=TensorProto.FLOAT)
+            real = self.add("Mul", real, past)
+        # A slice: beyond a table's end OpenVINO looks up zeros, but no sum with
+        # what is too short is computed.
+        zero = self.constant([0], np.int64)
+        length = self.add("Shape", ids, start=1, end=2)
+        most = self.config.max_position_embeddings
+        limit = self.add(
+            "Slice", self.constant(np.ones(most)), zero, length, zero
+        )
+        hidden = self.add("Sub", limit, real)
+        adder = self.add("Mul", hidden, self.constant(-10000.0))
+        for block in bert.encoder.blocks:
+            outputs = self.apply_block(block, outputs, adder)
+        if bilstm or bert.left_to_right:
+            ends = self.add("Mul", mask, places)
+            last = self.add("ReduceMax", ends, one, keepdims=1)
+        if bilstm:
+            return self.apply_lstm(bilstm, outputs, mask, last)
+        if bert.left_to_right:
+            first = self.add("GatherND", outputs, last, batch_dims=1)
+        else:
+            first = self.select(outputs, 0, axis=1)
+        return outputs, self.add("Tanh", self.dense(first, bert.pooler))
+
+    def embed(self, layer: Any, *ids: str) -> str:
+        """Returns the normalized sum of word, segment and position."""
+        tables = (
+            layer.word_embeddings,
+            layer.token_type_embeddings,
+            layer.position_embeddings,
+        )
+        words, segments, positions = (
+            self.add("Gather", self.weight(table), rows)
+            for table, rows in zip(tables, ids, strict=True)
+        )
+        summed = self.add("Add", self.add("Add", words, segments), positions)
+        return self.layer_norm(summed, layer.layer_norm)
+
+    def apply_block(self, block: Any, inputs: str, adder: str) -> str:
+        """Applies a TransformerBlock."""
+        heads = self.config.num_attention_heads
+        size = self.config.hidden_size // heads
+        split = self.constant([0, 0, heads, size], np.int64)
+        attention = block.attention
+        query, key, value = (
+            self.add(
+                "Transpose",
+                self.add("Reshape", self.dense(inputs, layer), split),
+                perm=perm,
+            )
+            for layer, perm in (
+                (attention.query, (0, 2, 1, 3)),
+                (attention.key, (0, 2, 3, 1)),
+                (attention.value, (0, 2, 1, 3)),
+            )
+        )
+        scores = self.add("MatMul", query, key)
+        scores = self.add("Div", scores, self.constant(math.sqrt(size)))
+        scores = self.add("Add", scores, adder)
+        probs = self.add("Softmax", scores, axis=-1)
+        context = self.add("MatMul", probs, value)
+        context = self.add("Transpose", context, perm=(0, 2, 1, 3))
+        joined = self.constant([0, 0, heads * size], np.int64)
+        context = self.add("Reshape", context, joined)
+        outputs = self.dense(context, block.attention_output)
+        outputs = self.add("Add", outputs, inputs)
+        attended = self.layer_norm(outputs, block.attention_layer_norm)
+        outputs = self.dense(attended, block.intermediate)
+        outputs = self.activate(outputs, self.config.hidden_act)
+        outputs = self.dense(outputs, block.output_dense)
+        outputs = self.add("Add", outputs, attended)
+        return self.layer_norm(outputs, block.output_layer_norm)
+
+    def apply_lstm(
+        self,
+        layer: BidirectionalLSTM,
+        inputs: str,
+        mask: str,
+        last: str,
+    ) -> tuple[str, str]:
+        """Returns a BidirectionalLSTM's outputs, for padding at the end."""
+        half = layer.hidden_size // 2
+        cells = [
+            one.cell
+            for one in (layer.both.forward_layer, layer.both.backward_layer)
+        ]
+
+        def join(name: str, extra: int = 0) -> str:
+            # Keras's gates are i, f, c and o; ONNX's are i, o, f and c.
+            rows = []
+            for cell in cells:
+                value = keras.ops.convert_to_numpy(getattr(cell, name))
+                i, f, c, o = np.split(value.T, 4)
+                row = np.concatenate([i, o, f, c])
+                rows.append(np.pad(row, [(0, extra)]) if extra else row)
+            return self.constant(np.stack(rows))
+
+        one = self.constant([1], np.int64)
+        lengths = self.add("ReduceSum", mask, one, keepdims=0)
+        outputs = self.add(
+            "LSTM",
+            self.add("Transpose", inputs, perm=(1, 0, 2)),
+            join("kernel"),
+            join("recurrent_kernel"),
+            join("bias", 4 * half),
+            self.add("Cast", lengths, to=TensorProto.INT32),
+            direction="bidirectional",
+            hidden_size=half,
+        )
+        # [T, 2, B, W / 2] -> [2, B, T, W / 2]
+        outputs = self.add("Transpose", outputs, perm=(1, 2, 0, 3))
+        forward, backward = (self.select(outputs, i, axis=0) for i in (0, 1))
+        ends = [
+            self.add("GatherND", forward, last, batch_dims=1),
+            self.select(backward, 0, axis=1),
+        ]
+        return (
+            self.add("Concat", forward, backward, axis=-1),
+            self.add("Concat", *ends, axis=-1),
+        )
+
+    def apply_head(
+        self,
+        model: Any,
+        output_mode: str,
+        encoded: tuple[str, str],
+        shape: Shape,
+    ) -> dict[str, tuple[str, Shape]]:
+        """Returns {output: (tensor, its shape)} of a task's head.
+
+        Args:
+            model: see `create`.
+            output_mode: see `create`.
+            encoded: sequence and pooled output.
+            shape: shape of the inputs.
+        """
+        kind = type(model).__name__
+        sequence, pooled = encoded
+        batch, width = shape[:1], self.config.hidden_size
+        if kind == "BertModel":
+            return {
+                "last_hidden_state": (sequence, [*shape, width]),
+                "pooler_output": (pooled, [*batch, width]),
+            }
+        if kind == "BertPretrainer":
+            words = self.predict_words(model, sequence)
+            follows = self.head(pooled, model.next_sentence)
+            sizes = [*shape, self.config.vocab_size]
+            return {
+                "logits": (words, sizes),
+                "masked_lm_probabilities": (self.add("Softmax", words), sizes),
+                "next_sentence_probabilities": (
+                    self.add("Softmax", follows),
+                    [*batch, 2],
+                ),
+            }
+        if kind == "BertSpanLabeler":
+            logits = self.head(sequence, model.head)
+            return {
+                name: (self.select(logits, index, axis=-1), shape)
+                for index, name in enumerate(("start_logits", "end_logits"))
+            }
+        is_token = kind == "BertTokenClassifier"
+        logits = self.head(sequence if is_token else pooled, model.head)
+        if kind == "BertMultipleChoice":
+            ids = engines.INPUTS["input_ids"]
+            choices = self.add("Shape", ids, start=0, end=2)
+            logits, shape = self.add("Reshape", logits, choices), shape[:2]
+        else:
+            shape = [*(shape if is_token else batch), model.num_labels]
+        outputs = {"logits": (logits, shape)}
+        if output_mode == "regression":
+            values = self.select(logits, 0, axis=-1)
+            return outputs | {"values": (values, batch)}
+        operation = "Sigmoid" if output_mode == "multilabel" else "Softmax"
+        return outputs | {"probabilities": (self.add(operation, logits), shape)}
+
+    def predict_words(self, model: Any, sequence: str) -> str:
+        """Returns the masked LM's logits at all positions."""
+        head = model.masked_lm
+        outputs = self.dense(sequence, head.dense)
+        outputs = self.activate(outputs, self.config.hidden_act)
+        outputs = self.layer_norm(outputs, head.layer_norm)
+        words = self.weight(model.bert.embeddings.word_embeddings)
+        kernel = self.add("Transpose", words, perm=(1, 0))
+        outputs = self.add("MatMul", outputs, kernel)
+        return self.add("Add", outputs, self.weight(head.output_bias))
