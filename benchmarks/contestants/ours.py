@@ -206,18 +206,26 @@ def squad(spec):
 def export(spec, source):
     """Exports a random classifier; `source` has its configuration and words."""
     path = os.path.join(spec["folder"], "model")
-    dtype = "float32" if spec["precision"] == "float32" else "mixed_bfloat16"
+    dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
     config = modeling.load_config(source)
     model = modeling.BertClassifier(config, 2, dtype=dtype)
     model.build()
-    options = serving.ServingOptions(FullTokenizer(f"{source}/vocab.txt"))
+    options = serving.ServingOptions(
+        FullTokenizer(f"{source}/vocab.txt"),
+        export=ExportConfig(
+            export_dir=path,
+            export_format=spec["variant"] or "saved_model",
+            quantize="int8" if spec["precision"] == "int8" else None,
+        ),
+    )
     serving.export_classifier(path, model, ["no", "yes"], options)
     return path
 
 
 def classify(spec):
-    """A SavedModel's labels of sentences, by the Python that users call."""
-    loaded = serving.load(export(spec, spec["minilm_dir"]))
+    """An export's labels of sentences, by the Python that users call."""
+    path = export(spec, spec["minilm_dir"])
+    loaded = serving.load(path, num_threads=os.cpu_count())
     batches = race.batches_of_sentences(spec)
 
     def repeat(num_steps):
