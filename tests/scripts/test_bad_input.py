@@ -207,7 +207,7 @@ def test_run_squad_ner_and_swag(files, model_flags):
         ("--predict_file=", "--predict_file"),
         ("--do_train=True", "--train_file"),
         ("--predict_file=not.json", "not.json is not valid JSON"),
-        ("--predict_file=list.json", "list.json must hold a JSON obj"),
+        ("--predict_file=list.json", "list.json: data[0] has no"),
         (
             "--do_train=True --train_file=v2.json",
             "v2.json: data[0].paragraphs[0].qas[0]",
