@@ -8,7 +8,7 @@ from collections.abc import Set
 
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-# What some export uses; tests/serving/test_operations.py compares the list.
+# What some export uses, earlier ones included; tests/serving/test_operations.py compares the list.
 ALLOWED = frozenset(
     """
     Abs AddN AddV2 All Any ArgMax AsString Assert BatchMatMulV2 BatchMatMulV3
@@ -18,16 +18,17 @@ ALLOWED = frozenset(
     LessEqual LogicalAnd LogicalNot LogicalOr LowerBound MatMul Max Maximum Mean
     Min Minimum Mul Neg NoOp NotEqual OneHot OnesLike Pack Pad PadV2
     PartitionedCall Placeholder Pow Prod RaggedGather RaggedRange
-    RaggedTensorToTensor Range ReadVariableOp RealDiv Relu Reshape ReverseV2
-    RightShift Round Rsqrt ScatterNd Select SelectV2 Shape Sigmoid Size Softmax
-    Softplus Split Square SquaredDifference Squeeze StatefulPartitionedCall
-    StatelessIf StatelessWhile StaticRegexFullMatch StaticRegexReplace
-    StopGradient StridedSlice StringJoin StringLength StringSplitV2 Sub Substr
-    Sum Tanh TensorListConcatV2 TensorListFromTensor TensorListGetItem
-    TensorListReserve TensorListSetItem TensorListStack TensorScatterUpdate Tile
-    TopKV2 Transpose UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode
-    UnicodeTranscode Unique Unpack UnsortedSegmentMin UnsortedSegmentSum
-    UpperBound VarHandleOp Where While ZerosLike
+    RaggedTensorFromVariant RaggedTensorToTensor RaggedTensorToVariant Range
+    ReadVariableOp RealDiv Relu Reshape ReverseV2 RightShift Round Rsqrt
+    ScatterNd Select SelectV2 Shape Sigmoid Size Softmax Softplus Split Square
+    SquaredDifference Squeeze StatefulPartitionedCall StatelessIf StatelessWhile
+    StaticRegexFullMatch StaticRegexReplace StopGradient StridedSlice StringJoin
+    StringLength StringSplitV2 Sub Substr Sum Tanh TensorListConcatV2
+    TensorListFromTensor TensorListGetItem TensorListReserve TensorListSetItem
+    TensorListStack TensorScatterUpdate Tile TopKV2 Transpose UnicodeDecode
+    UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode Unique Unpack
+    UnsortedSegmentMin UnsortedSegmentSum UpperBound VarHandleOp Where While
+    ZerosLike
     """.split()
 )
 # In the functions that save and restore weights. TensorFlow Serving calls the
