@@ -147,7 +147,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     )
     # The steps with the largest needs come first, while little is kept.
     ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
-    with tf.control_dependencies([first_char]):
+    with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
     with tf.control_dependencies(words.values()):
         letters = _find_letters(texts)

@@ -144,8 +144,10 @@ class TokenizerLayer(keras.layers.Layer):
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
-        # All below but the rows of `ids` is for those who ask for characters.
-        kept = ragged.where(chars.cps != ord(" "))
+        # Only then, as both take much memory. Who asks for ids alone does
+        # without this.
+        with tf.control_dependencies([ends]):
+            kept = ragged.where(chars.cps != ord(" "))
         return (
             ragged.with_row_splits(ids, tf.searchsorted(ends, row_splits)),
             tf.concat([[0], tf.searchsorted(kept, ends)], 0),

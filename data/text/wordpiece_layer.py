@@ -11,7 +11,7 @@ import tensorflow as tf
 from data.text import ragged
 
 _MAX_LENGTH = 200  # characters; a longer word is unknown
-_NUM_WORDS = 1 << 14  # words begun at a time, so that they stay in the cache
+_NUM_WORDS = 1 << 14  # words begun at a time
 # Added to a code point that begins a word, so that it continues no other.
 _BEGIN = 1 << 24
 _NO_CHARACTER = _BEGIN + 0x110000
@@ -24,8 +24,8 @@ class WordpieceTable:
     Two trees of characters share one table, with a row for each node. A code
     point leads from a node to the row at the node's offset plus the code point,
     if the node is that row's parent. So a step takes two look-ups, not a
-    search. Each row also tells the longest WordPiece on the way to its node, -1
-    for none, and how many characters are behind that WordPiece.
+    search. Each row also tells the longest WordPiece on the way to its node, by
+    its id + 1 or 0 for none, and how many characters are behind that one.
 
     Args:
         vocab: the WordPieces in the order of their ids.
@@ -48,15 +48,15 @@ class WordpieceTable:
             # The last of equal lines counts.
             tokens[node] = index
         offsets, num_rows = _find_offsets(edges)
-        table = np.full([4, num_rows], -1, np.int32)
+        table = np.zeros([4, num_rows], np.int32)
         self._offsets, self._parents, self._tokens, self._behind = table
-        self._behind[:2] = 0
+        self._parents[:] = -1
         rows = [*range(len(edges))]
         for node, children in enumerate(edges):
             row = rows[node]
             # No text is "" or "##".
             if node > _FURTHER and node in tokens:
-                self._tokens[row], self._behind[row] = tokens[node], 0
+                self._tokens[row], self._behind[row] = tokens[node] + 1, 0
             self._offsets[row] = offsets[node]
             for cp, child in children.items():
                 rows[child] = below = offsets[node] + cp
@@ -83,9 +83,9 @@ class WordpieceTable:
         too_long = tf.gather(bounds, ragged.where(too_long))
         marked = tf.where(begins, cps + _BEGIN, cps)
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
-        pieces = tf.math.unsorted_segment_sum(tokens + 1, ends, tf.size(cps))
+        pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
         # An unknown word is one WordPiece, whatever was read of it.
-        places = tf.boolean_mask(ends, tokens < 0)
+        places = tf.boolean_mask(ends, tokens == 0)
         word = tf.searchsorted(bounds, places, "right")
         word_ends = tf.gather(bounds, word)
         inside = tf.ragged.range(tf.gather(bounds, word - 1) + 1, word_ends)
@@ -105,8 +105,8 @@ class WordpieceTable:
             starts: int32 [W], the first character of each word.
 
         Returns:
-            (tokens, ends): int32 [P], in no order, as `split` returns them; -1
-            and any place in the word for where it cannot be split.
+            (tokens, ends): int32 [P], in no order, ids + 1 and ends as `split`
+            returns them; 0 and any place in the word where it cannot be split.
         """
 
         def step(
@@ -128,7 +128,7 @@ class WordpieceTable:
             token = tf.gather(self._tokens, node)
             end = place - tf.gather(self._behind, node)
             rest = tf.boolean_mask(
-                end, (token >= 0) & (tf.gather(cps, end) < _BEGIN)
+                end, (token > 0) & (tf.gather(cps, end) < _BEGIN)
             )
             more, starts = starts[:_NUM_WORDS], starts[_NUM_WORDS:]
             return (
