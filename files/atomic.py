@@ -1,6 +1,6 @@
 """Writes files that appear whole or not at all.
 
-The bytes go to a partial file next to the real one, which takes its place in
+The bytes go to a partial file beside the real one, which takes its place in
 one step when everything is written and on the disk, so a power cut leaves
 either file too. Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
 """

@@ -47,7 +47,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     Remote paths are not locked.
 
     Args:
-        path: the lock file, next to or inside what it protects.
+        path: the lock file, beside or inside what it protects.
         name: what it protects, for the message: "--output_dir=run".
 
     Raises:

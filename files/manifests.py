@@ -1,8 +1,8 @@
 """Lists of the files that this project wrote to a model's folder.
 
 Files on no such list are never overwritten. An export is replaced as a whole,
-and lists everything in its folder. Weights may be next to other files, but not
-next to an earlier model's files that would be mistaken for part of the new one.
+and lists everything in its folder. Weights may be beside other files, but not
+beside an earlier model's files that would be mistaken for part of the new one.
 """
 
 import os
@@ -50,12 +50,12 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
 
 
 def check_whole(folder: StrPath, names: Iterable[str]) -> None:
-    """Refuses to write a model next to other files of an earlier one.
+    """Refuses to write a model beside other files of an earlier one.
 
     Raises:
         OSError: the list cannot be read.
         ValueError: as for `check`; or files of an earlier model in the folder
-            would be left next to the new one.
+            would be left beside the new one.
     """
     check(folder, names, "the model cannot be written")
     ours = MODEL_FILES.intersection(listed(folder, WEIGHTS))

@@ -135,7 +135,7 @@ def _check_writable(flag: PathFlag, path: str) -> None:
         if not os.path.isfile(path):
             # A FIFO or a device is written in place.
             return
-    # An export is written next to its folder, and then renamed.
+    # An export is written beside its folder, and then renamed.
     is_next_to = is_file or flag.kind is Kind.EXPORT_FOLDER
     folder = os.path.dirname(path) if is_next_to else path
     while not os.path.lexists(folder):

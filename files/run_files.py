@@ -100,6 +100,6 @@ def remove_leftovers(flag: PathFlag) -> None:
     if flag.kind in (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES):
         for path in flag.parts:
             if not is_remote(path):
-                # Written next to the target of a link.
+                # Written beside the target of a link.
                 folder, name = os.path.split(os.path.realpath(path))
                 remove_partial(folder, name.__eq__, is_locked=False)

@@ -86,7 +86,7 @@ def call_in_batches(
 def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     """Returns outputs of ragged length as tensors, padded to the longest row.
 
-    REST has no ragged outputs. Long rows next to many short ones would fill
+    REST has no ragged outputs. Long rows beside many short ones would fill
     the memory with padding: such requests are refused.
 
     Args:

@@ -8,7 +8,8 @@ from collections.abc import Set
 
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-# What some export uses, earlier ones included; tests/serving/test_operations.py compares the list.
+# What exports use, earlier ones included; tests/serving/test_operations.py
+# compares the list.
 ALLOWED = frozenset(
     """
     Abs AddN AddV2 All Any ArgMax AsString Assert BatchMatMulV2 BatchMatMulV3

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# Where more recordings are; next to it, in `data`, files of real tasks.
+# Where more recordings are; beside it, in `data`, files of real tasks.
 GOLDEN_DIR = os.environ.get("BERT_GOLDEN_DIR")
 SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"
 
@@ -152,8 +152,8 @@ def pretraining_gradients(
 def shared(relative):
     """Returns a path in the shared data, or skips the test and says so."""
     if not GOLDEN_DIR:
-        pytest.skip(f"needs BERT_GOLDEN_DIR, with {relative} next to it")
+        pytest.skip(f"needs BERT_GOLDEN_DIR, with {relative} beside it")
     path = SHARED / relative
     if not path.exists():
-        pytest.skip(f"not next to BERT_GOLDEN_DIR: {relative}")
+        pytest.skip(f"not beside BERT_GOLDEN_DIR: {relative}")
     return path

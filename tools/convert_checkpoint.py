@@ -67,13 +67,13 @@ class Config:
     )
     bert_config_file: str | None = flag(
         None,
-        "The model's configuration; by default the one next to the checkpoint.",
+        "The model's configuration; by default the one beside the checkpoint.",
         kind=Kind.MODEL,
     )
     vocab_file: str | None = flag(
         None,
-        "The model's vocabulary; by default vocab.txt or tokenizer.json next "
-        "to the checkpoint. Needed for --output_format=huggingface.",
+        "The model's vocabulary; by default vocab.txt or tokenizer.json "
+        "beside the checkpoint. Needed for --output_format=huggingface.",
         kind=Kind.INPUT_FILE,
     )
     extended_vocab_file: str | None = flag(
@@ -86,7 +86,7 @@ class Config:
     do_lower_case: bool | None = flag(
         None,
         "Whether transformers' tokenizer lower-cases text: True for uncased "
-        "models. By default as in the tokenizer_config.json next to the "
+        "models. By default as in the tokenizer_config.json beside the "
         "checkpoint, else True if the vocabulary has no upper-case letters.",
     )
     model: str | None = flag(

@@ -193,7 +193,7 @@ def check_identity(
 def _read_labels(config: FineTuningConfig) -> list[str] | None:
     """Returns the labels saved with the initial model, or None.
 
-    They are in `labels.txt` next to its checkpoint, or in the config.json of a
+    They are in `labels.txt` beside its checkpoint, or in the config.json of a
     Hugging Face model. New training does not use the labels of its
     --init_checkpoint.
     """

@@ -67,7 +67,7 @@ class ExportConfig:
         "saved_model",
         "What --export_dir holds: saved_model, litert, onnx or openvino, or "
         "several of them, separated by commas. All but saved_model take token "
-        "ids; the tokenizer files are saved next to the model.",
+        "ids; the tokenizer files are saved beside the model.",
     )
     export_seq_length: int | None = flags.neutral(
         None,

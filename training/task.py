@@ -46,7 +46,7 @@ class Task(abc.ABC):
         metrics: names of values of `evaluate` that can choose the best step and
             run, all higher-is-better; the first is the default.
         hundredth: size of a hundredth on the scale of the first metric.
-        labels: labels in the order of the model's outputs, saved next to its
+        labels: labels in the order of the model's outputs, saved beside its
             checkpoints; None if the task has none.
         label_words: what others call the labels, in the same order, if they
             do: a saved model may name its outputs so.

@@ -125,8 +125,8 @@ class Job:
                 not whole.get(self._eval_file, True)
                 or len(found["shards"]) != num_shards
             ):
-                # The held-out documents, and new numbers in place of empty
-                # shards, need all tasks.
+                # Only all tasks together can hold documents out, and number
+                # the shards anew where some are empty.
                 found, whole = None, {}
             try:
                 self._run_tasks(tasks, whole, run, progress)

@@ -7,7 +7,7 @@ from files import flags
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """How WordPieces are masked, statically or as they are read."""
+    """Options of masking, static and dynamic."""
 
     masked_lm_prob: float = flags.training(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
@@ -57,7 +57,7 @@ class MaskingOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InstanceOptions(MaskingOptions):
-    """How WordPieces become instances."""
+    """Options of turning WordPieces into instances."""
 
     max_seq_length: int = flags.head(
         128, "WordPieces in an instance.", at_least=5, at_most=1 << 16

@@ -13,7 +13,7 @@ _PART_BYTES = 4 << 20
 # smaller than this.
 _LEAST_PARTS = 8
 _LEAST_PART_BYTES = 256 << 10
-# Where no document begins within so many bytes, a part begins with a line.
+# If no document begins within this many bytes, the part begins at a line.
 _MAX_SEARCH = 1 << 20
 # Other parts whose documents follow, at random, a document that is alone.
 _NUM_LENDERS = 4

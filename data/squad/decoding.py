@@ -40,7 +40,7 @@ Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
 
 @dataclasses.dataclass(frozen=True)
 class DecodingOptions:
-    """How logits become answers."""
+    """Options of choosing answers by their logits."""
 
     n_best_size: int = flags.decoding(
         20,

@@ -64,7 +64,7 @@ class SquadFeatures:
 
 @dataclasses.dataclass(frozen=True)
 class WindowOptions:
-    """How questions and passages become windows.
+    """Options of cutting questions and passages into windows.
 
     Raises:
         ValueError: the lengths leave no room for the passage.

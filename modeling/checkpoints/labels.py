@@ -15,7 +15,7 @@ LABELS_FILE = "labels.txt"
 def load_labels(
     path: str | os.PathLike[str], num_labels: int | None = None
 ) -> list[str] | None:
-    """Returns the labels next to a checkpoint.
+    """Returns the labels beside a checkpoint.
 
     Args:
         path: a folder, the prefix of a TF1 checkpoint in it, or a

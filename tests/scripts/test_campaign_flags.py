@@ -49,6 +49,7 @@ VALUES = {
     "data_dir": "other",
     "eval_input_file": "other.tfrecord",
     "export_dir": "export",
+    "export_format": "litert",
     "export_weights": "weights",
     "gcp_project": "p",
     "init_checkpoint": "start",

@@ -173,7 +173,7 @@ def test_the_demo_evaluates_held_out_documents_and_draws_them(tmp_path, demo):
 
 @pytest.mark.slow
 def test_the_demo_shows_the_curve_that_it_made(tmp_path):
-    # In a copy, since it writes next to its own files.
+    # In a copy, since it writes beside its own files.
     folder = tmp_path / "project"
     folder.mkdir()
     for path in ROOT.glob("*.py"):

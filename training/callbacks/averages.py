@@ -3,7 +3,7 @@
 Where the weights of such a run are:
 
 - `model.ckpt-N` has the trained weights under the original's names, so that
-  training resumes from them, and next to each its average, as
+  training resumes from them, and beside each its average, as
   `NAME/ExponentialMovingAverage`, which is TensorFlow 1's name for it.
 - `averages/` and `best/` have the averages under the original's names: each is
   a checkpoint to start another task from.

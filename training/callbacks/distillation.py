@@ -1,7 +1,7 @@
 """Training with a teacher: --teacher and its flags.
 
 What the student minimizes is in modeling/distillation.py. In fine-tuning the
-teacher's outputs are computed once and kept next to the training records;
+teacher's outputs are computed once and kept beside the training records;
 hidden states and attention, and the outputs of pretraining, would take
 gigabytes, so there the teacher runs in every step.
 """
@@ -187,7 +187,7 @@ class Teacher(Callback):
     def add_outputs(self, records: tfrecords.Records) -> tfrecords.Records:
         """Returns training records with the teacher's outputs added.
 
-        They are written next to the file of the given records, and a JSON file
+        They are written beside the file of the given records, and a JSON file
         says what they are made from. If an earlier run wrote them from the same
         records, teacher and flags, they are not written again. The model is
         released afterwards.

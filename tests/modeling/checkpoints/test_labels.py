@@ -1,4 +1,4 @@
-"""The labels next to a model, in both formats."""
+"""The labels beside a model, in both formats."""
 
 import json
 
