@@ -225,7 +225,9 @@ def export(spec, source):
 def classify(spec):
     """An export's labels of sentences, by the Python that users call."""
     path = export(spec, spec["minilm_dir"])
-    loaded = serving.load(path, num_threads=os.cpu_count())
+    # TensorFlow's threads are set by the race.
+    num_threads = os.cpu_count() if spec["variant"] == "litert" else None
+    loaded = serving.load(path, num_threads=num_threads)
     batches = race.batches_of_sentences(spec)
 
     def repeat(num_steps):
