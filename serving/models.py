@@ -89,11 +89,10 @@ class TextModel:
         is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         fixed = self.engine.inputs["input_ids"][-1]
-        self._fixed_length: int | None = fixed
-        self.max_seq_length = self.settings["max_seq_length"]
-        if fixed:
-            self.max_seq_length = min(self.max_seq_length, fixed)
-            self.settings["max_seq_length"] = self.max_seq_length
+        self._pads = bool(fixed)
+        longest = min(filter(None, (self.settings["max_seq_length"], fixed)))
+        self.max_seq_length = self.settings["max_seq_length"] = longest
+        self._longest = fixed or longest
         kinds: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
         if self.is_former:
             from serving import former_exports
@@ -118,7 +117,8 @@ class TextModel:
                 self.engine,
                 [each for one in encoded for each in one.inputs],
                 task.keep,
-                self._fixed_length or (self.max_seq_length * task.pads),
+                self._longest,
+                self._pads or task.pads,
                 len(self.tokenizer.tokens) if task.predicts_words else 1,
             )
         )
@@ -129,12 +129,10 @@ class TextModel:
 
         The first computation of a length allocates memory, or compiles.
         """
-        fixed = self._fixed_length
-        for length in (
-            {fixed} if fixed else engines.lengths(self.max_seq_length)
-        ):
+        longest = self._longest
+        for length in [longest] if self._pads else engines.lengths(longest):
             each = engines.Input([0] * length, length)
-            engines.compute(self.engine, [each], lambda *_: None, length)
+            engines.compute(self.engine, [each], lambda *_: None, longest)
 
     @property
     def tasks(self) -> list[str]:
