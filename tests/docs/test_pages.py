@@ -12,7 +12,6 @@ from tests.golden import ROOT
 PAGES = sorted(
     [
         *(ROOT / "docs").glob("*.md"),
-        *ROOT.glob("examples/recipes/*.md"),
         *ROOT.glob(".github/*.md"),
         *ROOT.glob("*.md"),
     ],
