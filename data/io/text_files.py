@@ -22,7 +22,7 @@ from files.paths import StrPath
 from files.patterns import find_matches
 
 # The path that stands for standard input.
-STDIN = "-"
+STDIN = "<stdin>"
 CARRIAGE_RETURN = (
     "a carriage return stands inside the line; save the file with line feeds "
     "(Unix) or both (Windows)"
