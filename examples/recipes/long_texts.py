@@ -60,8 +60,8 @@ TITLES = {
         Presbyterianism Hindu_philosophy Baptists Crucifixion_of_Jesus God
         Dominican_Order Madrasa Religion_in_ancient_Rome Protestantism
         Jehovah's_Witnesses Immaculate_Conception Huguenot Islamism
-        United_Methodist_Church Jews Freemasonry Separation_of_church_and_state_in_the_United_States
-        Textual_criticism Pope_John_XXIII""",
+        United_Methodist_Church Jews Freemasonry Textual_criticism
+        Separation_of_church_and_state_in_the_United_States Pope_John_XXIII""",
 }
 
 
