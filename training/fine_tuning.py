@@ -270,11 +270,12 @@ class _Flow:
     def _predict_once(
         self, trainer: Trainer, name: str, batch_size: int, label: str
     ) -> Batches:
-        return trainer.predict(
+        batches = trainer.predict(
             self.splits.create_dataset(name, batch_size),
             -(-self.splits.num_records[name] // batch_size),
             label,
         )
+        return self.task.pool(name, batches)
 
     def _evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
         results = self._identity(step)

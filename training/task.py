@@ -165,6 +165,14 @@ class Task(abc.ABC):
         mean = special.logsumexp(log_probs, axis=0) - np.log(len(outputs))
         return mean.astype(np.float32)
 
+    def pool(self, split: str, batches: Batches) -> Batches:
+        """Returns the batches that `evaluate` and the other methods read.
+
+        By default those of the records, in order. A task whose examples have
+        several records each may return batches of examples.
+        """
+        return batches
+
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
         """Returns the scores of the model's outputs, {name: value}."""
