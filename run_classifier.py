@@ -57,6 +57,8 @@ class Config(DataFolderConfig, table_task.TableOptions):
         "regression, a scatter plot.",
     )
 
+    head = "BertClassifier"
+
     @property
     def needed(self) -> tuple[str, ...]:
         """See ModelConfig."""
@@ -80,7 +82,6 @@ class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
     options: Config
-    head = "BertClassifier"
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
