@@ -66,6 +66,7 @@ class NerProcessor(SetReader[NerExample]):
         labels: list of str; None for those of the train set, "O" first.
         text_column: number of the words' column, from 1; None = the first.
         label_column: number of the tags' column, from 1; None = the last.
+        split_words: function that cuts a text with spans into words.
 
     Raises:
         ValueError: the labels are fewer than two, or not distinct.
@@ -76,7 +77,9 @@ class NerProcessor(SetReader[NerExample]):
         labels: list[str] | None = None,
         text_column: int | None = None,
         label_column: int | None = None,
+        split_words: spans.Split = split_words,
     ) -> None:
+        self._split_words = split_words
         if labels is not None:
             check_labels(labels, "--labels", fewest=2)
         self._labels = labels
@@ -174,7 +177,7 @@ class NerProcessor(SetReader[NerExample]):
                     "has texts with spans; leave out the flag"
                 )
         examples: list[NerExample] = []
-        for each in spans.read(path, split_words, name != "test"):
+        for each in spans.read(path, self._split_words, name != "test"):
             tags = self._convert(each.tags, [each.where] * len(each.tags))
             words = [each.text[start:end] for start, end in each.places]
             number = len(examples) + 1

@@ -48,7 +48,8 @@ class Tag(TextTask):
         """Returns an input for each window."""
         words = request.get("words")
         if words is None:
-            words = split_words(request["text"])
+            split = self.model.tokenizer.segment or split_words
+            words = split(request["text"])
         labels = self.model.settings["labels"]
         example = NerExample("", words, labels[:1] * len(words), 0)
         features = [
