@@ -52,6 +52,13 @@ class TextConfig:
         "A tokenizer_config.json beside the model or the vocabulary decides "
         "where the flag is not given.",
     )
+    segmenter: str | None = flags.identity(
+        None,
+        "module:function that splits a text into words before they are cut "
+        "into WordPieces, for scripts without spaces between words. It is "
+        "code, so a model's folder names it but does not import it: set the "
+        "flag in every command.",
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -191,7 +191,11 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
         "problem_type": found,
         "output_mode": modes.get(found),
     }
-    return {"task": {name: value for name, value in task.items() if value}}
+    told = {name: value for name, value in task.items() if value}
+    if task["architectures"] == ["BertForTokenClassification"]:
+        # Its tags may be in IOB1, whose sequences look illegal in IOB2.
+        told["legal_tags"] = False
+    return {"task": told}
 
 
 def complete(config: "ModelConfig") -> None:
