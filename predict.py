@@ -7,7 +7,10 @@ Reads JSON objects, one a line, and writes one for each:
     classify       {"text_a": ".."}, text_b if any  -> {"label": .., ..}
     answer         {"question": "..", "context": ".."} -> {"answer": .., ..}
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
-    embed          {"text": ".."}                      -> {"pooled": ..}
+    embed          {"text": ".."}          -> {"mean_normalized": [..], ..}
+    rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
+    score          {"text": ".."}                      -> {"score": .., ..}
+    zero-shot      {"text": "..", "labels": [..]}    -> {"label": .., ..}
     tokenize       {"text_a": ".."}, text_b if any  -> {"tokens": .., ..}
     attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
 
@@ -62,7 +65,8 @@ class Config(EngineConfig):
         "Task to run; by default the first one that the model supports.",
         choices=[
             *("fill-mask", "next-sentence", "classify"),
-            *("answer", "tag", "embed", "tokenize", "attention"),
+            *("answer", "tag", "embed", "rerank", "score", "zero-shot"),
+            *("tokenize", "attention"),
         ],
     )
     input_file: str | None = flag(
@@ -100,7 +104,16 @@ class Config(EngineConfig):
     )
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
-        False, "embed: also write each WordPiece and its vector."
+        False,
+        "embed: also write each WordPiece and its vector; score: each "
+        "WordPiece and its log probability.",
+    )
+    labels: Sequence[str] = flag(
+        (), "zero-shot: labels to choose from, if a request names none."
+    )
+    hypothesis: str = flag(
+        "This example is {}.",
+        "zero-shot: sentence about a label, which replaces {}.",
     )
 
     def load(self, default: str | None = None) -> "TextModel":
@@ -220,9 +233,16 @@ def check_request(
 def to_request(task: "base.TextTask", texts: Sequence[str]) -> dict[str, Any]:
     """Returns the request of a command's texts, one for each field in order.
 
+    Of a task whose last field is a list, it has the remaining texts.
+
     Raises:
         ValueError: there are too few or too many, or one cannot be answered.
     """
+    if task.lists and len(texts) > 1:
+        return check_request(
+            task,
+            dict(zip(task.fields, (texts[0], [*texts[1:]]), strict=True)),
+        )
     if not sum(task.fields.values()) <= len(texts) <= len(task.fields):
         raise ValueError(
             f"{task.name} takes {', '.join(task.fields)} as texts in this "
@@ -258,7 +278,13 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         "rb",
         closefd=bool(config.input_file),
     )
-    options = TaskOptions(config.top_k, config.tokens, config.n_best)
+    options = TaskOptions(
+        config.top_k,
+        config.tokens,
+        config.n_best,
+        config.labels,
+        config.hypothesis,
+    )
     model = config.load()
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)

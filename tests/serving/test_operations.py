@@ -28,7 +28,7 @@ from tests.serving.conftest import (
 from tests.serving.test_export import write
 
 # Of earlier exports: in int8 by plain operations, and of the tokenizer.
-FORMER = {"Abs", "BatchMatMulV3", "RealDiv", "Round"}
+FORMER = {"Abs", "BatchMatMulV3", "Round"}
 FORMER |= {"RaggedTensorFromVariant", "RaggedTensorToVariant"}
 EARLIER = ROOT / "tests/testdata/earlier/exports"
 
