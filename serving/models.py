@@ -94,11 +94,8 @@ class TextModel:
         if fixed:
             self.max_seq_length = min(self.max_seq_length, fixed)
             self.settings["max_seq_length"] = self.max_seq_length
-        kinds: list[type[TextTask]] = [
-            kind
-            for kind in (*TASKS[self.settings["name"]], Tokenize)
-            if kind.supports(self.settings)
-        ]
+        every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        kinds = [kind for kind in every if kind.supports(self.settings)]
         if self.is_former:
             from serving import former_exports
 

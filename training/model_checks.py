@@ -43,7 +43,7 @@ _NOT_IDENTITY = (
 # Entries that no shape of a weight shows.
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 # Classes without a head for a task; None where it is unknown.
-_HEADLESS = {None, "BertModel", "BertPretrainer"}
+_HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 # Training flags that the checkpoints themselves depend on.
 _FIXED = frozenset(
     "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "

@@ -161,6 +161,9 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
         return {}
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
+    if not found and len(values.get("id2label") or ()) == 1:
+        # One output is a number to transformers; so cross-encoders are saved.
+        found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
         "architectures": values.get("architectures"),

@@ -47,8 +47,8 @@ class Score(TextTask):
         """
         arrays = self.read_arrays(request, row)
         answer: Reply = {
-            "score": to_number(arrays["score"]),
-            "perplexity": to_number(arrays["perplexity"]),
+            "score": to_number(float(arrays["score"])),
+            "perplexity": to_number(float(arrays["perplexity"])),
             "num_wordpieces": len(row.outputs),
         }
         if self.options.tokens:
