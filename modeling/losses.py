@@ -242,7 +242,7 @@ class ContrastiveLoss(VectorLoss):
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
         )
         # Examples that only pad the batch are no partners.
-        is_real = _example_weights(features)
+        is_real = keras.ops.cast(_example_weights(features), cosines.dtype)
         logits = cosines / self._temperature - 1e4 * (1.0 - is_real)
         places = keras.ops.arange(keras.ops.shape(logits)[0])
         return {"loss": cross_entropy(logits, places)}

@@ -102,6 +102,7 @@ def test_vectors_are_trained_and_exported(trained):
     text = folder / "text.txt"
     text.write_text("the boat\n")
     flags = {"init_checkpoint": folder / "run", "input_file": text}
+    flags["max_seq_length"] = 24
     script_runner.run(
         "extract_features.py", folder, output_file=folder / "out.jsonl", **flags
     ).check()
@@ -113,7 +114,7 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
     config = json.loads((tmp_path / "theirs/config.json").read_text())
     assert config["id2label"] == {"0": "LABEL_0"}
     assert "problem_type" not in config
-    script_runner.run_each(
+    done = script_runner.run_each(
         "run_classifier.py",
         tmp_path,
         parse_flags(f"--init_checkpoint={tmp_path}/theirs")
@@ -123,6 +124,8 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
             for name in ("ranking", "csv")
         ],
     )
+    for one in done:
+        one.check()
     tokenizer = FullTokenizer(VOCAB)
     logits = []
     for text in TEXTS:
@@ -140,12 +143,15 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
         assert [ranking[i] for i in range(4)] == pytest.approx(logits, abs=1e-4)
 
 
-def test_what_has_no_labels_has_no_report(tmp_path):
+def test_what_has_no_labels_has_no_report(trained, tmp_path):
     done = script_runner.run(
         "run_classifier.py",
         tmp_path,
         **parse_flags("--task_name=embedding --do_eval --report --data_dir=x")
-        | {"init_checkpoint": tmp_path, "output_dir": tmp_path / "run"},
+        | {
+            "init_checkpoint": trained["ranking"] / "run",
+            "output_dir": tmp_path / "run",
+        },
     )
     assert (
         "--task_name=embedding has no labels: leave out --report" in done.error
