@@ -110,7 +110,8 @@ class TextModel:
         if fixed:
             self.max_seq_length = min(self.max_seq_length, fixed)
             self.settings["max_seq_length"] = self.max_seq_length
-        kinds: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        kinds = [kind for kind in every if kind.supports(self.settings)]
         if self.is_former:
             from serving import former_exports
 
@@ -209,13 +210,49 @@ class TextModel:
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
     def embed(self, text: Texts, tokens: bool = False) -> Any:
-        """Returns {"pooled", "mean"}, vectors.
+        """Returns {"pooled", "mean", "mean_normalized"}, vectors.
+
+        To compare texts, take the product of their `mean_normalized`: their
+        cosine. `pooled` is for the heads of BERT's own tasks.
 
         Args:
             text: one or several.
             tokens: also return "tokens" and "sequence", their vectors.
         """
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
+
+    def rerank(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
+        """Returns {"ranking"}: {"index", "score"} of each, the best first."""
+        many = as_texts("passages", passages)
+        request = {"query": query, "passages": many}
+        task = self.task("rerank")
+        task.check(request)
+        return task.answer([request])[0]
+
+    def score(self, text: Texts, tokens: bool = False) -> Any:
+        """Returns {"score", "perplexity", "num_wordpieces"}.
+
+        Args:
+            text: one or several.
+            tokens: also return "tokens" and their "log_probabilities".
+        """
+        return self._ask("score", TaskOptions(tokens=tokens), text=text)
+
+    def zero_shot(
+        self,
+        text: Texts,
+        labels: Sequence[str],
+        hypothesis: str = DEFAULTS.hypothesis,
+    ) -> Any:
+        """Returns {"label", "probabilities", "entailment"}.
+
+        Args:
+            text: one or several.
+            labels: the labels to choose from.
+            hypothesis: sentence about a label, which replaces {}.
+        """
+        options = TaskOptions(labels=labels, hypothesis=hypothesis)
+        return self._ask("zero-shot", options, text=text)
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "num_wordpieces"}; longer texts are cut."""

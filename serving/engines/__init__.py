@@ -126,10 +126,12 @@ class Input(NamedTuple):
     Attributes:
         ids: its WordPieces, with special tokens.
         first_length: number of those in segment 0.
+        state: what a task needs to read the outputs; the network does not.
     """
 
     ids: list[int]
     first_length: int
+    state: Any = None
 
 
 def open_engine(

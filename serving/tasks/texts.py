@@ -119,11 +119,17 @@ class Embed(TextTask):
         return outputs["pooled_output"], sequence
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"pooled", "mean"}, and "tokens" and "sequence" if asked."""
+        """Returns {"pooled", "mean", "mean_normalized"}, vectors.
+
+        With the option `tokens` also "tokens" and "sequence".
+        """
         ((pooled, sequence),) = row.outputs
-        # Over all WordPieces including [CLS] and [SEP], as in sentence models.
-        vectors = {"pooled": pooled, "mean": sequence.mean(0)}
-        answer: Reply = {k: [*map(to_number, v)] for k, v in vectors.items()}
+        mean, normalized = _means(sequence)
+        answer: Reply = {
+            "pooled": [*map(to_number, pooled)],
+            "mean": [*map(to_number, mean)],
+            "mean_normalized": [*map(to_number, normalized)],
+        }
         if self.options.tokens:
             answer["tokens"] = row.encoded.tokens
             answer["sequence"] = [[*map(to_number, v)] for v in sequence]
@@ -132,8 +138,14 @@ class Embed(TextTask):
     def read_arrays(self, request: Request, row: Row) -> Outputs:
         """See TextTask."""
         ((pooled, sequence),) = row.outputs
-        vectors = {"pooled_output": pooled, "sequence_output": sequence}
-        return vectors | tokens_of(row)
+        mean, normalized = _means(sequence)
+        return {
+            "pooled_output": pooled,
+            "mean_output": mean,
+            "mean_normalized": normalized,
+            "sequence_output": sequence,
+            **tokens_of(row),
+        }
 
 
 class Tokenize(PairTask):
@@ -192,6 +204,15 @@ class Attention(PairTask):
             "attention", {field: [text] for field, text in texts}
         )
         return outputs["attention_probs"][0]
+
+
+def _means(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the mean of vectors, [T, W] -> [W], and the same of length 1.
+
+    [CLS] and [SEP] count, as in sentence-transformers.
+    """
+    mean = sequence.mean(0)
+    return mean, mean / np.maximum(np.linalg.norm(mean), 1e-12)
 
 
 def to_bytes(texts: Sequence[str]) -> np.ndarray:
