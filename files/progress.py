@@ -118,7 +118,12 @@ def track(
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):
             yield element
-            if progress.due(done):
+            # A single element is no progress to show.
+            if total != 1 and progress.due(done):
                 progress.update(done)
-        if done != progress.shown:
+        # `total` may be the most that there can be.
+        if progress.total is not None and done != progress.total:
+            progress.total = done
+            progress.shown = min(progress.shown, done - 1)
+        if total != 1 and done != progress.shown:
             progress.update(done)

@@ -261,7 +261,7 @@ class TextModel:
     def attention(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "attention"}.
 
-        attention[block][head][i][j] is how much token i attends to token j.
+        `attention[block][head][i][j]` is how much token i attends to token j.
         """
         return self._ask("attention", text_a=text_a, text_b=text_b)
 
