@@ -105,11 +105,10 @@ class TextModel:
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         self.tokenizer.segmenter = self.settings.get("segmenter")
         fixed = self.engine.inputs["input_ids"][-1]
-        self._fixed_length: int | None = fixed
-        self.max_seq_length = self.settings["max_seq_length"]
-        if fixed:
-            self.max_seq_length = min(self.max_seq_length, fixed)
-            self.settings["max_seq_length"] = self.max_seq_length
+        self._pads = bool(fixed)
+        longest = min(filter(None, (self.settings["max_seq_length"], fixed)))
+        self.max_seq_length = self.settings["max_seq_length"] = longest
+        self._longest = fixed or longest
         every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
         kinds = [kind for kind in every if kind.supports(self.settings)]
         if self.is_former:
@@ -135,7 +134,8 @@ class TextModel:
                 self.engine,
                 [each for one in encoded for each in one.inputs],
                 task.keep,
-                self._fixed_length or (self.max_seq_length * task.pads),
+                self._longest,
+                self._pads or task.pads,
                 len(self.tokenizer.tokens) if task.predicts_words else 1,
             )
         )
@@ -146,12 +146,10 @@ class TextModel:
 
         The first computation of a length allocates memory, or compiles.
         """
-        fixed = self._fixed_length
-        for length in (
-            {fixed} if fixed else engines.lengths(self.max_seq_length)
-        ):
+        longest = self._longest
+        for length in [longest] if self._pads else engines.lengths(longest):
             each = engines.Input([0] * length, length)
-            engines.compute(self.engine, [each], lambda *_: None, length)
+            engines.compute(self.engine, [each], lambda *_: None, longest)
 
     @property
     def tasks(self) -> list[str]:

@@ -259,14 +259,13 @@ class Version:
         self._check_ids(joined)
         values = self._count_values(name, shape[-1])
         check_values(num_rows * values)
-        engine, each = self.model.engine, math.prod(shape)
-        count = max(engines.BUDGET // each, 1)
-        count = max(min(count, engines.MAX_VALUES // max(values, 1)), 1)
-        if getattr(engine, "is_row_wise", False):
-            count = 1
+        engine, length = self.model.engine, shape[-1]
         parts = [
-            engine.run({k: v[begin : begin + count] for k, v in joined.items()})
-            for begin in range(0, num_rows, count)
+            engine.run({k: v[rows] for k, v in joined.items()})
+            for rows, _ in engines.cut(
+                *(engine, [length] * num_rows, length, True),
+                *(max(values // length, 1), math.prod(shape[:-1])),
+            )
         ]
         ends = np.cumsum([len(arrays["input_ids"]) for arrays in calls])[:-1]
         split = {
