@@ -113,7 +113,7 @@ def test_the_server_reads_windows(trained, tmp_path):
     }
     with running(tmp_path, {"long": trained[0] / "export"}) as server:
         _, found, _ = server.ask("POST", "/v1/models/long:predict", body)
-        pair = {"inputs": {"text_a": ["a"], "text_b": ["b"]}}
+        pair = {"instances": [{"text_a": "a", "text_b": "b"}]}
         status, error, _ = server.ask(
             "POST",
             "/v1/models/long:predict",
