@@ -58,6 +58,8 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
         "regression, a scatter plot.",
     )
 
+    head = "BertClassifier"
+
     @property
     def needed(self) -> tuple[str, ...]:
         """See ModelConfig."""
@@ -82,7 +84,6 @@ class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
     options: Config
-    head = "BertClassifier"
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)

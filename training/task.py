@@ -50,8 +50,6 @@ class Task(abc.ABC):
             checkpoints; None if the task has none.
         label_words: what others call the labels, in the same order, if they
             do: a saved model may name its outputs so.
-        head: class of `create_model`'s model; models of other classes are
-            refused where nothing is trained. None to take any.
         problem_type: transformers' name of what a classifier's outputs are;
             None where the labels alone say it.
         sequences_per_example: number of sequences per example.
@@ -80,7 +78,6 @@ class Task(abc.ABC):
     hundredth: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
-    head: str | None = None
     problem_type: str | None = None
     sequences_per_example: int = 1
     counts_examples: bool = False
