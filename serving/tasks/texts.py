@@ -11,12 +11,14 @@ from data.text.windows import cut_spans
 from serving.engines import Input
 from serving.requests import to_number
 from serving.tasks.base import (
+    DEFAULTS,
     Encoded,
     Outputs,
     PairTask,
     Reply,
     Request,
     Row,
+    TaskOptions,
     TextTask,
 )
 
@@ -29,6 +31,15 @@ class Classify(PairTask):
         "classify": {"text_a": "text_a", "text_b": "text_b"},
         "classify_text": {"text": "text_a"},
     }
+
+    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
+        super().__init__(model, options)
+        self._stride = model.settings.get("doc_stride", 0)
+        if self._stride:
+            self.fields = {"text_a": True}
+            self.signatures = self.signatures | {
+                "classify": {"text_a": "text_a"}
+            }
 
     def check(self, request: Request) -> None:
         """Also refuses a pair where texts are read in windows."""
@@ -55,10 +66,6 @@ class Classify(PairTask):
         ]
         inputs = [each.inputs[0] for each in packed]
         return Encoded(inputs, packed[0].tokens)
-
-    @property
-    def _stride(self) -> int:
-        return self.model.settings.get("doc_stride", 0)
 
     def _pool(self, row: Row) -> dict[str, Any]:
         """Returns the outputs for a text, of all its windows."""
