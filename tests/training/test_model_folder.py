@@ -7,6 +7,7 @@ import pytest
 import modeling
 from data.text import tokenization
 from tests import conftest, toy_task
+from tests.golden import ROOT
 from tests.script_runner import SAMPLES
 from training import model_checks, model_folder
 from training.config import DataFolderConfig
