@@ -53,6 +53,8 @@ class Config(DataFolderConfig):
         "kind, and sentences with their entities in colour.",
     )
 
+    head = "BertTokenClassifier"
+
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
         super().__post_init__()
@@ -64,7 +66,6 @@ class NerTask(task.Task):
     """Tags words that name persons, places or organisations."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
-    head = "BertTokenClassifier"
     options: Config
     labels: list[str]
 

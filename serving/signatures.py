@@ -21,7 +21,7 @@ from modeling import BertConfig, BertModel, ops
 from modeling.checkpoints import huggingface
 from serving import batches, export
 from serving.batches import Features
-from training import model_folder
+from training import model_descriptions
 from training.config import ExportConfig
 
 # Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
@@ -167,7 +167,7 @@ def export_model(
     files = {"bert_config.json": model.config.to_json_string()}
     mode = (task or {}).get("output_mode", "classification")
     if task is not None:
-        files |= model_folder.describe_copy(
+        files |= model_descriptions.describe_copy(
             getattr(options, "weights", None), type(model).__name__, task
         )
     if label_list:

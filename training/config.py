@@ -259,6 +259,10 @@ class ModelConfig(DeviceConfig):
         default_factory=dict, repr=False
     )
 
+    # Class of the model; where nothing is trained, models of other classes
+    # are refused. None to take any.
+    head: ClassVar[str | None] = None
+
     def __post_init__(self) -> None:
         """Takes what no flag tells from the folder of the weights."""
         model_folder.complete(self)
@@ -463,8 +467,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     export_weights: str | None = flags.neutral(
         None,
         "Write the weights without the optimizer's slots, a third of the "
-        "size: to a folder laid out like the original's releases, or to a "
-        "prefix that ends in .ckpt.",
+        "size, to a folder laid out like the original's releases. A path that "
+        "ends in .ckpt names the checkpoint in that folder.",
         kind=Kind.MODEL_OUTPUT,
     )
     allow_changed_settings: bool = flags.neutral(

@@ -18,6 +18,7 @@ class Tag(TextTask):
 
     name = "tag"
     fields = {"text": True}
+    other_names = {"text": ["words"]}
     signatures = {"tag": {"text": "text"}, "tag_words": {"text": "words"}}
 
     def check(self, request: Request) -> None:
