@@ -185,6 +185,7 @@ class Config(EngineConfig):
             self.allow_any_operation,
             self.num_threads,
             self.engine or default,
+            self.segmenter,
         )
 
 
