@@ -154,5 +154,6 @@ def test_what_has_no_labels_has_no_report(trained, tmp_path):
         },
     )
     assert (
-        "--task_name=embedding has no labels: leave out --report" in done.error
+        "--task_name=embedding has neither labels nor windows: leave"
+        in done.error
     )
