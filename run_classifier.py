@@ -82,11 +82,11 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
         super().__post_init__()
         windows.check(self)
         if self.task_name == "embedding" and (
-            self.report or self.class_weights
+            self.report or self.class_weights or self.doc_stride
         ):
             raise ValueError(
-                "--task_name=embedding has no labels: leave out --report and "
-                "--class_weights"
+                "--task_name=embedding has neither labels nor windows: leave "
+                "out --report, --class_weights and --doc_stride"
             )
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
