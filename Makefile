@@ -1,4 +1,4 @@
-# The two commands of the README, and those of CONTRIBUTING.md. An environment
+# The two commands of the README, and those of docs/contributing.md. An environment
 # is made once and installed into again only when its requirements change.
 PYTHON ?= python3
 
