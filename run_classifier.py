@@ -181,7 +181,9 @@ class ClassifierTask(task.Task):
         """Returns the original's metric and the benchmark's."""
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
-        figures = metrics.compute_metrics(self.metrics, labels, predictions)
+        figures = metrics.compute_metrics(
+            self.metrics, labels, predictions, self.decoder.label_list
+        )
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         names = self.decoder.labels(outputs)
@@ -225,7 +227,11 @@ class ClassifierTask(task.Task):
             return {}
         right = [example.label for example in examples]
         return metrics.score_known(
-            self.metrics, right, labels, self.decoder.label_ids
+            self.metrics,
+            right,
+            labels,
+            self.decoder.label_ids,
+            self.decoder.label_list,
         )
 
     def evaluate_export(
