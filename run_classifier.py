@@ -21,6 +21,7 @@ from data.classification import (
     metrics,
     report,
     table_task,
+    windows,
 )
 from data.io import feature_specs
 from data.text import tokenization
@@ -31,7 +32,7 @@ from training.config import DataFolderConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFolderConfig, table_task.TableOptions):
+class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
     """The script's flags: Google's, and those this project adds."""
 
     task_name: str = flags.head(
@@ -57,6 +58,8 @@ class Config(DataFolderConfig, table_task.TableOptions):
         "regression, a scatter plot.",
     )
 
+    head = "BertClassifier"
+
     @property
     def needed(self) -> tuple[str, ...]:
         """See ModelConfig."""
@@ -68,6 +71,7 @@ class Config(DataFolderConfig, table_task.TableOptions):
             # Google's script takes it in any case.
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
+        windows.check(self)
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
         if self.glue_submission:
@@ -80,7 +84,11 @@ class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
     options: Config
-    head = "BertClassifier"
+
+    def __init__(self, options: Config) -> None:
+        super().__init__(options)
+        # With --doc_stride, {split: the first record of each text}.
+        self.starts: dict[str, list[int]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
@@ -132,6 +140,12 @@ class ClassifierTask(task.Task):
             if not suffix:
                 raise
             return None
+        if self.options.doc_stride and any(each.text_b for each in examples):
+            raise ValueError(
+                f"--doc_stride={self.options.doc_stride} reads single texts in "
+                f"windows, and the {split} set has pairs; leave it out, or "
+                "give texts without a second one"
+            )
         if purpose == "train" and self.options.class_weights:
             found = [example.label for example in examples]
             weights = class_weights.create(
@@ -143,11 +157,22 @@ class ClassifierTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        encoded = features.convert_examples_to_features(
-            examples, self.labels, self.options.max_seq_length, self.tokenizer
-        )
-        encoded = features.count_cut(encoded, self.options.max_seq_length)
-        return map(features.encode_classification_features, encoded)
+        length, stride = self.options.max_seq_length, self.options.doc_stride
+        if not stride:
+            encoded = features.convert_examples_to_features(
+                examples, self.labels, length, self.tokenizer
+            )
+            encoded = features.count_cut(encoded, length)
+            yield from map(features.encode_classification_features, encoded)
+            return
+        self.starts[split] = starts = []
+        num_records = 0
+        for found in features.create_windows(
+            examples, self.labels, length, self.tokenizer, stride
+        ):
+            starts.append(num_records)
+            num_records += len(found)
+            yield from map(features.encode_classification_features, found)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns the spec; a test set's labels may be unknown."""
@@ -155,6 +180,7 @@ class ClassifierTask(task.Task):
             self.options.max_seq_length,
             self.decoder.output_mode,
             self.decoder.num_outputs,
+            bool(self.options.doc_stride) and split == "train",
         )
         if split.startswith("predict"):
             del spec["label_ids"]
@@ -176,6 +202,17 @@ class ClassifierTask(task.Task):
         pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
         mean = super().combine(pairs)
         return mean[..., 0] - mean[..., 1]
+
+    def pool(self, split: str, batches: task.Batches) -> task.Batches:
+        """Returns one batch of texts, if the records are windows."""
+        if split not in self.starts:
+            return batches
+        return windows.pool_batches(
+            batches,
+            self.starts[split],
+            self.decoder.output_mode,
+            self.options.window_pooling,
+        )
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's metric and the benchmark's."""
@@ -242,8 +279,9 @@ class ClassifierTask(task.Task):
         def read(outputs: dict[str, np.ndarray]) -> np.ndarray:
             if self.decoder.output_mode == "regression":
                 return outputs["values"][:, None]
-            # The order and the signs of logits tell the labels.
-            return outputs["probabilities"] - 0.5
+            return windows.to_logits(
+                outputs["probabilities"], self.decoder.output_mode
+            )
 
         return serving.evaluate_export(
             self, export_dir, split, create_batches, read
@@ -262,6 +300,7 @@ class ClassifierTask(task.Task):
                 self.options,
             ),
             self.decoder.output_mode,
+            self.options,
         )
 
 

@@ -11,6 +11,7 @@ whole batch's.
 """
 
 import abc
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,8 @@ class Loss(abc.ABC):
     """A mean over the batch, as sums and divisors.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
-    pad a batch; they do not count.
+    pad a batch; they do not count. Of examples, `example_weights` float [B]
+    says how much each counts, all alike without it.
 
     Attributes:
         names: the parts of the loss; the total is their sum.
@@ -317,10 +319,14 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns float [B]: `is_real_example`, all ones where it is absent."""
-    if "is_real_example" in features:
-        weights = keras.ops.cast(features["is_real_example"], "float32")
-        return keras.ops.reshape(weights, (-1,))
+    """Returns float [B], how much each example counts; see Loss."""
+    given = [
+        keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
+        for name in ("is_real_example", "example_weights")
+        if name in features
+    ]
+    if given:
+        return functools.reduce(keras.ops.multiply, given)
     return keras.ops.ones((keras.ops.shape(features[counted])[0],), "float32")
 
 

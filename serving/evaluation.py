@@ -53,10 +53,9 @@ def evaluate_export(
         except ValueError as error:
             logging.warning("The export %s was not checked: %s", name, error)
             continue
-        batches = _run(engine, create_batches(batch_size), fixed or 0)
-        scores[name] = task.evaluate(
-            split, ((features, read(outputs)) for features, outputs in batches)
-        )
+        outputs = _run(engine, create_batches(batch_size), fixed or 0)
+        batches = ((features, read(values)) for features, values in outputs)
+        scores[name] = task.evaluate(split, task.pool(split, batches))
     return scores
 
 

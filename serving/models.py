@@ -40,6 +40,7 @@ class TextModel:
         num_threads: threads that compute; None = one for each CPU.
         engine: which runtime computes, a key of engines.RUNTIMES; None = as
             engines.open_engine chooses.
+        segmenter: "module:function" that the model was trained with, or None.
 
     Attributes:
         engine: see engines.
@@ -62,6 +63,7 @@ class TextModel:
         allow_any_operation: bool = False,
         num_threads: int | None = None,
         engine: str | None = None,
+        segmenter: str | None = None,
     ) -> None:
         self.path = os.fspath(path)
         folder = Path(path)
@@ -80,6 +82,19 @@ class TextModel:
             from serving import former_exports
 
             self.settings = former_exports.find_settings(self.engine, folder)
+        # Only the user may name code to import.
+        trained = self.settings.get("segmenter")
+        if trained and trained != segmenter:
+            raise ValueError(
+                f"{self.path} was trained with --segmenter={trained}, which is "
+                "code to import; set the flag if you trust it. Received: "
+                f"--segmenter={segmenter}"
+            )
+        if segmenter and not trained:
+            logging.warning(
+                "%s was trained without --segmenter, which is not used for it",
+                self.path,
+            )
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings.get("name") in TASKS:
             self._prepare(folder)
@@ -88,6 +103,7 @@ class TextModel:
         """Reads what the tasks need."""
         is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
+        self.tokenizer.segmenter = self.settings.get("segmenter")
         fixed = self.engine.inputs["input_ids"][-1]
         self._fixed_length: int | None = fixed
         self.max_seq_length = self.settings["max_seq_length"]
@@ -251,6 +267,7 @@ def load(
     allow_any_operation: bool = False,
     num_threads: int | None = None,
     engine: str | None = None,
+    segmenter: str | None = None,
 ) -> TextModel:
     """Loads an exported model.
 
@@ -262,6 +279,8 @@ def load(
         num_threads: threads that compute; None = one for each CPU.
         engine: "litert", "onnx", "openvino" or "saved_model"; None = chosen by
             what the folder has and what is installed.
+        segmenter: "module:function" of the --segmenter that the model was
+            trained with, or None. It is imported.
 
     Raises:
         FileNotFoundError: there is no export.
@@ -279,7 +298,9 @@ def load(
     newest = max(versions)
     if versions[newest] != Path(path):
         logging.info("%s: version %s is the newest", path, newest)
-    return TextModel(versions[newest], allow_any_operation, num_threads, engine)
+    return TextModel(
+        *(versions[newest], allow_any_operation, num_threads, engine, segmenter)
+    )
 
 
 def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:

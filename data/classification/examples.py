@@ -2,14 +2,13 @@
 
 import abc
 import dataclasses
-import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from data.io import text_files
-from data.io.sets import SetReader
+from data.io.sets import SetReader, find_set_file
 from files.paths import StrPath
 
 
@@ -123,18 +122,12 @@ class SplitFilesProcessor(DataProcessor):
                 f"{' and '.join(self.set_files)}"
             )
         set_type, file_name = self.set_files[name]
-        path = os.path.join(data_dir, file_name)
-        try:
-            # Quotes are ordinary characters.
-            lines = [
-                Row(line.rstrip("\r").split("\t"), path, number)
-                for number, line in text_files.read_numbered(path)
-            ]
-        except FileNotFoundError:
-            raise FileNotFoundError(
-                f"{path} does not exist; the data folder must hold the task's "
-                "files under their own names"
-            ) from None
+        path = find_set_file(data_dir, name, [file_name])
+        # Quotes are ordinary characters.
+        lines = [
+            Row(line.rstrip("\r").split("\t"), path, number)
+            for number, line in text_files.read_numbered(path)
+        ]
         examples = list(self._create_examples(lines, set_type))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples

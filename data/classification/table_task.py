@@ -1,4 +1,4 @@
-"""A user's own classification task: CSV, TSV or JSON lines, by column names."""
+"""A user's own classification task: a table, by column names."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from files import flags
 from files.labels import check_labels, label_problem
 from files.paths import StrPath
 
-_EXTENSIONS = (".csv", ".tsv", ".jsonl")
+_EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 # By output mode.
 _METRICS = {

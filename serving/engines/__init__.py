@@ -108,6 +108,11 @@ class EngineConfig:
     num_threads: int | None = flag(
         None, "Threads that compute; by default one for each CPU.", at_least=1
     )
+    segmenter: str | None = flag(
+        None,
+        "module:function that splits a text into words, for a model that was "
+        "trained with --segmenter. It is code that will run.",
+    )
     allow_any_operation: bool = flag(
         False,
         "Also load a model with operations that this project's exports do not "

@@ -72,6 +72,8 @@ class TextTask(abc.ABC):
     name: str
     #: Fields of a request, and whether each must be there.
     fields: dict[str, bool] = {}
+    #: Other names under which `check` accepts a field.
+    other_names: dict[str, list[str]] = {}
     #: Whether all inputs are padded to the model's length.
     pads = False
     #: Whether the network gives each WordPiece the whole vocabulary.
@@ -184,6 +186,7 @@ class PairTask(TextTask):
     """A task over a text, or a pair of them."""
 
     fields = {"text_a": True, "text_b": False}
+    other_names = {"text_a": ["text"]}
 
     def check(self, request: Request) -> None:
         """Also accepts `text` for `text_a`."""

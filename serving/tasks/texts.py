@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from data.classification import windows
+from data.text.windows import cut_spans
 from serving.engines import Input
 from serving.requests import to_number
 from serving.tasks.base import (
@@ -28,9 +30,56 @@ class Classify(PairTask):
         "classify_text": {"text": "text_a"},
     }
 
+    def check(self, request: Request) -> None:
+        """Also refuses a pair where texts are read in windows."""
+        super().check(request)
+        if self._stride and request.get("text_b"):
+            raise ValueError(
+                "this model reads a text in windows (doc_stride="
+                f"{self._stride}), and takes no 'text_b'"
+            )
+
+    def encode(self, request: Request) -> Encoded:
+        """Returns an input for each window, if the model reads windows."""
+        if not self._stride:
+            return super().encode(request)
+        tokens = self.model.tokenizer.tokenize(request["text_a"])
+        # A text without WordPieces has a window too.
+        packed = [
+            self.pack(tokens[start : start + length], [])
+            for start, length in cut_spans(
+                max(len(tokens), 1),
+                self.model.max_seq_length - 2,
+                self._stride,
+            )
+        ]
+        inputs = [each.inputs[0] for each in packed]
+        return Encoded(inputs, packed[0].tokens)
+
+    @property
+    def _stride(self) -> int:
+        return self.model.settings.get("doc_stride", 0)
+
+    def _pool(self, row: Row) -> dict[str, Any]:
+        """Returns the outputs for a text, of all its windows."""
+        if len(row.outputs) == 1:
+            return row.outputs[0]
+        ((name, _),) = row.outputs[0].items()
+        settings = self.model.settings
+        mode = settings["output_mode"]
+        values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
+        (pooled,) = windows.pool(
+            windows.to_logits(values, mode),
+            [0],
+            mode,
+            settings["window_pooling"],
+        )
+        found = windows.to_probabilities(pooled, mode)
+        return {name: found.reshape(row.outputs[0][name].shape)}
+
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"label", "probabilities"}, or {"value"} in regression."""
-        (outputs,) = row.outputs
+        outputs = self._pool(row)
         if "values" in outputs:
             return {"value": to_number(outputs["values"])}
         labels = self.model.settings["labels"]
@@ -46,7 +95,7 @@ class Classify(PairTask):
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
         """See TextTask."""
-        (outputs,) = row.outputs
+        outputs = self._pool(row)
         if "values" in outputs:
             return outputs
         probabilities = outputs["probabilities"]

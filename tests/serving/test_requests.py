@@ -1,58 +1,54 @@
-"""Reading requests one by one: CSV, long lines, answers that are not JSON."""
+"""Requests of tables by the columns that a user names; answers as tables."""
 
+import csv
 import io
+import json
 
+import numpy as np
 import pytest
 
-import predict
-from serving import requests
+from serving import answer_files, answers, requests
+from serving.requests import Place, Source
+from serving.tasks import Answer, Classify, FillMask, Tag
+
+
+def read(path, kind, *columns, **changes):
+    """Returns the requests of a file, and checks them as a task does."""
+    task = kind.__new__(kind)
+    source = Source(paths=[str(path)], columns=columns, **changes)
+    found = []
+    for place, item in source.read(task):
+        try:
+            found.append((place.line, requests.check_request(task, item)))
+        except ValueError as error:
+            found.append((place.line, str(error)))
+    return found
 
 
 @pytest.mark.parametrize(
-    "first, message",
+    "name, text, kind, columns, expected",
     [
-        (b"text," + b"a" * (requests.MAX_LINE_BYTES + 1), "not CSV: field"),
-        (b"text,text", "named twice"),
+        ("a.csv", "id,text\n7,b\n", Classify, [], {"id": "7", "text_a": "b"}),
+        (
+            "a.csv",
+            "text;review;more\nx;b;c\n",
+            Classify,
+            ["review", "more"],
+            {"text_a": "b", "text_b": "c"},
+        ),
+        ("a.tsv", "b\tc\n", Answer, ["2", "1"], {"question": "c", "context": "b"}),
+        ("a.csv", "words\nb c\n", Tag, [], {"words": ["b", "c"]}),
+        ("a.csv", "w\nb c\n", Tag, ["w"], {"text": "b c"}),
+        ("a.jsonl", '{"id": 7, "q": "b", "text": 1}', Classify, ["q"], 0),
+        ("a", '{"text": "b", "more": 1}', Tag, [], {"text": "b", "more": 1}),
+        ("a", "b [MASK]\n", FillMask, [], {"text": "b [MASK]"}),
+        ("a.txt", "b\n", Classify, [], {"text_a": "b"}),
     ],
 )
-def test_a_csv_without_columns_is_refused(first, message):
-    with pytest.raises(ValueError, match=f"^line 1: .*{message}"):
-        list(requests.read_csv(io.BytesIO(first + b"\nx,y\n")))
-
-
-class Damaged:
-    """A task whose model has weights that are not finite for some texts."""
-
-    name = "classify"
-
-    def check(self, item):
-        pass
-
-    def compute(self, items):
-        return items
-
-    def reply(self, item, row):
-        return {"score": float(row["text"])}
-
-
-def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
-    batch = [
-        (number, {"id": number, "text": text})
-        for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
-    ]
-    written = []
-    counts = predict.write_answers(Damaged(), [batch], written.extend)
-    assert counts == (2, 2)
-    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
-    for number in (2, 3):
-        answer = written[number - 1]
-        assert answer["id"] == answer["line"] == number
-        assert "the answer would hold NaN or an infinity" in answer["error"]
-
-
-def test_a_line_too_long_to_hold_is_passed_over(monkeypatch):
-    monkeypatch.setattr(requests, "MAX_LINE_BYTES", 16)
-    lines = io.BytesIO(b'{"a": 1}\n' + b'"' + b"x" * 40 + b'"\n{"a": 2}')
-    found = [item for _, item in requests.read_json_lines(lines)]
-    assert found[::2] == [{"a": 1}, {"a": 2}]
-    assert "the line has more than" in str(found[1])
+def test_columns(tmp_path, name, text, kind, columns, expected):
+    (tmp_path / name).write_text(text)
+    ((_, found),) = read(tmp_path / name, kind, *columns)
+    if expected == 0:
+        expected = {"id": 7, "text_a": "b"}
+        found.pop("text", None)
+    assert found == expected
