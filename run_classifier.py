@@ -238,7 +238,11 @@ class ClassifierTask(task.Task):
         predictions = self.decoder.predictions(outputs)
         processor = self.processors[split.removeprefix("eval")]
         figures = processor.score(
-            self.examples[split], self.metrics, labels, predictions
+            self.examples[split],
+            self.metrics,
+            labels,
+            predictions,
+            self.decoder.label_list,
         )
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
@@ -288,7 +292,11 @@ class ClassifierTask(task.Task):
             right,
             labels,
             self.decoder.label_ids,
-            functools.partial(processor.score, examples),
+            functools.partial(
+                processor.score,
+                examples,
+                label_names=self.decoder.label_list,
+            ),
         )
 
     def evaluate_export(
