@@ -5,6 +5,7 @@ resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,23 +22,26 @@ from data.classification import (
     metrics,
     report,
     table_task,
+    windows,
 )
 from data.io import feature_specs
 from data.text import tokenization
 from files import flags
 from files.labels import PROBLEM_TYPES
+from tasks.embedding import EmbeddingTask
 from training import task
 from training.config import DataFolderConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFolderConfig, table_task.TableOptions):
+class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
     """The script's flags: Google's, and those this project adds."""
 
     task_name: str = flags.head(
         None,
         f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
-        "and test files, .csv, .tsv or .jsonl.",
+        "and test files, .csv, .tsv or .jsonl; embedding, pairs of texts in "
+        "such files; ranking, their queries, passages and relevance.",
     )
     xnli_language: str = flags.head(
         "zh", "XNLI's language.", choices=features.XnliProcessor.languages
@@ -50,12 +54,20 @@ class Config(DataFolderConfig, table_task.TableOptions):
         "Class weights in the training loss: balanced, so that every class "
         'has equal total weight, or a JSON file, {"label": weight}.',
     )
+    contrastive_temperature: float = flags.training(
+        0.05,
+        "embedding, without scores: divides the cosines of a batch's pairs "
+        "before the softmax.",
+        at_least=1e-3,
+    )
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set: confusion matrix, calibration, "
         "the scores of each label and the most confident errors; in "
         "regression, a scatter plot.",
     )
+
+    head = "BertClassifier"
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -68,6 +80,14 @@ class Config(DataFolderConfig, table_task.TableOptions):
             # Google's script takes it in any case.
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
+        windows.check(self)
+        if self.task_name == "embedding" and (
+            self.report or self.class_weights or self.doc_stride
+        ):
+            raise ValueError(
+                "--task_name=embedding has neither labels nor windows: leave "
+                "out --report, --class_weights and --doc_stride"
+            )
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
         if self.glue_submission:
@@ -80,7 +100,11 @@ class ClassifierTask(task.Task):
     """Predicts a label of a text or a pair, several labels, or a number."""
 
     options: Config
-    head = "BertClassifier"
+
+    def __init__(self, options: Config) -> None:
+        super().__init__(options)
+        # With --doc_stride, {split: the first record of each text}.
+        self.starts: dict[str, list[int]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Chooses the processors and the labels of --task_name."""
@@ -111,6 +135,8 @@ class ClassifierTask(task.Task):
             "regression": modeling.RegressionLoss,
         }
         self.loss = losses[processor.output_mode]()
+        if name == "ranking":
+            self.loss = modeling.RankingLoss()
         if options.class_weights is not None:
             class_weights.check(options.class_weights, processor.output_mode)
         # The paper reports the last one.
@@ -132,6 +158,12 @@ class ClassifierTask(task.Task):
             if not suffix:
                 raise
             return None
+        if self.options.doc_stride and any(each.text_b for each in examples):
+            raise ValueError(
+                f"--doc_stride={self.options.doc_stride} reads single texts in "
+                f"windows, and the {split} set has pairs; leave it out, or "
+                "give texts without a second one"
+            )
         if purpose == "train" and self.options.class_weights:
             found = [example.label for example in examples]
             weights = class_weights.create(
@@ -143,11 +175,22 @@ class ClassifierTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        encoded = features.convert_examples_to_features(
-            examples, self.labels, self.options.max_seq_length, self.tokenizer
-        )
-        encoded = features.count_cut(encoded, self.options.max_seq_length)
-        return map(features.encode_classification_features, encoded)
+        length, stride = self.options.max_seq_length, self.options.doc_stride
+        if not stride:
+            encoded = features.convert_examples_to_features(
+                examples, self.labels, length, self.tokenizer
+            )
+            encoded = features.count_cut(encoded, length)
+            yield from map(features.encode_classification_features, encoded)
+            return
+        self.starts[split] = starts = []
+        num_records = 0
+        for found in features.create_windows(
+            examples, self.labels, length, self.tokenizer, stride
+        ):
+            starts.append(num_records)
+            num_records += len(found)
+            yield from map(features.encode_classification_features, found)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns the spec; a test set's labels may be unknown."""
@@ -155,6 +198,7 @@ class ClassifierTask(task.Task):
             self.options.max_seq_length,
             self.decoder.output_mode,
             self.decoder.num_outputs,
+            bool(self.options.doc_stride) and split == "train",
         )
         if split.startswith("predict"):
             del spec["label_ids"]
@@ -177,11 +221,29 @@ class ClassifierTask(task.Task):
         mean = super().combine(pairs)
         return mean[..., 0] - mean[..., 1]
 
+    def pool(self, split: str, batches: task.Batches) -> task.Batches:
+        """Returns one batch of texts, if the records are windows."""
+        if split not in self.starts:
+            return batches
+        return windows.pool_batches(
+            batches,
+            self.starts[split],
+            self.decoder.output_mode,
+            self.options.window_pooling,
+        )
+
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's metric and the benchmark's."""
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
-        figures = metrics.compute_metrics(self.metrics, labels, predictions)
+        processor = self.processors[split.removeprefix("eval")]
+        figures = processor.score(
+            self.examples[split],
+            self.metrics,
+            labels,
+            predictions,
+            self.decoder.label_list,
+        )
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         names = self.decoder.labels(outputs)
@@ -210,7 +272,8 @@ class ClassifierTask(task.Task):
         """Writes the predictions, and GLUE's submission if asked to."""
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
-        has_labels = self.processors[suffix].test_set_has_labels
+        processor = self.processors[suffix]
+        has_labels = processor.test_set_has_labels
         entries = (
             decoding.describe_example(example, has_labels)
             for example in examples
@@ -225,7 +288,15 @@ class ClassifierTask(task.Task):
             return {}
         right = [example.label for example in examples]
         return metrics.score_known(
-            self.metrics, right, labels, self.decoder.label_ids
+            self.metrics,
+            right,
+            labels,
+            self.decoder.label_ids,
+            functools.partial(
+                processor.score,
+                examples,
+                label_names=self.decoder.label_list,
+            ),
         )
 
     def evaluate_export(
@@ -236,8 +307,9 @@ class ClassifierTask(task.Task):
         def read(outputs: dict[str, np.ndarray]) -> np.ndarray:
             if self.decoder.output_mode == "regression":
                 return outputs["values"][:, None]
-            # The order and the signs of logits tell the labels.
-            return outputs["probabilities"] - 0.5
+            return windows.to_logits(
+                outputs["probabilities"], self.decoder.output_mode
+            )
 
         return serving.evaluate_export(
             self, export_dir, split, create_batches, read
@@ -256,12 +328,19 @@ class ClassifierTask(task.Task):
                 self.options,
             ),
             self.decoder.output_mode,
+            self.options,
         )
+
+
+def create_task(options: Config) -> task.Task:
+    """Returns the task of --task_name."""
+    is_embedding = options.task_name == "embedding"
+    return (EmbeddingTask if is_embedding else ClassifierTask)(options)
 
 
 def command() -> None:
     """Runs the script as a command."""
-    task.run_command(ClassifierTask, Config)
+    task.run_command(create_task, Config)
 
 
 if __name__ == "__main__":

@@ -70,6 +70,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     do_eval: bool = False
     eval_batch_size: int = 0
 
+    head = "BertSpanLabeler"
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
     def __post_init__(self) -> None:
@@ -96,7 +97,6 @@ class SquadTask(task.Task):
     metrics = ("f1",)
     # The official scores are percentages.
     hundredth = 1.0
-    head = "BertSpanLabeler"
     has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
     # The original counts questions, not windows.

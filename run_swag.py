@@ -24,13 +24,14 @@ class Config(DataFolderConfig):
     # The paper's rate, with batches of 16 (section 4.4).
     learning_rate: float = flags.like(DataFolderConfig, "learning_rate", 2e-5)
 
+    head = "BertMultipleChoice"
+
 
 class SwagTask(task.Task):
     """Chooses which of four endings continues a sentence."""
 
     options: Config
     metrics = ("accuracy",)
-    head = "BertMultipleChoice"
     sequences_per_example = swag.NUM_CHOICES
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 

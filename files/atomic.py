@@ -145,7 +145,6 @@ def copy_file(source: StrPath, destination: StrPath) -> None:
 def remove_partial(
     folder: StrPath,
     is_output: Callable[[str], bool],
-    ending: str = "",
     is_locked: bool = True,
     folders: Collection[str] = (),
 ) -> None:
@@ -154,12 +153,11 @@ def remove_partial(
     Args:
         folder: a local folder; it may be missing.
         is_output: whether the command writes a file of this name.
-        ending: pattern of what stands after the number.
         is_locked: whether this process alone may write these files; otherwise
             only those are removed of which the system knows that nobody does.
         folders: names of outputs whose partial name is that of a folder.
     """
-    pattern = re.compile(rf"(.+)\.partial-[0-9]+{ending}", re.DOTALL)
+    pattern = re.compile(r"(.+)\.partial-[0-9]+", re.DOTALL)
     found: list[str] = []
     with contextlib.suppress(OSError):
         found = os.listdir(folder)

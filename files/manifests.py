@@ -15,19 +15,31 @@ from files.paths import StrPath
 # Two names, so that an export never replaces weights.
 EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
-# All that a release, a Hugging Face model or a conversion may consist of.
-MODEL_FILES = frozenset(
-    "bert_model.ckpt.index bert_model.ckpt.data-00000-of-00001 "
-    "bert_config.json labels.txt vocab.txt model.safetensors config.json "
-    "tokenizer.json tokenizer_config.json special_tokens_map.json "
+# Endings of a checkpoint's files.
+ENDINGS = (".index", ".data-00000-of-00001")
+# What describes weights in their folder.
+DESCRIPTIONS = frozenset(
+    "bert_config.json labels.txt vocab.txt tokenizer_config.json "
     "model.json".split()
 )
+# All that a release, a Hugging Face model or a conversion may consist of.
+MODEL_FILES = DESCRIPTIONS | {
+    *(f"bert_model.ckpt{ending}" for ending in ENDINGS),
+    *("model.safetensors", "config.json", "tokenizer.json"),
+    "special_tokens_map.json",
+}
 
 
-def checkpoint_files(prefix: str) -> tuple[str, list[str]]:
-    """Returns the folder and the names of a checkpoint's files."""
-    folder, name = os.path.split(prefix)
-    return folder or ".", [f"{name}.index", f"{name}.data-00000-of-00001"]
+def release_files(path: StrPath) -> tuple[str, list[str]]:
+    """Returns the folder of a release and the names of its checkpoint's files.
+
+    Args:
+        path: the folder, or a checkpoint in it that ends in `.ckpt`.
+    """
+    folder, name = os.fspath(path), "bert_model.ckpt"
+    if folder.endswith(".ckpt"):
+        folder, name = os.path.split(folder)
+    return folder or ".", [f"{name}{ending}" for ending in ENDINGS]
 
 
 def check(folder: StrPath, names: Iterable[str], where: str) -> None:
@@ -58,7 +70,11 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
             would be left beside the new one.
     """
     check(folder, names, "the model cannot be written")
-    ours = MODEL_FILES.intersection(listed(folder, WEIGHTS))
+    ours = {
+        name
+        for name in listed(folder, WEIGHTS)
+        if name in MODEL_FILES or name.endswith(ENDINGS)
+    }
     if left := _existing(folder, ours.difference(names)):
         raise ValueError(
             f"{os.fspath(folder)} holds a model with {', '.join(left)}, which "

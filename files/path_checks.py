@@ -17,7 +17,7 @@ from files import manifests
 from files.atomic import is_remote
 from files.paths import FILES, OUTPUTS, Kind, PathFlag
 from files.patterns import find_matches
-from files.run_files import is_run_file
+from files.run_files import is_run_file, is_weight_folder
 
 # Line ends, tabs and the like, which are never intended in a path.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -48,10 +48,14 @@ def check_paths(given: Sequence[PathFlag]) -> None:
     _check_overlaps(given)
     for flag in given:
         if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
-            folder, names = flag.value, list(manifests.MODEL_FILES)
-            if flag.is_prefix:
-                folder, names = manifests.checkpoint_files(flag.value)
-            manifests.check(folder, names, str(flag))
+            folder, names = manifests.release_files(flag.value)
+            # A folder may become Hugging Face's.
+            others = (
+                manifests.DESCRIPTIONS
+                if flag.is_prefix
+                else manifests.MODEL_FILES
+            )
+            manifests.check(folder, {*names, *others}, str(flag))
 
 
 def lock_path(flag: PathFlag) -> str | None:
@@ -221,6 +225,11 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     if outer.kind is Kind.MODEL_OUTPUT and is_input and is_direct:
         if not os.path.isdir(inner.path):
             refuse("it could be overwritten there")
+    if (outer.kind, inner.kind) == (Kind.RUN_FOLDER, Kind.MODEL_OUTPUT):
+        folder = manifests.release_files(inner.flag.value)[0]
+        place = os.path.relpath(*map(os.path.realpath, (folder, outer.path)))
+        if is_weight_folder(place):
+            refuse("the run describes weights of its own there")
     if outer.kind is Kind.RUN_FOLDER and is_direct:
         is_other = is_input and inner.kind is not Kind.MODEL
         # Writing to a link writes to its target.
@@ -288,7 +297,7 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
         histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
         return [path, f"{path}/history.jsonl", *histories]
     if flag.is_prefix:
-        return [f"{path}.index", f"{path}.data-00000-of-00001"]
+        return [f"{path}{ending}" for ending in manifests.ENDINGS]
     return [path]
 
 

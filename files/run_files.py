@@ -21,8 +21,6 @@ BEST, AVERAGES = "best", "averages"
 # The start of a checkpoint's name, before its step.
 PREFIX = "model.ckpt"
 
-# What a checkpoint adds to the name of its partial files.
-_CHECKPOINT = r"\.(index|data-00000-of-00001)(\.tempstate[0-9]+)?"
 # Files whose partial name is a folder while a model is written.
 _STAGED = ("model.safetensors", "bert_model.ckpt.index")
 # A run writes these only where there are none.
@@ -64,6 +62,16 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
     return sorted(int(match[1]) for match in found if match)
 
 
+def is_weight_folder(place: str) -> bool:
+    """Returns whether a run, or one of several, puts weights into a folder.
+
+    Args:
+        place: path of the folder from that of the run.
+    """
+    pattern = rf"(\.|run_\d+)?/?({BEST}|{AVERAGES})?"
+    return re.fullmatch(pattern, place) is not None
+
+
 def folders(output_dir: StrPath) -> list[Path]:
     """Returns a run's folder and the folders of weights and runs in it."""
     top = Path(output_dir)
@@ -93,7 +101,8 @@ def remove_leftovers(flag: PathFlag) -> None:
     if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
         if flag.is_prefix:
             folder, name = os.path.split(flag.value)
-            remove_partial(folder or ".", name.__eq__, _CHECKPOINT)
+            index = f"{name}.index"
+            remove_partial(folder or ".", index.__eq__, folders=(index,))
         else:
             names = {*manifests.MODEL_FILES, manifests.WEIGHTS}
             remove_partial(flag.value, names.__contains__, folders=_STAGED)

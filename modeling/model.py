@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import keras
 
+from modeling import ops
 from modeling.config import BertConfig
 
 Shape = tuple[int | None, ...]
@@ -28,7 +29,7 @@ _OTHER_NAMES = {
 _NAMES = (
     *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
     *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
-    *("label_ids", "label_weights", "is_real_example"),
+    *("label_ids", "label_weights", "is_real_example", "example_weights"),
     *("unique_ids", "start_positions", "end_positions"),
 )
 
@@ -125,6 +126,35 @@ class FeaturesModel(keras.Model):
         if not self.built:
             self.build()
 
+    # Each step of Keras gets a batch as its last argument.
+    def train_step(self, *arguments: Any) -> Any:
+        """Runs a step of `fit` on a batch."""
+        self._check_segments(arguments[-1])
+        return super().train_step(*arguments)
+
+    def test_step(self, *arguments: Any) -> Any:
+        """Runs a step of `evaluate` on a batch."""
+        self._check_segments(arguments[-1])
+        return super().test_step(*arguments)
+
+    def predict_step(self, *arguments: Any) -> Any:
+        """Runs a step of `predict` on a batch."""
+        self._check_segments(arguments[-1])
+        return super().predict_step(*arguments)
+
+    def _check_segments(self, data: Any) -> None:
+        """Makes the graph of a step raise for segments beyond their table.
+
+        A product looks them up, which would take no row. Exports check them.
+        """
+        features, *_ = keras.utils.unpack_x_y_sample_weight(data)
+        if not isinstance(features, Mapping):
+            # Words alone.
+            return
+        ids = self.check_features(features).get("segment_ids")
+        if ids is not None:
+            ops.check_range(ids, "segment_ids", self.config.type_vocab_size)
+
     # Keras calls these three before it traces a graph. Weights must be drawn
     # before, because a graph compiled by XLA cannot use the seed generator's
     # state.
@@ -173,7 +203,7 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
     """Returns ids as integers, checked where their values are known.
 
     While a graph is traced they are not. Then TensorFlow on a CPU raises for
-    words beyond the table.
+    words beyond the table, and Keras's steps for segments.
 
     Raises:
         ValueError: an id is below 0, beyond a table of `num_rows`, a fraction,

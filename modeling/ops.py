@@ -99,6 +99,12 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 
 @Overridable
+def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
+    """Returns ids; a graph of TensorFlow raises for those beyond a table."""
+    return ids
+
+
+@Overridable
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, 0 for labels out of range.
 

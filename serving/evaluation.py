@@ -41,7 +41,7 @@ def evaluate_export(
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
     # As it is served.
-    pads = any(kind.pads for kind in TASKS.get(task.head or "", ()))
+    pads = any(kind.pads for kind in TASKS.get(task.options.head or "", ()))
     scores = {}
     for name, runtime in engines.RUNTIMES.items():
         if not Path(export_dir, runtime.file).is_file():
@@ -57,13 +57,12 @@ def evaluate_export(
         except ValueError as error:
             logging.warning("The export %s was not checked: %s", name, error)
             continue
-        batches = _run(
+        outputs = _run(
             *(engine, create_batches(batch_size), fixed or length),
             *(bool(fixed) or pads, width),
         )
-        scores[name] = task.evaluate(
-            split, ((features, read(outputs)) for features, outputs in batches)
-        )
+        batches = ((features, read(values)) for features, values in outputs)
+        scores[name] = task.evaluate(split, task.pool(split, batches))
     return scores
 
 

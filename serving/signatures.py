@@ -21,7 +21,7 @@ from modeling import BertConfig, BertModel, ops
 from modeling.checkpoints import huggingface
 from serving import batches, export
 from serving.batches import Features
-from training import model_folder
+from training import model_descriptions
 from training.config import ExportConfig
 
 # Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
@@ -167,7 +167,7 @@ def export_model(
     files = {"bert_config.json": model.config.to_json_string()}
     mode = (task or {}).get("output_mode", "classification")
     if task is not None:
-        files |= model_folder.describe_copy(
+        files |= model_descriptions.describe_copy(
             getattr(options, "weights", None), type(model).__name__, task
         )
     if label_list:
@@ -199,20 +199,27 @@ def export_text_model(
         export_dir: folder to write, whole or not at all.
         model: a task's model.
         predict: the function of `serve`.
-        endpoints: the task's own signatures; `inspect` adds two.
+        endpoints: the task's own signatures; `inspect` adds two. With a
+            segmenter there are none over text.
         options: ServingOptions.
         task: see `export_model`; its `max_seq_length` is that of `options`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
-    serve = serve_ids(predict, model.config)
+    segmenter = options.tokenizer.segmenter
+    task = task | {"max_seq_length": options.max_seq_length}
+    if segmenter:
+        # Python code, which no graph can run: predict.py and serve.py do.
+        endpoints, task = {}, task | {"segmenter": segmenter}
+    else:
+        endpoints = endpoints | inspect(bert, options.packing)
     export_model(
         export_dir,
         model,
-        {"serve": serve, **endpoints, **inspect(bert, options.packing)},
+        {"serve": serve_ids(predict, model.config), **endpoints},
         options.tokenizer,
         options.export,
         task.get("labels"),
-        task | {"max_seq_length": options.max_seq_length},
+        task,
     )
 
 

@@ -19,7 +19,7 @@ from data.text import casing, tokenization, vocabulary
 from files.flags import flag
 from files.json_files import read_json
 from files.paths import Kind
-from training import model_checks, model_folder
+from training import model_checks, model_descriptions, model_folder
 from training.command_line import cli
 from training.run_folder import folder_of
 
@@ -53,7 +53,8 @@ class Config:
     init_checkpoint: str = flag(
         ...,
         "Checkpoint to convert: the prefix of a TF1 checkpoint, or a Hugging "
-        "Face folder or .safetensors file. Nothing is downloaded.",
+        "Face folder, .safetensors file or pytorch_model.bin. Nothing is "
+        "downloaded.",
         kind=Kind.MODEL,
     )
     output_dir: str = flag(
@@ -119,7 +120,7 @@ def find_model(
             f"here; give --model, one of {', '.join(MODELS)}, to convert the "
             "part that has"
         )
-    if kind := kinds.get(model_checks.model_class(checkpoint) or ""):
+    if kind := kinds.get(model_folder.read(checkpoint).model_class or ""):
         return kind
     heads = {name for name in names if not name.startswith("bert")}
     if any(name.startswith(("output_", "classifier.")) for name in heads):
@@ -322,6 +323,11 @@ def main(options: Config) -> None:
     if name == "bert":
         # It is above the encoder.
         network.pop("bilstm", None)
+    if becomes_theirs and options.output_dir.endswith(".ckpt"):
+        raise ValueError(
+            f"--output_dir={options.output_dir}: a Hugging Face model is a "
+            "folder, not a checkpoint; leave .ckpt out"
+        )
     if becomes_theirs and network:
         raise ValueError(
             f"{checkpoint} was trained with --{' --'.join(network)}, which "
@@ -360,7 +366,7 @@ def main(options: Config) -> None:
         tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
-        files=model_folder.describe_copy(
+        files=model_descriptions.describe_copy(
             checkpoint,
             MODELS[name],
             {"max_seq_length": length},

@@ -226,11 +226,11 @@ def _check_heads(
 ) -> None:
     """Refuses models of other tasks, whose heads would be used as they are."""
     for flag, path in _models(config):
-        model_checks.check_head(path, task.head, task.problem_type)
+        model_checks.check_head(path, config.head, task.problem_type)
         if config.has_checkpoint:
             continue
         names = modeling.read_shapes(modeling.find_checkpoint(path))
-        if task.head and not modeling.has_head(task.head, names):
+        if config.head and not modeling.has_head(config.head, names):
             logging.warning(
                 "%s=%s has no weights of the task's head: its answers are "
                 "random. Train it on the task first (--do_train).",

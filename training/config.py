@@ -52,6 +52,13 @@ class TextConfig:
         "A tokenizer_config.json beside the model or the vocabulary decides "
         "where the flag is not given.",
     )
+    segmenter: str | None = flags.identity(
+        None,
+        "module:function that splits a text into words before they are cut "
+        "into WordPieces, for scripts without spaces between words. It is "
+        "code, so a model's folder names it but does not import it: set the "
+        "flag in every command.",
+    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -244,13 +251,18 @@ class ModelConfig(DeviceConfig):
     init_checkpoint: str | None = flags.training(
         None,
         "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
-        "checkpoint (bert_model.ckpt), or a .safetensors file. Its folder "
-        "tells the network, the vocabulary and the casing.",
+        "checkpoint (bert_model.ckpt), a .safetensors file or a "
+        "pytorch_model.bin. Its folder tells the network, the vocabulary and "
+        "the casing.",
         kind=Kind.MODEL,
     )
     given_flags: Mapping[str, Any] = dataclasses.field(
         default_factory=dict, repr=False
     )
+
+    # Class of the model; where nothing is trained, models of other classes
+    # are refused. None to take any.
+    head: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         """Takes what no flag tells from the folder of the weights."""
@@ -456,8 +468,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     export_weights: str | None = flags.neutral(
         None,
         "Write the weights without the optimizer's slots, a third of the "
-        "size: to a folder laid out like the original's releases, or to a "
-        "prefix that ends in .ckpt.",
+        "size, to a folder laid out like the original's releases. A path that "
+        "ends in .ckpt names the checkpoint in that folder.",
         kind=Kind.MODEL_OUTPUT,
     )
     allow_changed_settings: bool = flags.neutral(

@@ -18,7 +18,7 @@ from training import (
     exports,
     fingerprints,
     model_checks,
-    model_folder,
+    model_descriptions,
     start,
 )
 from training.callbacks.best_step import BestStep, sign_of
@@ -208,9 +208,9 @@ class _Flow:
             {**trainer.summary.settings, "seed": self.config.seed},
             are_all=False,
         )
-        model_folder.write(
+        model_descriptions.write(
             self.config.output_dir,
-            model_folder.describe(
+            model_descriptions.describe(
                 self.config, trainer.model, settings, changes
             ),
             self.bert_config,
@@ -270,11 +270,12 @@ class _Flow:
     def _predict_once(
         self, trainer: Trainer, name: str, batch_size: int, label: str
     ) -> Batches:
-        return trainer.predict(
+        batches = trainer.predict(
             self.splits.create_dataset(name, batch_size),
             -(-self.splits.num_records[name] // batch_size),
             label,
         )
+        return self.task.pool(name, batches)
 
     def _evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
         results = self._identity(step)

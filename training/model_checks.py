@@ -15,7 +15,8 @@ from data.text.tokenization import FullTokenizer
 from files import flags, json_files
 from files.flags import Role
 from files.labels import PROBLEM_TYPES
-from training.model_folder import ModelFolder, flag_values, read
+from training.model_descriptions import flag_values
+from training.model_folder import ModelFolder, read
 from training.run_folder import checkpoint_steps
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ _NOT_IDENTITY = (
 )
 # Entries that no shape of a weight shows.
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
-# Classes without a head for a task; None where it is unknown.
-_HEADLESS = {None, "BertModel", "BertPretrainer"}
 # Training flags that the checkpoints themselves depend on.
 _FIXED = frozenset(
     "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
@@ -152,22 +151,10 @@ def _changed_flags(
     }
 
 
-def model_class(path: str | os.PathLike[str]) -> str | None:
-    """Returns the class of the model in a folder; None if it is unknown."""
-    folder = read(path)
-    if "architectures" not in folder.task:
-        return folder.task.get("name")
-    file = os.path.join(folder.path, "config.json")
-    names = modeling.huggingface.read_architectures(file)
-    return modeling.ARCHITECTURES.get(names[0])
-
-
 def check_head(
     path: str | os.PathLike[str], name: str | None, problem_type: str | None
 ) -> None:
-    """Refuses to use another task's head as it is.
-
-    A model that has none, and would answer at random, is not refused.
+    """Refuses to use another task's head as it is, or one of another type.
 
     Args:
         path: a checkpoint, or its folder.
@@ -178,12 +165,9 @@ def check_head(
     Raises:
         ValueError: the folder says that the head is of another class or type.
     """
-    found, found_type = model_class(path), read(path).task.get("problem_type")
-    if found != name and not {found, name} & _HEADLESS:
-        raise ValueError(
-            f"{os.fspath(path)} is a {found}, and a {name} is needed: use it "
-            "for its own task, or as the start of a training (--do_train)"
-        )
+    folder = read(path)
+    folder.check_class(name)
+    found_type = folder.task.get("problem_type")
     if name != "BertClassifier" or found_type in (None, problem_type):
         return
     message = f"{os.fspath(path)} has problem_type={found_type}"

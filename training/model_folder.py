@@ -14,25 +14,19 @@ forms of them. Imports no TensorFlow.
 
 import dataclasses
 import os
-import platform
-import sys
 from collections.abc import Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import modeling
 from data.text import casing
-from data.text.tokenization import FullTokenizer
-from files import flags, json_files, manifests
-from files.atomic import write_bytes, write_json
+from files import flags, json_files
 from files.flags import Role
 from files.labels import PROBLEM_TYPES
-from training.run_folder import AVERAGES, BEST, checkpoint_steps, folder_of
+from training.run_folder import AVERAGES, BEST, folder_of
 
 if TYPE_CHECKING:
-    from modeling import BertConfig
-    from training.config import ModelConfig, TrainingConfig
+    from training.config import ModelConfig
 
 FILE = "model.json"
 VERSION = 1
@@ -40,6 +34,8 @@ VERSION = 1
 FORMER_FILE = "run_settings.json"
 # Options of the network that bert_config.json has no entry for.
 NETWORK = ("left_to_right", "bilstm")
+# Classes without a head for a task; None where it is unknown.
+_HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +69,34 @@ class ModelFolder:
     def network(self) -> dict[str, bool]:
         """{name in NETWORK: whether the weights were trained with it}."""
         return {name: self.settings.get(name, False) for name in NETWORK}
+
+    @property
+    def model_class(self) -> str | None:
+        """Class of the model; None if it is unknown."""
+        if "architectures" not in self.task:
+            return self.task.get("name")
+        file = os.path.join(self.path, "config.json")
+        names = modeling.huggingface.read_architectures(file)
+        return modeling.ARCHITECTURES.get(names[0])
+
+    def check_class(self, name: str | None) -> None:
+        """Refuses to use another task's head as it is.
+
+        A model that has none, and would answer at random, is not refused.
+
+        Args:
+            name: class of the model to load it into; None = unknown.
+
+        Raises:
+            ValueError: the folder says that the head is of another class.
+        """
+        found = self.model_class
+        if found != name and not {found, name} & _HEADLESS:
+            raise ValueError(
+                f"{self.path} is a {found}, and a {name} is needed: use it "
+                "for its own task, or as the --init_checkpoint of a training "
+                "(--do_train) in another --output_dir"
+            )
 
 
 def read(path: str | os.PathLike[str]) -> ModelFolder:
@@ -161,13 +185,20 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
         return {}
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
+    if not found and len(values.get("id2label") or ()) == 1:
+        # One output is a number to transformers; so cross-encoders are saved.
+        found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
         "architectures": values.get("architectures"),
         "problem_type": found,
         "output_mode": modes.get(found),
     }
-    return {"task": {name: value for name, value in task.items() if value}}
+    told = {name: value for name, value in task.items() if value}
+    if task["architectures"] == ["BertForTokenClassification"]:
+        # Its tags may be in IOB1, whose sequences look illegal in IOB2.
+        told["legal_tags"] = False
+    return {"task": told}
 
 
 def complete(config: "ModelConfig") -> None:
@@ -191,7 +222,11 @@ def complete(config: "ModelConfig") -> None:
 
             run_state.mend(folder_of(config.weights), is_own=False)
             folder = read(config.weights)
-        if not getattr(config, "do_train", False):
+        trains = getattr(config, "do_train", False)
+        # A resume goes on with the head that is there.
+        if not trains or getattr(config, "has_checkpoint", False):
+            folder.check_class(config.head)
+        if not trains:
             told |= {**folder.task, **folder.network}
         told["left_to_right"] = folder.network["left_to_right"]
         for name in ("config_file", "vocab_file", "do_lower_case"):
@@ -227,180 +262,3 @@ def complete(config: "ModelConfig") -> None:
             f"missing required flags: {', '.join(missing)} ({where} "
             f"{'them' if path else '--help'})"
         )
-
-
-def describe(
-    config: "TrainingConfig",
-    model: Any,
-    settings: Mapping[str, Any],
-    changes: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
-    """Returns the contents of a run's model.json.
-
-    Nothing in it tells where files were, on which machine, or what they hold.
-
-    Args:
-        config: the flags.
-        model: the model that is trained.
-        settings: what must not change in a resume.
-        changes: what was changed all the same.
-    """
-    head = flag_values(config, Role.HEAD, Role.DECODING)
-    resolved = {name: settings[name] for name in head if name in settings}
-    # The settings count all choices of an example.
-    resolved.pop("max_seq_length", None)
-    return {
-        "version": VERSION,
-        "task": {"name": type(model).__name__, **head, **resolved},
-        "origin": {
-            "script": os.path.basename(sys.argv[0]),
-            "settings": settings,
-            "changes": [*changes],
-            "versions": {
-                "python": platform.python_version(),
-                **{n: metadata.version(n) for n in ("keras", "tensorflow")},
-            },
-        },
-    }
-
-
-def describe_copy(
-    path: str | None,
-    model_name: str,
-    task: Mapping[str, Any] | None = None,
-    step: int | None = None,
-    changed: Sequence[str] = (),
-) -> dict[str, str]:
-    """Returns {model.json: its text} for a copy of weights, or an export.
-
-    Args:
-        path: where the weights come from; None if that is unknown.
-        model_name: class of the model.
-        task: {name: value} of the head, besides what `path` tells.
-        step: the weights' step, if it is known.
-        changed: settings of `path` that the copy does not share.
-    """
-    folder = read(path) if path else ModelFolder("")
-    values: dict[str, Any] = {"version": VERSION, "origin": {}}
-    if folder.description:
-        values = json_files.read_json(folder.description)
-    values["task"] = {**folder.task, "name": model_name, **(task or {})}
-    values["task"].pop("architectures", None)
-    settings = folder.settings
-    values["origin"]["settings"] = {
-        name: settings[name] for name in settings if name not in changed
-    }
-    if step is not None:
-        values["origin"]["step"] = step
-    return {FILE: json_files.format_json(values, FILE, indent=2) + "\n"}
-
-
-def write_run(
-    config: "TrainingConfig",
-    model: Any,
-    settings: Mapping[str, Any],
-    changes: Sequence[Mapping[str, Any]],
-    tokenizer: FullTokenizer | None,
-    labels: Sequence[str] | None,
-) -> None:
-    """Describes the weights in each folder of a run.
-
-    Args:
-        config: the flags.
-        model: the model that is trained.
-        settings: what must not change in a resume, as `check_same` returns it.
-        changes: the changes, as `check_same` returns them.
-        tokenizer: see `write`.
-        labels: see `write`.
-    """
-    description = describe(config, model, settings, changes)
-    for folder in config.weight_folders:
-        write(folder, description, model.config, tokenizer, labels)
-
-
-def write(
-    folder: str | os.PathLike[str],
-    description: Mapping[str, Any],
-    bert_config: "BertConfig",
-    tokenizer: FullTokenizer | None,
-    labels: Sequence[str] | None,
-) -> None:
-    """Writes what describes the weights that a run puts into a folder.
-
-    Args:
-        folder: created if missing.
-        description: result of `describe`.
-        bert_config: the network.
-        tokenizer: the tokenizer; None where it is unknown, as in pretraining
-            on masked records.
-        labels: names of the outputs, in order, or None.
-
-    Raises:
-        ValueError: the folder describes another model.
-        OSError: a file cannot be written.
-    """
-    from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
-
-    folder = Path(folder)
-    former = folder / FILE
-    found = json_files.read_json(former) if former.is_file() else {"files": []}
-    if FILE in manifests.listed(folder, manifests.WEIGHTS) or (
-        "files" not in found and "origin" not in found
-    ):
-        raise ValueError(
-            f"--output_dir={folder} holds a {FILE} that no run there wrote; "
-            "give another --output_dir"
-        )
-    texts = {"bert_config.json": bert_config.to_json_string().encode()}
-    if tokenizer:
-        texts |= tokenizer_files.describe_tokenizer(
-            tokenizer, bert_config.max_position_embeddings
-        )
-        known = description["origin"]["settings"].get("tokenizer", {})
-        if "do_lower_case" not in known:
-            # The records of a pretraining may not tell.
-            del texts[tokenizer_files.CONFIG_FILE]
-    ours = {*found.get("files", [])}
-    for name, text in texts.items():
-        path = folder / name
-        is_left = name in ours and not checkpoint_steps(folder)
-        if is_left or not path.is_file():
-            write_bytes(path, text)
-            ours.add(name)
-        elif not _is_same(path, text):
-            raise ValueError(
-                f"{path} describes another model than the one to be trained; "
-                "give another --output_dir"
-            )
-    if labels is not None:
-        modeling.save_labels(folder, labels)
-    write_json(former, {**description, "files": sorted(ours)})
-
-
-def _is_same(path: Path, text: bytes) -> bool:
-    """Returns whether a file, perhaps a user's own, describes the same."""
-    found = path.read_bytes()
-    if path.suffix != ".json":
-        return found == text
-    # Another program's may have more entries, or another longest length.
-    former = json_files.parse_json(found, str(path))
-    entries = json_files.parse_json(text, path.name)
-    entries.pop("model_max_length", None)
-    return all(
-        former.get(name, value) == value for name, value in entries.items()
-    )
-
-
-def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value}; of paths, what is in the files counts instead."""
-    return {
-        field.name: _without_folders(getattr(config, field.name))
-        for field in flags.fields(config, *roles)
-        if flags.meta_of(field).kind is None
-    }
-
-
-def _without_folders(value: Any) -> Any:
-    """Returns a value; of a path, such as that of class weights, its name."""
-    is_path = isinstance(value, str) and os.path.exists(value)
-    return os.path.basename(value) if is_path else value

@@ -10,8 +10,16 @@ import tensorflow as tf
 
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
+from modeling.checkpoints.tf1 import check_release
 from modeling.losses import Loss
-from training import costs, devices, fingerprints, model_checks, model_folder
+from training import (
+    costs,
+    devices,
+    fingerprints,
+    model_checks,
+    model_descriptions,
+    model_folder,
+)
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
@@ -98,6 +106,9 @@ def create_trainer(
     trainer = Trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
+    if config.is_chief and config.export_weights:
+        # Before the training, not after it.
+        check_release(config.export_weights, tokenizer, labels)
     summary = trainer.summary
     if num_steps:
         summary.settings = {
@@ -142,7 +153,7 @@ def create_trainer(
             # A run that has ended is left as it was trained.
             summary.settings = model_folder.read(config.output_dir).settings
         elif config.is_chief:
-            model_folder.write_run(
+            model_descriptions.write_run(
                 config, model, summary.settings, changes, tokenizer, labels
             )
     return trainer

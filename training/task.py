@@ -50,8 +50,6 @@ class Task(abc.ABC):
             checkpoints; None if the task has none.
         label_words: what others call the labels, in the same order, if they
             do: a saved model may name its outputs so.
-        head: class of `create_model`'s model; models of other classes are
-            refused where nothing is trained. None to take any.
         problem_type: transformers' name of what a classifier's outputs are;
             None where the labels alone say it.
         sequences_per_example: number of sequences per example.
@@ -80,7 +78,6 @@ class Task(abc.ABC):
     hundredth: float = 0.01
     labels: Sequence[str] | None = None
     label_words: Sequence[str] = ()
-    head: str | None = None
     problem_type: str | None = None
     sequences_per_example: int = 1
     counts_examples: bool = False
@@ -165,6 +162,14 @@ class Task(abc.ABC):
         mean = special.logsumexp(log_probs, axis=0) - np.log(len(outputs))
         return mean.astype(np.float32)
 
+    def pool(self, split: str, batches: Batches) -> Batches:
+        """Returns the batches that `evaluate` and the other methods read.
+
+        By default those of the records, in order. A task whose examples have
+        several records each may return batches of examples.
+        """
+        return batches
+
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
         """Returns the scores of the model's outputs, {name: value}."""
@@ -211,11 +216,13 @@ class Task(abc.ABC):
         return {}
 
 
-def run_command(task: type[Task], config: type[FineTuningConfig]) -> None:
+def run_command(
+    task: Callable[[Any], Task], config: type[FineTuningConfig]
+) -> None:
     """Runs a script that trains, evaluates, predicts and exports a task.
 
     Args:
-        task: the script's task.
+        task: (config) -> the script's task, usually its class.
         config: the script's flags.
     """
 

@@ -18,15 +18,18 @@ from absl import logging
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import manifests
 from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.losses import Loss
-from training import checkpointing, devices, model_folder, train_step
+from training import checkpointing, devices, model_descriptions, train_step
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
-from training.run_folder import checkpoint_steps, remove_checkpoints
+from training.run_folder import (
+    checkpoint_steps,
+    format_results,
+    remove_checkpoints,
+)
 from training.summary import Summary
 
 _Callback = TypeVar("_Callback", bound=Callback)
@@ -311,15 +314,15 @@ class Trainer(BatchPredictor):
         self.save_weights(config.output_dir, self.global_step)
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like the original, and logs them."""
-        lines = [f"{key} = {results[key]}" for key in sorted(results)]
-        logging.info("***** Eval results *****")
-        for line in lines:
-            logging.info("  %s", line)
+        """Writes `key = value` lines like the original, and logs a table."""
+        ordered = {key: results[key] for key in sorted(results)}
+        logging.info("***** Eval results *****\n%s", format_results(ordered))
         self.summary.results[name] = results
         if self.is_chief:
             path = Path(self.config.output_dir) / name
-            write_text(path, "\n".join(lines) + "\n")
+            lines = [f"{key} = {value}\n" for key, value in ordered.items()]
+            write_text(path, "".join(lines))
+            logging.info("Wrote %s", path)
 
     def write_summary(self) -> None:
         """Writes summary.json."""
@@ -333,9 +336,10 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Writes --export_weights and summary.json, at the end of a script.
 
-        A path that ends in `.ckpt` is a checkpoint's prefix. Any other is a
-        folder, laid out as the original's releases are: bert_model.ckpt,
-        bert_config.json, vocab.txt, and labels.txt where the model has labels.
+        It becomes a folder laid out as the original's releases are, with
+        model.json: bert_model.ckpt, bert_config.json, vocab.txt, and labels.txt
+        where the model has labels. A path that ends in `.ckpt` is that of the
+        checkpoint in such a folder.
 
         Args:
             tokenizer: tokenizer of the model; None where there is no
@@ -347,23 +351,17 @@ class Trainer(BatchPredictor):
         """
         path, folder = self.config.export_weights, self.config.output_dir
         if self.is_chief and path is not None:
-            if path.endswith(".ckpt"):
-                parent, names = manifests.checkpoint_files(path)
-                manifests.check(parent, names, f"--export_weights={path}")
-                manifests.add(parent, names)
-                modeling.save_checkpoint(self.model, path)
-            else:
-                modeling.save_release(
-                    self.model,
-                    path,
-                    tokenizer,
-                    labels,
-                    files=model_folder.describe_copy(
-                        self.config.weights,
-                        type(self.model).__name__,
-                        step=self.global_step or None,
-                    ),
-                )
+            modeling.save_release(
+                self.model,
+                path,
+                tokenizer,
+                labels,
+                files=model_descriptions.describe_copy(
+                    self.config.weights,
+                    type(self.model).__name__,
+                    step=self.global_step or None,
+                ),
+            )
             logging.info("Wrote the weights to %s", path)
         if self.is_chief:
             # Clean up partial files that an earlier, killed process left.

@@ -213,7 +213,7 @@ def create_dataset(
         return trim_padding(features) if trim else features
 
     # With tuning, the end of a dataset waited at times as long as everything
-    # before it took (benchmarks/NOTES.md).
+    # before it took (docs/benchmark_notes.md).
     options = tf.data.Options()
     options.autotune.enabled = False
     # Parsing a batch at once costs a fraction of parsing each record.

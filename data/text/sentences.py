@@ -99,7 +99,8 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must return a list of str. Given "
                 f"{text[:80]!r} it returned {str(returned)[:80]}"
             )
-        return words
+        # White space between words is none.
+        return [word for word in words if word.strip()]
 
     segment("A tug left the harbor.")
     return segment

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from data.io import text_files
-from data.text import casing, tokenizer_json
+from data.text import casing, sentences, tokenizer_json
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ class FullTokenizer:
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: its id}.
         do_lower_case: bool.
+        segmenter: "module:function", as --segmenter names it, or None.
         stated_casing: whether a tokenizer.json lower-cases; None if the file
             is another one.
 
@@ -97,6 +98,7 @@ class FullTokenizer:
         do_lower_case: bool | None = True,
     ) -> None:
         self.vocab_file = vocab_file
+        self.segmenter: str | None = None
         with text_files.open_binary(vocab_file) as file:
             self.vocab_bytes: bytes = file.read()
         self.stated_casing: bool | None = None
@@ -146,8 +148,21 @@ class FullTokenizer:
         self._word_pieces = WordCache(self.tokenize_word)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves the layer out: worker processes do without TensorFlow."""
-        return {k: v for k, v in self.__dict__.items() if k != "layer"}
+        """Leaves out the layer, as worker processes do without TensorFlow.
+
+        The segmenter's function is imported there again.
+        """
+        left_out = ("layer", "segment")
+        return {k: v for k, v in self.__dict__.items() if k not in left_out}
+
+    @functools.cached_property
+    def segment(self) -> Callable[[str], list[str]] | None:
+        """The function of `segmenter`; None without one.
+
+        Raises:
+            ValueError: see `sentences.segmenter`.
+        """
+        return sentences.segmenter(self.segmenter) if self.segmenter else None
 
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
@@ -163,9 +178,16 @@ class FullTokenizer:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Casing, and a checksum of the words: what tells tokenizers apart."""
+        """Casing, segmenter, and a checksum of the words.
+
+        That is what tells tokenizers apart.
+        """
         checksum = zlib.crc32("\n".join(self.tokens).encode())
-        return {"do_lower_case": self.do_lower_case, "vocab": f"{checksum:08x}"}
+        return {
+            "do_lower_case": self.do_lower_case,
+            "segmenter": self.segmenter,
+            "vocab": f"{checksum:08x}",
+        }
 
     def check_vocab(
         self,
@@ -230,8 +252,24 @@ class FullTokenizer:
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
-        words = clean_text(convert_to_unicode(text)).split()
-        return self._word_pieces.of_all(words)
+        text = self.space_words(convert_to_unicode(text))
+        return self._word_pieces.of_all(clean_text(text).split())
+
+    def space_words(self, text: str) -> str:
+        """Returns a text with spaces between the words of the segmenter.
+
+        Raises:
+            ValueError: the segmenter fails, or changes more than white space.
+        """
+        if not self.segment:
+            return text
+        spaced = " ".join(self.segment(text))
+        if "".join(spaced.split()) != "".join(text.split()):
+            raise ValueError(
+                f"--segmenter={self.segmenter} must return the words of a text "
+                f"as they are. Given {text[:80]!r} it returned {spaced[:80]!r}"
+            )
+        return spaced
 
     def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
         """Returns the WordPieces of `text`, at least `num_tokens` if it has so.
@@ -270,11 +308,13 @@ def load_tokenizer(
     """Returns a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: of the command; see `casing.find_casing`.
+        options: of the command; see `casing.find_casing`. Its `segmenter`, if
+            it has one, splits the texts into words.
         vocab_size: the model's number of WordPieces; None = not checked.
 
     Raises:
-        ValueError: as `FullTokenizer.check_vocab` and `casing.find_casing`.
+        ValueError: as `FullTokenizer.check_vocab`, `casing.find_casing` and
+            `sentences.segmenter`.
         OSError: the vocabulary cannot be read.
     """
     tokenizer = FullTokenizer(options.vocab_file, None)
@@ -282,6 +322,9 @@ def load_tokenizer(
     tokenizer.set_casing(
         casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
     )
+    tokenizer.segmenter = getattr(options, "segmenter", None)
+    # Imported now, so that a wrong name is found before any long work.
+    tokenizer.segment  # noqa: B018
     return tokenizer
 
 

@@ -32,6 +32,7 @@ LEAST_CLASSES = 1024
 Forms = dict[str, Callable]
 
 ALWAYS: Forms = {
+    "check_range": fusions.check_range,
     "dense": fusions.dense,
     "look_up": fusions.look_up,
     "reshape_like": fusions.reshape_like,

@@ -46,6 +46,19 @@ def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
+def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
+    """`ops.check_range`; XLA leaves the check out."""
+    if tf.executing_eagerly():
+        return ids
+    lowest, highest = tf.reduce_min(ids), tf.reduce_max(ids)
+    is_right = (lowest >= 0) & (highest < num_rows)
+    message = f"`{name}` must be from 0 to {num_rows - 1}. Received: from, to:"
+    with tf.control_dependencies(
+        [tf.debugging.Assert(is_right, [message, lowest, highest])]
+    ):
+        return tf.identity(ids)
+
+
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """`ops.reshape_like`, with the result known to have that shape.
 

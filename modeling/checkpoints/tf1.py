@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import keras
 from absl import logging
 
-from files import patterns
+from files import manifests, patterns
 from files.atomic import partial_path, write_bytes, write_text
 from files.labels import check_labels
 from modeling.checkpoints.folders import describe, find_tf1_checkpoint
@@ -243,9 +243,34 @@ def save_checkpoint(
     write_checkpoint(path, weights)
 
 
+def check_release(
+    path: str | os.PathLike[str],
+    tokenizer: Any = None,
+    labels: Sequence[str] | None = None,
+) -> None:
+    """Refuses to write a release with a model.json where others' files are.
+
+    Args:
+        path: see `save_release`.
+        tokenizer: FullTokenizer of the model, or None.
+        labels: names of the model's outputs, or None.
+
+    Raises:
+        OSError: the folder cannot be read.
+        ValueError: `save_release` would not write there.
+    """
+    folder, names = manifests.release_files(path)
+    left_out = set() if labels is not None else {"labels.txt"}
+    if not tokenizer:
+        left_out |= {"vocab.txt", "tokenizer_config.json"}
+    manifests.check_whole(
+        folder, {*names, *manifests.DESCRIPTIONS.difference(left_out)}
+    )
+
+
 def save_release(
     model: keras.Model,
-    directory: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     tokenizer: Any = None,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
@@ -259,7 +284,8 @@ def save_release(
 
     Args:
         model: any model here.
-        directory: the folder; created if missing.
+        path: the folder, created if missing; or the checkpoint to write in
+            it, under a name that ends in `.ckpt` instead of bert_model.ckpt.
         tokenizer: FullTokenizer of the model, or None.
         labels: names of the model's outputs, in order, or None.
         leave_out: original names of weights not to write.
@@ -272,10 +298,10 @@ def save_release(
     """
     if labels is not None:
         check_labels(labels, num_labels=getattr(model, "num_labels", None))
-    with staged_folder(directory, last="bert_model.ckpt.index") as stage:
-        save_checkpoint(
-            model, os.path.join(stage, "bert_model.ckpt"), leave_out
-        )
+    folder, (index, _) = manifests.release_files(path)
+    with staged_folder(folder, last=index) as stage:
+        prefix = os.path.join(stage, index.removesuffix(".index"))
+        save_checkpoint(model, prefix, leave_out)
         write_text(
             os.path.join(stage, "bert_config.json"),
             model.config.to_json_string(),

@@ -108,6 +108,11 @@ class EngineConfig:
     num_threads: int | None = flag(
         None, "Threads that compute; by default one for each CPU.", at_least=1
     )
+    segmenter: str | None = flag(
+        None,
+        "module:function that splits a text into words, for a model that was "
+        "trained with --segmenter. It is code that will run.",
+    )
     allow_any_operation: bool = flag(
         False,
         "Also load a model with operations that this project's exports do not "
@@ -121,10 +126,12 @@ class Input(NamedTuple):
     Attributes:
         ids: its WordPieces, with special tokens.
         first_length: number of those in segment 0.
+        state: what a task needs to read the outputs; the network does not.
     """
 
     ids: list[int]
     first_length: int
+    state: Any = None
 
 
 def open_engine(

@@ -79,10 +79,7 @@ OURS = {
     ),
     "prefix": (
         "out.ckpt",
-        [
-            "out.ckpt.partial-7.index",
-            "out.ckpt.partial-7.data-00000-of-00001.tempstate12",
-        ],
+        ["out.ckpt.index.partial-7/out.ckpt.data-00000-of-00001"],
     ),
     Kind.RUN_FOLDER: (
         "",
@@ -122,7 +119,8 @@ def test_only_exact_names_of_the_outputs_go(tmp_path, kind):
     remove(Kind.MODEL_OUTPUT if kind == "prefix" else kind, tmp_path / name)
     for path in ours:
         # The folder of a model as well.
-        first = path.split("/")[0] if kind is Kind.MODEL_OUTPUT else path
+        is_model = kind is not Kind.RUN_FOLDER
+        first = path.split("/")[0] if is_model else path
         assert not (tmp_path / first).exists(), path
     for path in [*THEIRS, *filter(None, [other])]:
         assert (tmp_path / path).read_text() == "x", path

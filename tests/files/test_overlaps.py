@@ -33,7 +33,7 @@ TABLE = """
     init_checkpoint=MODEL export_weights=MODEL -> are the same
     init_checkpoint=MODEL export_weights=model -> inside --export_weights=model
     init_checkpoint=MODEL output_file=model/features
-    init_checkpoint=MODEL export_weights=model/new.ckpt
+    init_checkpoint=MODEL export_weights=new/new.ckpt
     vocab_file=model/vocab.txt export_weights=model -> could be overwritten
 
     output_dir=run export_dir=run/export -> an export needs a folder of its own
@@ -59,6 +59,11 @@ TABLE = """
     output_files=a,./a -> --output_files=a,./a: ./a is named twice
     output_file=a output_dir=a/run -> that is a file
     output_files=a,b output_dir=run export_weights=run/weights
+    output_dir=run export_weights=run/weights/a.ckpt
+    output_dir=run export_weights=run/a.ckpt -> the run describes weights of its
+    output_dir=run export_weights=run/best -> the run describes weights of its
+    output_dir=run export_weights=run/averages/a.ckpt -> the run describes
+    output_dir=run export_weights=run/run_2/best/a.ckpt -> the run describes
 
     # Remote paths are compared as text.
     input_file=gs://b/*.txt output_file=gs://b/out

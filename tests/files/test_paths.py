@@ -111,3 +111,7 @@ def test_a_model_that_is_not_ours_is_not_replaced(folder):
     (folder / "mixed" / "README.md").write_text("theirs")
     check(export_weights="mixed")
     check(export_weights="mixed/own.ckpt")
+    # One description cannot be of two models.
+    (folder / "mixed" / "vocab.txt").write_text("theirs")
+    line = refused(export_weights="mixed/own.ckpt")
+    assert "mixed holds vocab.txt, which bert_weights.json there" in line

@@ -303,11 +303,24 @@ def test_what_holds_no_ids_is_refused():
         embeddings(ids, ids + 10)
 
 
-def test_words_beyond_the_table_are_refused_in_a_graph():
-    model = MODELS["classifier"]()
-    features = dict(create_features())
-    ids = np.array(features["input_ids"])
-    for wrong in (-1, V):
-        ids.flat[1] = wrong
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            model.predict({**features, "input_ids": ids}, verbose=0)
+@pytest.mark.parametrize("kind", ["classifier", "choices"])
+def test_ids_beyond_the_tables_are_refused_in_a_graph(kind):
+    model, features = MODELS[kind](), dict(create_features(kind))
+    segments = features.pop("segment_ids")
+    sizes = {"input_ids": V, "token_type_ids": CONFIG.type_vocab_size}
+    right = {**features, "token_type_ids": segments}
+    assert np.isfinite(model.predict(right, verbose=0)).all()
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile("sgd", loss)
+    for name, size in sizes.items():
+        for wrong in (-1, size):
+            ids = np.array(right[name])
+            ids.flat[1] = wrong
+            given = {**right, name: ids}
+            labels = np.zeros(len(ids))
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                model.predict(given, verbose=0)
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                model.evaluate(given, labels, verbose=0)
+            with pytest.raises(tf.errors.InvalidArgumentError):
+                model.train_on_batch(given, labels)

@@ -122,13 +122,10 @@ def test_training_resumes_exports_and_predicts(
         export_weights=folder / "given [1].ckpt",
     )
     run("run_ner.py", **flags)
-    # One checkpoint, whose own name is odd.
+    # One checkpoint, whose own name is odd; its folder says the rest.
     run(
         "tools.convert_checkpoint",
         init_checkpoint=folder / "given [1].ckpt",
-        bert_config_file=flags["bert_config_file"],
-        vocab_file=flags["vocab_file"],
-        model="token_classifier",
         output_format="huggingface",
         output_dir=folder / "converted",
     )

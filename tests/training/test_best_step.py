@@ -11,6 +11,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
+from files import manifests
 from tests import conftest, toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import SAMPLES, read_results
@@ -284,6 +285,18 @@ def test_a_run_means_what_it_exports(
         assert_same_bits(last, exported)
     else:
         assert any((last[name] != exported[name]).any() for name in exported)
+
+
+def test_another_models_release_is_refused_before_the_training(
+    options, tmp_path
+):
+    release = tmp_path / "exported"
+    release.mkdir()
+    (release / "labels.txt").write_text("no\nyes\n")
+    manifests.add(release, ["labels.txt"])
+    with pytest.raises(ValueError, match="holds a model with labels.txt"):
+        train_and_export(options, tmp_path, **LAST)
+    assert not [*(tmp_path / "run").glob("model.ckpt-*")]
 
 
 def test_a_run_that_was_cut_off_has_its_averages(options, tmp_path, caplog):

@@ -1,5 +1,7 @@
 """What a folder says of its head, and outputs put in the labels' order."""
 
+import importlib
+import itertools
 import json
 
 import numpy as np
@@ -14,6 +16,10 @@ from tools import convert_checkpoint
 from training import model_checks, model_folder
 
 MNLI = ["contradiction", "entailment", "neutral"]
+RUNNERS = {
+    name: importlib.import_module(name).Config
+    for name in ("run_classifier", "run_ner", "run_squad", "run_swag")
+}
 MULTILABEL = "multi_label_classification"
 
 
@@ -103,7 +109,7 @@ HEADS = {
 def test_a_config_tells_heads_apart(tmp_path, kind, name):
     values = HEADS[kind]
     describe(tmp_path, "config.json", CONFIG | {"architectures": None} | values)
-    found = model_checks.model_class(tmp_path / "model.safetensors")
+    found = model_folder.read(tmp_path / "model.safetensors").model_class
     assert found == {
         **dict.fromkeys(["classifier", "multilabel"], "BertClassifier"),
         "tags": "BertTokenClassifier",
@@ -171,6 +177,28 @@ def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
         model_checks.check_head(tmp_path, "BertClassifier", "regression")
     describe(tmp_path, "model.json", {"version": 1, "task": None})
     model_checks.check_head(tmp_path, "BertClassifier", "regression")
+
+
+@pytest.mark.parametrize(
+    ("runner", "other"), [*itertools.permutations(RUNNERS, 2)]
+)
+def test_the_head_is_named_before_its_flags(tmp_path, runner, other):
+    """Lengths of another task's head, and labels, are no news of this one."""
+    head = {"max_seq_length": 8, "output_mode": "multilabel"}
+    task = {"name": RUNNERS[other].head, **head}
+    described = {"version": 1, "task": task, "origin": {}}
+    for name in ("run", "best"):
+        describe(tmp_path / name, "model.json", described)
+    (tmp_path / "run/model.ckpt-3.index").touch()
+    message = f"is a {task['name']}, and a {RUNNERS[runner].head} is needed"
+    for given in (
+        {"init_checkpoint": str(tmp_path / "best"), "do_predict": True},
+        {"ensemble": str(tmp_path / "best"), "do_eval": True},
+        {"output_dir": str(tmp_path / "run"), "do_predict": True},
+        {"output_dir": str(tmp_path / "run"), "do_train": True},
+    ):
+        with pytest.raises(ValueError, match=message):
+            RUNNERS[runner](**{"output_dir": str(tmp_path / "new")} | given)
 
 
 def test_names_of_models_are_those_of_the_network():

@@ -7,8 +7,9 @@ import pytest
 import modeling
 from data.text import tokenization
 from tests import conftest, toy_task
+from tests.golden import ROOT
 from tests.script_runner import SAMPLES
-from training import model_checks, model_folder
+from training import model_checks, model_descriptions, model_folder
 from training.config import DataFolderConfig
 
 RECORDS = [["eval.tfrecord", 5, 1]]
@@ -27,7 +28,7 @@ def check(folder, settings, **flags):
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
     settings, changes = model_checks.check_same(config, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    model_folder.write_run(config, model, settings, changes, None, None)
+    model_descriptions.write_run(config, model, settings, changes, None, None)
     return settings
 
 
@@ -119,7 +120,7 @@ def test_a_file_of_another_form_is_named(folder, change, message):
 def write(folder, tokenizer=None, settings=(), **changes):
     config = modeling.BertConfig(**conftest.TINY | changes)
     description = {"version": 1, "origin": {"settings": dict(settings)}}
-    model_folder.write(folder, description, config, tokenizer, None)
+    model_descriptions.write(folder, description, config, tokenizer, None)
 
 
 def test_only_what_a_run_left_is_replaced(tmp_path):
@@ -166,3 +167,8 @@ def test_an_export_is_named_as_one(tmp_path, file):
     (tmp_path / file).write_bytes(b"")
     with pytest.raises(ValueError, match=f"{file} .*: an export has no names"):
         DataFolderConfig(output_dir="x", init_checkpoint=str(tmp_path))
+
+
+def test_tags_of_another_toolkit_may_be_of_any_scheme():
+    folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
+    assert model_folder.read(folder).task["legal_tags"] is False

@@ -16,6 +16,7 @@ from modeling import (
     save_huggingface,
     save_release,
 )
+from modeling.checkpoints.tf1 import check_release
 from tests.modeling.checkpoints.test_tf1 import SMALL
 from tests.models import built
 
@@ -74,6 +75,27 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     assert load_labels(folder, 2) == ["a", "b"]
     assert len(list(folder.iterdir())) == 7
     check_bias(folder)
+
+
+def test_a_checkpoint_has_its_description_beside_it(tmp_path):
+    model, files = built(BertClassifier(SMALL, 2)), {"model.json": "{}\n"}
+    path, folder = tmp_path / "new/own.ckpt", tmp_path / "new"
+    check_release(path, labels=["no", "yes"])
+    for labels in (["a", "b"], ["no", "yes"]):
+        save_release(model, path, labels=labels, files=files)
+    assert {file.name for file in folder.iterdir()} == {
+        *("bert_config.json", "labels.txt", "model.json", manifests.WEIGHTS),
+        *("own.ckpt.data-00000-of-00001", "own.ckpt.index"),
+    }
+    assert load_labels(path) == ["no", "yes"]
+    # The description would not be that of both models.
+    for other in (folder, folder / "other.ckpt"):
+        with pytest.raises(ValueError, match="holds a model with own.ckpt"):
+            check_release(other, labels=["a", "b"])
+        with pytest.raises(ValueError, match="holds a model with own.ckpt"):
+            save_release(model, other, labels=["a", "b"], files=files)
+    with pytest.raises(ValueError, match="a model with labels.txt"):
+        check_release(path)
 
 
 def test_a_link_stays_and_its_target_is_replaced(tmp_path):
