@@ -14,6 +14,7 @@ import numpy as np
 
 from data.io import records, text_files
 from data.text import characters, sentences, tokenization
+from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
 
@@ -98,7 +99,7 @@ class TextReader:
             options.vocab_file, options.do_lower_case
         )
         self.pieces = pieces = Pieces(tokenizer.vocab)
-        self._words = tokenization.WordCache(
+        self._words = WordCache(
             lambda word: [
                 pieces[token] for token in tokenizer.tokenize_word(word)
             ]

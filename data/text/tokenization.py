@@ -11,7 +11,6 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -19,6 +18,7 @@ from absl import logging
 from data.io import text_files
 from data.text import casing, sentences, tokenizer_json
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
+from data.text.word_cache import WordCache
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _CHUNK = 8192
 # Words end there, whatever follows: at white space, before an ideograph.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
-# Maximum words cached by each tokenizer, and longest word worth caching.
-MAX_CACHED_WORDS = 1 << 17
-_MAX_CACHED_LENGTH = 64
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
@@ -398,25 +395,3 @@ class WordpieceTokenizer:
             pieces.append(prefix + token[start:end])
             start, prefix = end, "##"
         return pieces
-
-
-class WordCache(dict):
-    """Caches a function's results by word, up to a limit."""
-
-    def __init__(self, function: Callable[[str], list]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, word: str) -> list:
-        """Calls the function."""
-        result = self._function(word)
-        if len(word) <= _MAX_CACHED_LENGTH:
-            # Cleared when full: frequent words soon return.
-            if len(self) >= MAX_CACHED_WORDS:
-                self.clear()
-            self[word] = result
-        return result
-
-    def of_all(self, words: Iterable[str]) -> list:
-        """Returns the results for all words, as one list."""
-        return list(chain.from_iterable(map(self.__getitem__, words)))
