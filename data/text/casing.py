@@ -185,7 +185,7 @@ def validate_case_matches_checkpoint(
         raise ValueError(
             f"--do_lower_case={do_lower_case} contradicts "
             f"--init_checkpoint={init_checkpoint}: {name} is a "
-            f"{'lowercased' if is_lower_case else 'cased'} model; give "
+            f"{'lowercased' if is_lower_case else 'cased'} model; use "
             f"--do_lower_case={is_lower_case}, or rename the checkpoint's "
             "folder if its name misleads"
         )

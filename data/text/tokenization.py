@@ -213,7 +213,7 @@ class FullTokenizer:
         if missing:
             raise ValueError(
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
-                "lines; give a BERT vocabulary, one WordPiece a line"
+                "lines; use a BERT vocabulary, one WordPiece a line"
             )
         # No text is cut into empty lines at the end, such as an editor adds.
         while (
@@ -224,7 +224,7 @@ class FullTokenizer:
         if rows_left < 0:
             raise ValueError(
                 f"{path} is larger than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; give the vocabulary that the "
+                f"but vocab_size is {vocab_size}; use the vocabulary that the "
                 "model's configuration was made for"
             )
         warnings = []

@@ -42,7 +42,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
         return _find_exported(path, best) or _find_newest(path)
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
-            f"There is no checkpoint {path}: no file {path}.index; give the "
+            f"There is no checkpoint {path}: no file {path}.index; use the "
             "path of one on this machine, nothing is downloaded"
         )
     return path
