@@ -210,14 +210,15 @@ def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
     Raises:
         ValueError: there are too few or too many, or one cannot be answered.
     """
+    given: Sequence[Any] = texts
     if task.lists and len(texts) > 1:
-        texts = (texts[0], [*texts[1:]])
-    if not sum(task.fields.values()) <= len(texts) <= len(task.fields):
+        given = [texts[0], [*texts[1:]]]
+    if not sum(task.fields.values()) <= len(given) <= len(task.fields):
         raise ValueError(
             f"{task.name} takes {', '.join(task.fields)} as texts in this "
             f"order, each in quotes. Received: {[*texts]}"
         )
-    request = dict(zip(task.fields, texts, strict=False))
+    request = dict(zip(task.fields, given, strict=False))
     task.check(request)
     return request
 

@@ -82,11 +82,11 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
         super().__post_init__()
         windows.check(self)
         if self.task_name == "embedding" and (
-            self.report or self.class_weights
+            self.report or self.class_weights or self.doc_stride
         ):
             raise ValueError(
-                "--task_name=embedding has no labels: leave out --report and "
-                "--class_weights"
+                "--task_name=embedding has neither labels nor windows: leave "
+                "out --report, --class_weights and --doc_stride"
             )
         if self.report and not self.do_eval:
             raise ValueError("--report needs --do_eval")
@@ -238,7 +238,11 @@ class ClassifierTask(task.Task):
         predictions = self.decoder.predictions(outputs)
         processor = self.processors[split.removeprefix("eval")]
         figures = processor.score(
-            self.examples[split], self.metrics, labels, predictions
+            self.examples[split],
+            self.metrics,
+            labels,
+            predictions,
+            self.decoder.label_list,
         )
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
@@ -288,7 +292,11 @@ class ClassifierTask(task.Task):
             right,
             labels,
             self.decoder.label_ids,
-            functools.partial(processor.score, examples),
+            functools.partial(
+                processor.score,
+                examples,
+                label_names=self.decoder.label_list,
+            ),
         )
 
     def evaluate_export(

@@ -53,7 +53,8 @@ class Config:
     init_checkpoint: str = flag(
         ...,
         "Checkpoint to convert: the prefix of a TF1 checkpoint, or a Hugging "
-        "Face folder or .safetensors file. Nothing is downloaded.",
+        "Face folder, .safetensors file or pytorch_model.bin. Nothing is "
+        "downloaded.",
         kind=Kind.MODEL,
     )
     output_dir: str = flag(

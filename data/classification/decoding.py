@@ -155,5 +155,7 @@ def write_predictions(
                 line = format_json(entry, where, ensure_ascii=False)
                 # A lone surrogate stays the \uXXXX that it was in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
-    logging.info("Wrote %d predictions to %s", len(labels), table_file)
+    logging.info(
+        "Wrote %d predictions to %s and %s", len(labels), table_file, json_file
+    )
     return labels

@@ -2,12 +2,7 @@
 
 import abc
 import dataclasses
-from collections.abc import (
-    Collection,
-    Iterable,
-    Iterator,
-    Sequence,
-)
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -82,6 +77,7 @@ class DataProcessor(SetReader[InputExample]):
         names: Collection[str],
         labels: np.ndarray,
         predictions: np.ndarray,
+        label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
         """Returns metrics of a set; see metrics.compute_metrics.
 
@@ -90,8 +86,9 @@ class DataProcessor(SetReader[InputExample]):
             names: names of the metrics.
             labels: their labels.
             predictions: predictions for the examples with a label.
+            label_names: names of the labels, if each is scored too.
         """
-        return metrics.compute_metrics(names, labels, predictions)
+        return metrics.compute_metrics(names, labels, predictions, label_names)
 
     def _label(self, row: Row, column: int) -> str | float:
         """Returns a row's label, which must be one of the task's."""

@@ -47,6 +47,7 @@ class RankingProcessor(TableProcessor):
         names: Collection[str],
         labels: np.ndarray,
         predictions: np.ndarray,
+        label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
         """Returns the mean of MRR@10 and of nDCG@10 over the queries.
 

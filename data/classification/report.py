@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from data.classification import metrics
 from data.classification.decoding import LabelDecoder
 from data.classification.examples import InputExample
 from data.io import html_report
@@ -160,16 +161,8 @@ def _label_scores(
     names: Sequence[str], truth: np.ndarray, guesses: np.ndarray
 ) -> dict[str, Any]:
     """Returns precision, recall and F1 of labels, from bool [N, L] each."""
-    correct, predicted, right = (
-        chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
-    )
-    columns = [
-        correct / np.maximum(predicted, 1),
-        correct / np.maximum(right, 1),
-        2 * correct / np.maximum(predicted + right, 1),
-        right,
-        predicted,
-    ]
+    rates = metrics.rates_by_label(truth, guesses)
+    columns = [*rates.values(), truth.sum(0), guesses.sum(0)]
     header = ["label", "precision", "recall", "F1", "right", "predicted"]
     rows = [*zip(names, *columns, strict=True)]
     return {"title": "Each label", "table": {"header": header, "rows": rows}}

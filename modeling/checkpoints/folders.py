@@ -132,7 +132,7 @@ def _find_newest(path: str) -> str:
             f"{names}; name one of them"
             if names
             else f"{there or 'none'}; weights are read from NAME.index with "
-            "NAME.data-*, or from model.safetensors"
+            "NAME.data-*, model.safetensors or pytorch_model.bin"
         )
         raise FileNotFoundError(
             f"The directory {path} must hold one checkpoint. Received: {names}"

@@ -123,8 +123,10 @@ class Version:
         for name, (inputs, _) in signatures.items():
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
-        # A SavedModel's graph has some of them.
-        for name in {*self._ids, *self._texts} - signatures.keys():
+        for name in [*self._ids, *self._texts]:
+            # A SavedModel's graph has some of them.
+            if name in signatures:
+                continue
             asked: list[Arrays] = []
             for count in (1, 2):
                 if name in self._ids:

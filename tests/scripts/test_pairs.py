@@ -102,7 +102,7 @@ def test_vectors_are_trained_and_exported(trained):
     text = folder / "text.txt"
     text.write_text("the boat\n")
     flags = {"init_checkpoint": folder / "run", "input_file": text}
-    flags["max_seq_length"] = 24
+    flags |= {"max_seq_length": 24, "layers": "-1"}
     script_runner.run(
         "extract_features.py", folder, output_file=folder / "out.jsonl", **flags
     ).check()
@@ -120,7 +120,7 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
         parse_flags(f"--init_checkpoint={tmp_path}/theirs")
         | {"max_seq_length": 32, "export_format": "litert"},
         [
-            {"task_name": name, "output_dir": name, "export_dir": f"{name}/it"}
+            {"task_name": name, "output_dir": name, "export_dir": f"{name}_it"}
             for name in ("ranking", "csv")
         ],
     )
@@ -138,7 +138,7 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
         logits.append(float(outputs[0, 0]))
     assert CONFIG.max_position_embeddings >= 32
     for name in ("ranking", "csv"):
-        found = serving.load(tmp_path / name / "it").rerank("the boat", TEXTS)
+        found = serving.load(tmp_path / f"{name}_it").rerank("the boat", TEXTS)
         ranking = {each["index"]: each["score"] for each in found["ranking"]}
         assert [ranking[i] for i in range(4)] == pytest.approx(logits, abs=1e-4)
 
@@ -154,5 +154,6 @@ def test_what_has_no_labels_has_no_report(trained, tmp_path):
         },
     )
     assert (
-        "--task_name=embedding has no labels: leave out --report" in done.error
+        "--task_name=embedding has neither labels nor windows: leave"
+        in done.error
     )
