@@ -33,19 +33,19 @@ RULES = {
 # Hits in: pages, docstrings, comments, errors.
 BUDGET: dict[str, tuple[int, ...]] = {
     "those of": (22, 86, 12, 5),
-    "next to": (0, 0, 0, 3),
+    "next to": (2, 2, 2, 3),
     "alone": (12, 24, 9, 8),
     "leave out": (17, 13, 6, 10),
-    "what is": (74, 79, 19, 7),
-    "refuse": (14, 69, 5, 0),
-    "give": (25, 52, 9, 71),
-    "has": (126, 241, 74, 128),
+    "what is": (75, 80, 20, 7),
+    "refuse": (15, 71, 5, 2),
+    "give": (23, 52, 9, 71),
+    "has": (129, 243, 74, 132),
     "made": (26, 60, 9, 14),
-    "worth, figure": (17, 11, 5, 0),
-    "share, further": (18, 30, 13, 7),
-    "likewise": (0, 0, 0, 4),
-    "semicolon": (51, 699, 85, 238),
-    "Args of": (0, 69, 0, 0),
+    "worth, figure": (16, 10, 5, 2),
+    "share, further": (19, 31, 13, 7),
+    "likewise": (3, 2, 2, 4),
+    "semicolon": (53, 705, 86, 238),
+    "Args of": (2, 69, 2, 2),
 }
 KINDS = ("pages", "docstrings", "comments", "errors")
 GENERATED = {"flags.md", "changelog.md"}
