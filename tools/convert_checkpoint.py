@@ -104,9 +104,9 @@ def find_model(
     """Returns the key of MODELS for a checkpoint.
 
     Args:
-        checkpoint: its path.
-        config_file: its configuration.
-        names: those of its weights.
+        checkpoint: path of the checkpoint.
+        config_file: configuration of the model.
+        names: names of its weights.
 
     Raises:
         ValueError: neither config.json nor the names decide it.
@@ -146,8 +146,8 @@ def create_model(
 
     Args:
         name: key of MODELS.
-        config: its configuration.
-        checkpoint: its path, for messages.
+        config: configuration of the model.
+        checkpoint: path of the checkpoint, for messages.
         shapes: what `modeling.read_shapes` gave.
         **network: options that it was trained with.
 
@@ -269,8 +269,8 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
 
     Args:
         name: key of MODELS.
-        checkpoint: its path.
-        longest: its positions, which count where no file beside it says more.
+        checkpoint: path of the checkpoint.
+        longest: number of positions, used where no file beside it says more.
     """
     folder = model_folder.read(checkpoint)
     length = folder.task.get("max_seq_length")

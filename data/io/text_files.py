@@ -181,7 +181,7 @@ def read_block(
         path: a text file, as for `read_lines`.
         start: first byte, where a line begins.
         end: end byte, exclusive; None = the end of the file.
-        dropped: as for `read_lines`.
+        dropped: see `read_lines`.
 
     Yields:
         str, white space at both ends removed; "" for a blank line.

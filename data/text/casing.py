@@ -44,7 +44,7 @@ def find_casing(
     """Returns whether to lower-case the text.
 
     Args:
-        options: of the command, with `vocab_file`, `do_lower_case`,
+        options: options of the command, with `vocab_file`, `do_lower_case`,
             `given_flags` and, unless it needs no model, `weights`.
         tokens: the vocabulary's WordPieces.
         stated: whether `vocab_file` itself, a tokenizer.json, lower-cases.

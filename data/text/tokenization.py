@@ -75,7 +75,7 @@ class FullTokenizer:
             else if it has no upper-case letters.
 
     Attributes:
-        vocab_file: as given.
+        vocab_file: path of the vocabulary.
         vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
             of a tokenizer.json, those of the vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
@@ -308,12 +308,12 @@ def load_tokenizer(
     """Returns a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: of the command; see `casing.find_casing`. Its `segmenter`, if
-            it has one, splits the texts into words.
+        options: options of the script; see `casing.find_casing`. Its
+            `segmenter`, if there is one, splits the texts into words.
         vocab_size: the model's number of WordPieces; None = not checked.
 
     Raises:
-        ValueError: as `FullTokenizer.check_vocab`, `casing.find_casing` and
+        ValueError: see `FullTokenizer.check_vocab`, `casing.find_casing` and
             `sentences.segmenter`.
         OSError: the vocabulary cannot be read.
     """

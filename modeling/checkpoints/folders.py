@@ -73,7 +73,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
 
     Args:
         path: folder of the run.
-        newest: its newest step.
+        newest: the newest step of the folder.
     """
     best = Path(path, run_files.BEST)
     results, history = best / "eval_results.json", Path(path, "history.jsonl")
