@@ -161,7 +161,7 @@ class TextReader:
             if marked is None:
                 raise ValueError(
                     f"{block.boundaries}, line {number}: its words are not "
-                    f"those of the same line of {block.path}; give the same "
+                    f"those of the same line of {block.path}; use the same "
                     "lines, with spaces between words"
                 )
             yield marked

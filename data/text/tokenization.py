@@ -72,7 +72,7 @@ class FullTokenizer:
             else if it has no upper-case letters.
 
     Attributes:
-        vocab_file: as given.
+        vocab_file: path of the vocabulary.
         vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
             of a tokenizer.json, those of the vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
@@ -210,7 +210,7 @@ class FullTokenizer:
         if missing:
             raise ValueError(
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
-                "lines; give a BERT vocabulary, one WordPiece a line"
+                "lines; use a BERT vocabulary, one WordPiece a line"
             )
         # No text is cut into empty lines at the end, such as an editor adds.
         while (
@@ -221,7 +221,7 @@ class FullTokenizer:
         if rows_left < 0:
             raise ValueError(
                 f"{path} is larger than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; give the vocabulary that the "
+                f"but vocab_size is {vocab_size}; use the vocabulary that the "
                 "model's configuration was made for"
             )
         warnings = []
@@ -305,12 +305,12 @@ def load_tokenizer(
     """Returns a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: of the command; see `casing.find_casing`. Its `segmenter`, if
-            it has one, splits the texts into words.
+        options: options of the script; see `casing.find_casing`. Its
+            `segmenter`, if there is one, splits the texts into words.
         vocab_size: the model's number of WordPieces; None = not checked.
 
     Raises:
-        ValueError: as `FullTokenizer.check_vocab`, `casing.find_casing` and
+        ValueError: see `FullTokenizer.check_vocab`, `casing.find_casing` and
             `sentences.segmenter`.
         OSError: the vocabulary cannot be read.
     """
