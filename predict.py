@@ -136,6 +136,12 @@ class Config(EngineConfig):
         "fill-mask: WordPieces for each mask.",
         at_least=1,
     )
+    min_probability: float = flag(
+        0.0,
+        'classify: write "label": null where no label is as probable.',
+        at_least=0.0,
+        at_most=1.0,
+    )
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
         False, "embed: also write each WordPiece and its vector."
@@ -225,7 +231,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     from serving import answers, requests
     from serving.tasks.base import TaskOptions
 
-    options = TaskOptions(config.top_k, config.tokens, config.n_best)
+    options = TaskOptions(
+        config.top_k, config.tokens, config.n_best, config.min_probability
+    )
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
     source = requests.Source(

@@ -50,11 +50,13 @@ class TaskOptions:
         top_k: WordPieces for each mask.
         tokens: whether to return each WordPiece's vector too.
         n_best: answers to each question.
+        min_probability: least probability of a label that is returned.
     """
 
     top_k: int = 5
     tokens: bool = False
     n_best: int = 1
+    min_probability: float = 0.0
 
 
 DEFAULTS = TaskOptions()
