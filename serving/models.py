@@ -205,7 +205,7 @@ class TextModel:
         return self._ask("answer", options, question=question, context=context)
 
     def tag(self, text: Texts) -> Any:
-        """Returns {"words", "tags", "spans", "entities"}."""
+        """Returns {"words", "tags", "probabilities", "spans", "entities"}."""
         return self._ask("tag", text=text)
 
     def fill_mask(self, text: Texts, top_k: int = 5) -> Any:
