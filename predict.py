@@ -140,6 +140,12 @@ class Config(EngineConfig):
         "fill-mask: WordPieces for each mask.",
         at_least=1,
     )
+    min_probability: float = flag(
+        0.0,
+        'classify: write "label": null where no label is as probable.',
+        at_least=0.0,
+        at_most=1.0,
+    )
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
         False,
@@ -249,6 +255,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         config.n_best,
         config.labels,
         config.hypothesis,
+        config.min_probability,
     )
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)

@@ -22,6 +22,7 @@ from data.classification import (
     metrics,
     report,
     table_task,
+    tuning,
     windows,
 )
 from data.io import feature_specs
@@ -69,6 +70,17 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
 
     head = "BertClassifier"
 
+    tune_thresholds: bool = flags.decoding(
+        False,
+        "With several labels, find for each the threshold of the best F1 on "
+        "the dev set, instead of 0.5; the export keeps them. Needs --do_eval.",
+    )
+    calibrate: bool = flags.decoding(
+        False,
+        "Find one temperature on the dev set, so that probabilities say how "
+        "often labels are right; the export keeps it. Needs --do_eval.",
+    )
+
     @property
     def needed(self) -> tuple[str, ...]:
         """See ModelConfig."""
@@ -81,15 +93,16 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         windows.check(self)
-        if self.task_name == "embedding" and (
-            self.report or self.class_weights or self.doc_stride
-        ):
-            raise ValueError(
-                "--task_name=embedding has neither labels nor windows: leave "
-                "out --report, --class_weights and --doc_stride"
-            )
-        if self.report and not self.do_eval:
-            raise ValueError("--report needs --do_eval")
+        unused = "report class_weights doc_stride tune_thresholds calibrate"
+        for name in unused.split() if self.task_name == "embedding" else ():
+            if getattr(self, name):
+                raise ValueError(
+                    f"--{name} is not used by --task_name=embedding, which "
+                    "has neither labels nor windows; leave it out"
+                )
+        for name in ("report", "tune_thresholds", "calibrate"):
+            if getattr(self, name) and not self.do_eval:
+                raise ValueError(f"--{name} needs --do_eval")
         if self.glue_submission:
             glue.submission_file(self.task_name)
             if not self.do_predict:
@@ -129,6 +142,23 @@ class ClassifierTask(task.Task):
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
+        mode = processor.output_mode
+        if options.tune_thresholds and mode != "multilabel":
+            raise ValueError(
+                "--tune_thresholds needs several labels for each text "
+                f"(--output_mode=multilabel), and these are of {mode}"
+            )
+        if options.calibrate and mode == "regression":
+            raise ValueError(
+                "--calibrate needs labels, and these are numbers (regression)"
+            )
+        if (
+            options.calibrate
+            and mode == "classification"
+            and options.doc_stride
+            and options.window_pooling == "max"
+        ):
+            raise ValueError("--calibrate needs --window_pooling=mean")
         losses = {
             "classification": modeling.ClassifierLoss,
             "multilabel": modeling.MultiLabelLoss,
@@ -234,7 +264,11 @@ class ClassifierTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's metric and the benchmark's."""
-        labels, outputs = metrics.concatenate(batches)
+        return self._score(split, *metrics.concatenate(batches))
+
+    def _score(
+        self, split: str, labels: np.ndarray, outputs: np.ndarray
+    ) -> dict[str, float]:
         predictions = self.decoder.predictions(outputs)
         processor = self.processors[split.removeprefix("eval")]
         figures = processor.score(
@@ -252,6 +286,29 @@ class ClassifierTask(task.Task):
             for example, name in zip(self.examples[split], names, strict=True)
         ]
         return figures
+
+    def tune(self, split: str, batches: task.Batches) -> dict[str, float]:
+        """Fits --calibrate and --tune_thresholds to the matched dev set."""
+        options, decoder = self.options, self.decoder
+        if not (options.calibrate or options.tune_thresholds):
+            return {}
+        labels, outputs = metrics.concatenate(batches)
+        figures = {}
+        if options.calibrate:
+            found = tuning.confidences(decoder, labels, outputs)
+            figures["ece_before"] = tuning.calibration_error(*found)
+            if split == "eval":
+                decoder.temperature = tuning.fit_temperature(
+                    decoder.output_mode, labels, outputs
+                )
+            found = tuning.confidences(decoder, labels, outputs)
+            figures["ece"] = tuning.calibration_error(*found)
+            figures["temperature"] = decoder.temperature
+        if options.tune_thresholds and split == "eval":
+            decoder.thresholds = tuning.find_thresholds(
+                self.labels or (), labels, decoder.probabilities(outputs)
+            )
+        return figures | self._score(split, labels, outputs)
 
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
@@ -307,7 +364,7 @@ class ClassifierTask(task.Task):
         def read(outputs: dict[str, np.ndarray]) -> np.ndarray:
             if self.decoder.output_mode == "regression":
                 return outputs["values"][:, None]
-            return windows.to_logits(
+            return self.decoder.temperature * windows.to_logits(
                 outputs["probabilities"], self.decoder.output_mode
             )
 
@@ -329,6 +386,8 @@ class ClassifierTask(task.Task):
             ),
             self.decoder.output_mode,
             self.options,
+            self.decoder.temperature,
+            self.decoder.thresholds,
         )
 
 

@@ -123,9 +123,7 @@ def track(
             # A single element is no progress to show.
             if total != 1 and progress.due(done):
                 progress.update(done)
-        # `total` may be the most that there can be.
-        if progress.total is not None and done != progress.total:
-            progress.total = done
-            progress.shown = min(progress.shown, done - 1)
-        if total != 1 and done != progress.shown:
+        # `total` may be more than there is.
+        progress.total = total and done
+        if total != 1 and not progress.shown == done == (total or done):
             progress.update(done)

@@ -109,10 +109,10 @@ class WeightedLoss(Loss):
         """Returns how far outputs are from a teacher's, to distill it.
 
         Args:
-            outputs: as `sums`.
+            outputs: see `sums`.
             teacher_outputs: a teacher's outputs for `features`; may be longer
                 than `outputs` if those are as long as the sequences.
-            features: as `sums`; labels are not read.
+            features: see `sums`; labels are not read.
             temperature: divides both logits before the softmax.
 
         Returns:

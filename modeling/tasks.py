@@ -43,7 +43,7 @@ class TaskModel(FeaturesModel, abc.ABC):
 
     Args:
         config: `BertConfig`.
-        name: as `keras.Model`; so are `dtype` and `trainable`.
+        name: see `keras.Model`, for `dtype` and `trainable` too.
         bilstm: put a bidirectional LSTM between encoder and head (paper 5.1);
             its outputs replace the encoder's.
         **options: arguments of `BertModel`: `use_one_hot_embeddings`,

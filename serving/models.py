@@ -180,9 +180,18 @@ class TextModel:
         kind = self._kinds[name or self.tasks[0]]
         return kind(self, options)
 
-    def classify(self, text_a: Texts, text_b: Texts = "") -> Any:
-        """Returns {"label", "probabilities"}, or {"value"} in regression."""
-        return self._ask("classify", text_a=text_a, text_b=text_b)
+    def classify(
+        self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
+    ) -> Any:
+        """Returns {"label", "probabilities"}, or {"value"} in regression.
+
+        Args:
+            text_a: one or several.
+            text_b: the second texts of pairs.
+            min_probability: below it, "label" is None.
+        """
+        options = TaskOptions(min_probability=min_probability)
+        return self._ask("classify", options, text_a=text_a, text_b=text_b)
 
     def answer(self, question: Texts, context: Texts, n_best: int = 1) -> Any:
         """Returns {"answer", "probability", "start", "end", ...}.
@@ -196,7 +205,7 @@ class TextModel:
         return self._ask("answer", options, question=question, context=context)
 
     def tag(self, text: Texts) -> Any:
-        """Returns {"words", "tags", "spans", "entities"}."""
+        """Returns {"words", "tags", "probabilities", "spans", "entities"}."""
         return self._ask("tag", text=text)
 
     def fill_mask(self, text: Texts, top_k: int = 5) -> Any:

@@ -53,6 +53,8 @@ def test_the_version_is_the_same_everywhere():
     version = (ROOT / "VERSION").read_text().strip()
     assert SETUPTOOLS["dynamic"]["version"] == {"file": "VERSION"}
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    changes = (ROOT / "docs/changelog.md").read_text(encoding="utf-8")
+    assert f"\n## {version} - 2" in changes
 
 
 def test_requirements_are_listed_once():

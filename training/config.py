@@ -304,6 +304,11 @@ class OptimizerConfig:
         at_least=0.0,
         at_most=_LARGEST_BETA,
     )
+    bias_correction: bool = flags.training(
+        False,
+        "Correct the bias of Adam's moments, which Google's code leaves in; "
+        "LAMB always does. It helps short trainings at high rates.",
+    )
     weight_decay: float = flags.training(
         0.01,
         "Decoupled weight decay; not applied to LayerNorm and biases.",

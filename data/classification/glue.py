@@ -230,7 +230,7 @@ def create_processors(
     name = task_name.lower()
     if name not in TASK_NAMES:
         raise ValueError(
-            f"--task_name={task_name} is not known; give one of "
+            f"--task_name={task_name} is not known; use one of "
             f"{', '.join(TASK_NAMES)}"
         )
     if name == "csv":

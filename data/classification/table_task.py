@@ -108,7 +108,7 @@ class TableProcessor(DataProcessor):
 
         Raises:
             OSError: they are read from a train set that is missing.
-            ValueError: as `read_set`, or the train set has too few
+            ValueError: see `read_set`, or the train set has too few
                 labels.
         """
         if self.output_mode == "regression":

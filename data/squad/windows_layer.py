@@ -271,9 +271,10 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     tokenized = tf.strings.unicode_encode(
         ragged.with_row_splits(cps, splits), "UTF-8"
     )
-    # Only then, as both take much memory.
+    # Only then, as both take much memory. So do the words, counted again.
     with tf.control_dependencies([tokenized]):
         sizes = utf8_length(tf.identity(chars.cps))
+        begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
         starts = tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True) + begun
     return {
         "tokenized": tokenized,

@@ -217,6 +217,14 @@ def name_outputs(names: Sequence[str]) -> dict[str, str]:
     return {theirs.get(name, name): name for name in names if name != "logits"}
 
 
+def damaged(path: str | os.PathLike[str], reason: Any) -> OSError:
+    """Returns the error of a file or folder that cannot be loaded."""
+    return OSError(
+        f"{os.fspath(path)} cannot be loaded; export the model again, or copy "
+        f"it again: {' '.join(str(reason).split())}"
+    )
+
+
 def failure(error: Exception) -> ValueError:
     """Returns the error of a run that failed, in one line."""
     reason = " ".join(str(error).split())[:200] or "out of memory"

@@ -42,10 +42,7 @@ class OnnxRuntime:
             )
         except Exception as error:
             # Its errors share no other class.
-            raise OSError(
-                f"{folder / FILE} cannot be loaded; export the model again, or "
-                f"copy it again: {error}"
-            ) from error
+            raise engines.damaged(folder / FILE, error) from error
         written = self._session.get_modelmeta().custom_metadata_map
         self.precision = written.get("precision", "float32")
         self.is_row_wise = self.precision == "int8"

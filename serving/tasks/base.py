@@ -52,6 +52,7 @@ class TaskOptions:
         n_best: answers to each question.
         labels: labels of zero-shot, where a request names none.
         hypothesis: sentence of zero-shot about a label, which replaces {}.
+        min_probability: least probability of a label that is returned.
     """
 
     top_k: int = 5
@@ -59,6 +60,7 @@ class TaskOptions:
     n_best: int = 1
     labels: Sequence[str] = ()
     hypothesis: str = "This example is {}."
+    min_probability: float = 0.0
 
 
 DEFAULTS = TaskOptions()

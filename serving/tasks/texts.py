@@ -85,15 +85,21 @@ class Classify(PairTask):
         return {name: found.reshape(row.outputs[0][name].shape)}
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"label", "probabilities"}, or {"value"} in regression."""
+        """Returns {"label", "probabilities"}, or {"value"} in regression.
+
+        The label is None if its probability is below `min_probability`.
+        """
         outputs = self._pool(row)
         if "values" in outputs:
             return {"value": to_number(outputs["values"])}
         labels = self.model.settings["labels"]
         probabilities = outputs["probabilities"]
-        label = labels[probabilities.argmax()]
+        least = self.options.min_probability
+        index = probabilities.argmax()
+        label = labels[index] if probabilities[index] >= least else None
         if self.model.settings["output_mode"] == "multilabel":
-            label = [*itertools.compress(labels, probabilities > 0.5)]
+            is_chosen = self._choose(probabilities) & (probabilities >= least)
+            label = [*itertools.compress(labels, is_chosen)]
         numbers = map(to_number, probabilities)
         return {
             "label": label,
@@ -109,8 +115,15 @@ class Classify(PairTask):
         labels = to_bytes(self.model.settings["labels"])
         label = labels[probabilities.argmax(keepdims=True)].reshape([])
         if self.model.settings["output_mode"] == "multilabel":
-            label = np.where(probabilities > 0.5, labels, b"")
+            label = np.where(self._choose(probabilities), labels, b"")
         return {**outputs, "label": label, "labels": labels}
+
+    def _choose(self, probabilities: np.ndarray) -> np.ndarray:
+        """Returns which labels are above their thresholds, bool [L]."""
+        settings = self.model.settings
+        found = settings.get("thresholds") or {}
+        limits = [found.get(name, 0.5) for name in settings["labels"]]
+        return probabilities > np.array(limits)
 
 
 class Embed(TextTask):

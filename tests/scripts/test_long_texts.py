@@ -62,7 +62,7 @@ def trained(tmp_path_factory, tiny):
 def test_steps_count_windows_and_scores_count_texts(trained):
     folder, _, done = trained
     for name, count in (("train", 96), ("eval", 40)):
-        found = f"The split {name}: {count} examples, "
+        found = f"The {name} set: {count} examples in "
         (line,) = (x for x in done.stderr.splitlines() if found in x)
         num_records = int(line.split()[-2])
         assert num_records > 3 * count

@@ -154,6 +154,6 @@ def test_what_has_no_labels_has_no_report(trained, tmp_path):
         },
     )
     assert (
-        "--task_name=embedding has neither labels nor windows: leave"
+        "--report is not used by --task_name=embedding"
         in done.error
     )

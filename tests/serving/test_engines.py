@@ -202,6 +202,30 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
         serving.load(folder, engine="litert")
 
 
+@pytest.mark.parametrize("has_cuda", [False, True])
+@needs("onnx")
+def test_a_gpu_is_chosen_if_a_package_can_use_it(has_cuda, monkeypatch):
+    """None was tried: here the list of ONNX Runtime decides, real or longer."""
+    import onnxruntime
+
+    real = onnxruntime.get_available_providers()
+    monkeypatch.setattr(engines.glob, "glob", lambda _: ["/dev/nvidia0"])
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if has_cuda:
+        longer = ["CUDAExecutionProvider", *real]
+        monkeypatch.setattr(
+            onnxruntime, "get_available_providers", lambda: longer
+        )
+    elif "CUDAExecutionProvider" in real or tf.config.list_physical_devices(
+        "GPU"
+    ):
+        pytest.skip("a package here can use GPUs")
+    expected = "onnx" if has_cuda else INSTALLED[0]
+    assert engines._choose([*engines.RUNTIMES]) == expected
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    assert engines._choose([*engines.RUNTIMES]) == INSTALLED[0]
+
+
 class Counting(toy_task.ToyTask):
     """Counts the batches that were read before the first one was scored."""
 

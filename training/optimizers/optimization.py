@@ -56,6 +56,8 @@ def create_optimizer(
             power,
             continuous=config.lr_schedule == "continuous",
         )
+    # LAMB always corrects the bias.
+    corrects = config.bias_correction or config.optimizer == "lamb"
     return OPTIMIZERS[config.optimizer](
         learning_rate=schedule,
         weight_decay_rate=config.weight_decay,
@@ -65,6 +67,7 @@ def create_optimizer(
         learning_rate_factors=layerwise_factors(
             num_hidden_layers, config.layerwise_lr_decay
         ),
+        bias_correction=corrects,
         aggregate_gradients=False,
     )
 
