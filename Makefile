@@ -2,7 +2,7 @@
 # is made once and installed into again only when its requirements change.
 PYTHON ?= python3
 
-.PHONY: demo test test-slow lint docs bench bench-runtimes
+.PHONY: demo test test-slow lint docs bench bench-optimum
 .DELETE_ON_ERROR:
 
 demo: .venv/installed
@@ -30,14 +30,14 @@ bench: .venv-bench/installed
 	.venv-bench/bin/python benchmarks/model_benchmark.py \
 	  $(if $(MINILM_DIR),--minilm_dir=$(MINILM_DIR)) \
 	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) \
-	  $(if $(SQUAD_FILE),--squad_file=$(SQUAD_FILE)) $(BENCH_FLAGS)
+	  $(if $(SQUAD_FILE),--squad_file=$(SQUAD_FILE)) \
+	  $(if $(CONLL_FILE),--conll_file=$(CONLL_FILE)) $(BENCH_FLAGS)
 
-# With a fine-tuned model: make bench-runtimes MODEL_DIR=... MRPC_DIR=...
-bench-runtimes: .venv-bench/installed-runtimes
-	.venv-bench/bin/python benchmarks/model_benchmark.py --rows='runtime*' \
-	  $(if $(MODEL_DIR),--model_dir=$(MODEL_DIR)) \
-	  $(if $(STUDENT_DIR),--student_dir=$(STUDENT_DIR)) \
-	  $(if $(MRPC_DIR),--mrpc_dir=$(MRPC_DIR)) $(BENCH_FLAGS)
+# Beside optimum: make bench-optimum MINILM_DIR=... MRPC_DIR=...
+bench-optimum: .venv-bench-optimum/installed
+	.venv-bench-optimum/bin/python benchmarks/model_benchmark.py \
+	  --rows='pair*,startup_predict*' --minilm_dir=$(MINILM_DIR) \
+	  --mrpc_dir=$(MRPC_DIR) $(BENCH_FLAGS)
 
 RUNTIMES = requirements/litert.txt requirements/onnx.txt \
   requirements/openvino.txt
@@ -60,11 +60,15 @@ RUNTIMES = requirements/litert.txt requirements/onnx.txt \
 	.venv-docs/bin/python -m pip install -q -r $<
 	touch $@
 
-.venv-bench/installed: requirements/bench.txt requirements.txt
+.venv-bench/installed: requirements/bench.txt requirements.txt $(RUNTIMES)
 	$(PYTHON) -m venv .venv-bench
-	.venv-bench/bin/python -m pip install -q -r requirements.txt -r $<
+	.venv-bench/bin/python -m pip install -q -r requirements.txt -r $< \
+	  $(RUNTIMES:%=-r %) -r requirements/serve.txt
 	touch $@
 
-.venv-bench/installed-runtimes: .venv-bench/installed $(RUNTIMES)
-	.venv-bench/bin/python -m pip install -q $(RUNTIMES:%=-r %)
+.venv-bench-optimum/installed: requirements/bench_optimum.txt \
+  requirements.txt $(RUNTIMES)
+	$(PYTHON) -m venv .venv-bench-optimum
+	.venv-bench-optimum/bin/python -m pip install -q -r requirements.txt \
+	  -r $< $(RUNTIMES:%=-r %)
 	touch $@

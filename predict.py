@@ -1,13 +1,17 @@
-"""Applies an exported model to lines of text, from the command line or a pipe.
+"""Applies an exported model to texts: of the command, a pipe or tables.
 
-Reads JSON objects, one a line, and writes one for each:
+Reads JSON objects, one a line, or the rows of CSV, TSV or Parquet, or plain
+lines of text, and writes a JSON object for each, or a table:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
     classify       {"text_a": ".."}, text_b if any  -> {"label": .., ..}
     answer         {"question": "..", "context": ".."} -> {"answer": .., ..}
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
-    embed          {"text": ".."}                      -> {"pooled": ..}
+    embed          {"text": ".."}          -> {"mean_normalized": [..], ..}
+    rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
+    score          {"text": ".."}                      -> {"score": .., ..}
+    zero-shot      {"text": "..", "labels": [..]}    -> {"label": .., ..}
     tokenize       {"text_a": ".."}, text_b if any  -> {"tokens": .., ..}
     attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
 
@@ -15,31 +19,36 @@ Reads JSON objects, one a line, and writes one for each:
 copied to the answer. A line that cannot be answered gives {"line", "error"},
 and the exit status is then 1.
 
+    python predict.py --model=DIR --input_file=a.parquet --output_file=b.csv
     python predict.py --model=DIR "a text" ["a second one"]
     python predict.py attention --model=DIR "a text" ["a second one"]
 
-answer the texts of the command, and draw attention as a page to open in a
-browser.
+answer a table, answer the texts of the command, and draw attention as a page
+to open in a browser.
 """
 
 import dataclasses
-import json
+import itertools
 import os
+import re
+import stat
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from absl import logging
 
-from files.atomic import atomic_open
+from data.io import tables, text_files
+from files.atomic import atomic_open, is_remote
 from files.flags import flag
-from files.json_files import format_json
 from files.paths import Kind
+from serving import answer_files
 from serving.engines import EngineConfig
 from training.command_line import cli
 
 if TYPE_CHECKING:
-    from serving import TextModel, requests
+    from serving import TextModel
     from serving.tasks import base
 
 # Exit status by which shells report a broken pipe (SIGPIPE).
@@ -62,29 +71,62 @@ class Config(EngineConfig):
         "Task to run; by default the first one that the model supports.",
         choices=[
             *("fill-mask", "next-sentence", "classify"),
-            *("answer", "tag", "embed", "tokenize", "attention"),
+            *("answer", "tag", "embed", "rerank", "score", "zero-shot"),
+            *("tokenize", "attention"),
         ],
     )
     input_file: str | None = flag(
         None,
-        "Requests to read; by default standard input.",
-        kind=Kind.INPUT_FILE,
+        "Requests to read, one file or several; by default standard input.",
+        kind=Kind.INPUT_FILES,
     )
-    input_format: str = flag(
-        "jsonl",
-        "jsonl: one JSON object per line. csv: a table whose first row names "
-        "the columns like the keys of such an object.",
-        choices=["jsonl", "csv"],
+    input_format: str | None = flag(
+        None,
+        "jsonl: one JSON object per line. csv, tsv, parquet: a table whose "
+        "columns are named like the keys of such an object, unless "
+        "--text_column names them. text: one text per line. By default the "
+        "file's ending decides, or else whether the first line begins with {.",
+        choices=tables.FORMS,
+    )
+    text_column: str | None = flag(
+        None,
+        "Column, or JSON key, of the text. By number, from 1, the table has "
+        "no header line.",
+    )
+    text_b_column: str | None = flag(
+        None, "Column, or JSON key, of the second text."
+    )
+    quoting: bool = flag(
+        True,
+        'Treat " in CSV and TSV as a quote; otherwise as an ordinary '
+        "character.",
+    )
+    shard: str | None = flag(
+        None,
+        "Answer one part of the rows: 1/4 to 4/4. The outputs, one after the "
+        "other, are those of all rows.",
     )
     output_file: str | None = flag(
         None,
-        "JSON lines to write; by default standard output. For `attention`: "
+        "Answers to write; by default standard output. A killed run leaves "
+        "FILE.unfinished, and the same command continues it. For `attention`: "
         "the HTML page to write, by default attention.html.",
         kind=Kind.OUTPUT_FILE,
     )
+    output_format: str | None = flag(
+        None,
+        "Form of the answers; by default the one that --output_file ends in, "
+        "or jsonl. npy holds one field of numbers.",
+        choices=[*answer_files.ENDINGS.values()],
+    )
+    output_fields: Sequence[str] | None = flag(
+        None,
+        "Fields of the answers to write; by default all, in npy the "
+        "probabilities, the value or the mean vector.",
+    )
     batch_size: int = flag(
         32,
-        "Maximum lines in a batch; a batch does not wait to be full.",
+        "Maximum rows in a batch; on a pipe a batch does not wait to be full.",
         at_least=1,
     )
     strict: bool = flag(
@@ -98,10 +140,55 @@ class Config(EngineConfig):
         "fill-mask: WordPieces for each mask.",
         at_least=1,
     )
+    min_probability: float = flag(
+        0.0,
+        'classify: write "label": null where no label is as probable.',
+        at_least=0.0,
+        at_most=1.0,
+    )
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
-        False, "embed: also write each WordPiece and its vector."
+        False,
+        "embed: also write each WordPiece and its vector; score: each "
+        "WordPiece and its log probability.",
     )
+    labels: Sequence[str] = flag(
+        (), "zero-shot: labels to choose from, if a request names none."
+    )
+    hypothesis: str = flag(
+        "This example is {}.",
+        "zero-shot: sentence about a label, which replaces {}.",
+    )
+
+    def find_inputs(self) -> list[str]:
+        """Returns the files to read, or standard input.
+
+        Raises:
+            FileNotFoundError: there is none of that name.
+            ValueError: Parquet is to be read from a pipe.
+        """
+        if self.input_file and os.path.exists(self.input_file):
+            return [self.input_file]
+        if self.input_file:
+            return text_files.expand_patterns(self.input_file, "input_file")
+        if self.input_format == "parquet":
+            raise ValueError("--input_format=parquet needs --input_file")
+        return [text_files.STDIN]
+
+    def find_shard(self) -> tuple[int, int]:
+        """Returns the number and the count of --shard, 1 of 1 without it.
+
+        Raises:
+            ValueError: it is malformed.
+        """
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", self.shard or "1/1")
+        number, count = map(int, found.groups()) if found else (0, 0)
+        if not 1 <= number <= count:
+            raise ValueError(
+                f"--shard={self.shard} must be a part and the number of parts, "
+                "such as 1/4 to 4/4"
+            )
+        return number, count
 
     def load(self, default: str | None = None) -> "TextModel":
         """Loads the model; see serving.load.
@@ -117,131 +204,33 @@ class Config(EngineConfig):
             self.allow_any_operation,
             self.num_threads,
             self.engine or default,
+            self.segmenter,
         )
 
 
-def write_answers(
-    task: "base.TextTask",
-    batches: Iterable[list["requests.Numbered"]],
-    write: Callable[[list[dict[str, Any]]], None],
-    strict: bool = False,
-) -> tuple[int, int]:
-    """Answers requests in their order, with an error for each bad one.
-
-    Args:
-        task: answers lists of requests.
-        batches: what requests.read_batches yields.
-        write: takes the answers to one batch.
-        strict: whether to stop at the first line that cannot be answered.
-
-    Returns:
-        (number of lines with an answer, number of lines without).
-
-    Raises:
-        ValueError: a line has no answer, with `strict`.
-    """
-    num_answers = num_errors = 0
-    for batch in batches:
-        good: dict[int, dict[str, Any]] = {}
-        found: dict[int, dict[str, Any]] = {}
-        reasons: dict[int, str] = {}
-        for number, item in batch:
-            try:
-                good[number] = check_request(task, item)
-            except ValueError as error:
-                reasons[number] = str(error)
-        for number, row in compute_each(task, good, reasons).items():
-            try:
-                found[number] = task.reply(good[number], row)
-            except ValueError as error:
-                reasons[number] = str(error)
-        answers: list[dict[str, Any]] = []
-        for number, item in batch:
-            request_id = {}
-            if isinstance(item, dict) and _can_write(item.get("id")):
-                request_id = {"id": item["id"]} if "id" in item else {}
-            answer = found.get(number, {})
-            try:
-                if number in reasons:
-                    raise ValueError(reasons[number])
-                format_json(answer, "the answer")
-                num_answers += 1
-            except ValueError as error:
-                if strict:
-                    write(answers)
-                    raise ValueError(f"line {number}: {error}") from None
-                logging.warning("line %d: %s", number, error)
-                answer = {"line": number, "error": str(error)}
-                num_errors += 1
-            answers.append(request_id | answer)
-        write(answers)
-    return num_answers, num_errors
-
-
-def compute_each(
-    task: "base.TextTask",
-    requests: dict[int, dict[str, Any]],
-    reasons: dict[int, str],
-) -> dict[int, "base.Row"]:
-    """Returns what the model computes for requests, by their numbers.
-
-    If it fails on them together, they are tried one by one; `reasons` gets why
-    it fails on one.
-    """
-    try:
-        rows = task.compute([*requests.values()])
-    except ValueError as error:
-        if len(requests) > 1:
-            found: dict[int, base.Row] = {}
-            for each in requests.items():
-                found |= compute_each(task, dict([each]), reasons)
-            return found
-        reasons |= dict.fromkeys(requests, str(error))
-        return {}
-    return dict(zip(requests, rows, strict=True))
-
-
-def check_request(
-    task: "base.TextTask", item: dict[str, Any] | ValueError
-) -> dict[str, Any]:
-    """Returns a request.
-
-    Raises:
-        ValueError: it could not be read, or cannot be answered.
-    """
-    if isinstance(item, ValueError):
-        raise item
-    if not _can_write(item.get("id")):
-        raise ValueError("'id' is nested too deeply")
-    task.check(item)
-    return item
-
-
-def to_request(task: "base.TextTask", texts: Sequence[str]) -> dict[str, Any]:
+def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
     """Returns the request of a command's texts, one for each field in order.
+
+    Of a task whose last field is a list, it has the remaining texts.
 
     Raises:
         ValueError: there are too few or too many, or one cannot be answered.
     """
-    if not sum(task.fields.values()) <= len(texts) <= len(task.fields):
+    given: Sequence[Any] = texts
+    if task.lists and len(texts) > 1:
+        given = [texts[0], [*texts[1:]]]
+    if not sum(task.fields.values()) <= len(given) <= len(task.fields):
         raise ValueError(
             f"{task.name} takes {', '.join(task.fields)} as texts in this "
             f"order, each in quotes. Received: {[*texts]}"
         )
-    return check_request(task, dict(zip(task.fields, texts, strict=False)))
-
-
-def _can_write(request_id: object) -> bool:
-    try:
-        # In an answer it is nested one level deeper.
-        json.dumps([request_id])
-    except RecursionError:
-        return False
-    return True
+    request = dict(zip(task.fields, given, strict=False))
+    task.check(request)
+    return request
 
 
 def main(config: Config, arguments: Sequence[str]) -> int:
-    """Loads the model, then answers line after line, or the arguments."""
+    """Loads the model, then answers row after row, or the arguments."""
     if arguments[:1] == ["attention"]:
         return draw_attention(config, arguments[1:])
     if arguments and config.input_file:
@@ -249,46 +238,92 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"--input_file={config.input_file} and the texts {[*arguments]} "
             "are both to be answered; leave one out"
         )
-    from serving import requests
+    paths, shard = config.find_inputs(), config.find_shard()
+    # Pipes cannot be read twice.
+    is_table = not arguments and all(map(os.path.isfile, paths))
+    if config.shard and not is_table:
+        raise ValueError(f"--shard={config.shard} needs --input_file, of files")
+    form = config.output_format or answer_files.form_of(config.output_file)
+    answer_files.check_form(form)
+    model = config.load()
+    from serving import answers, requests
     from serving.tasks.base import TaskOptions
 
-    # Not sys.stdin, which could not be closed while a thread waits for it.
-    reader = open(
-        config.input_file or sys.stdin.fileno(),
-        "rb",
-        closefd=bool(config.input_file),
+    options = TaskOptions(
+        config.top_k,
+        config.tokens,
+        config.n_best,
+        config.labels,
+        config.hypothesis,
+        config.min_probability,
     )
-    options = TaskOptions(config.top_k, config.tokens, config.n_best)
-    model = config.load()
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
-    read = {"jsonl": requests.read_json_lines, "csv": requests.read_csv}
-    numbered: Iterable[requests.Numbered] = read[config.input_format](reader)
-    if arguments:
-        numbered = [(1, to_request(task, arguments))]
-    batches = requests.read_batches(
-        numbered, config.input_file or "standard input", config.batch_size
+    source = requests.Source(
+        paths=paths,
+        form=config.input_format,
+        quoting=config.quoting,
+        columns=(config.text_column, config.text_b_column),
     )
-
-    def write_to(writer: IO[bytes]) -> tuple[int, int]:
-        def write(answers: list[dict[str, Any]]) -> None:
-            writer.write(requests.to_json_lines(answers))
-            writer.flush()
-
-        return write_answers(task, batches, write, config.strict)
-
+    count: int | None = None
+    batches: answers.Batches
+    if arguments:
+        batches = iter([[(requests.Place(1), to_request(task, arguments))]])
+    elif is_table:
+        # Also finds what is wrong with the files, before any long work.
+        count = source.count(task)
+        start, end = requests.cut_shard(count, shard, config.batch_size)
+        count = end - start
+        rows = itertools.islice(source.read(task), start, end)
+        batches = requests.cut_batches(rows, config.batch_size)
+    else:
+        batches = requests.read_batches(source.read(task), config.batch_size)
+    fields = answer_files.Fields(config.output_fields, form)
+    answerer = answers.Answerer(task, config.strict, fields)
+    path = config.output_file
+    is_stream = path is None or (
+        os.path.exists(path) and not os.path.isfile(path)
+    )
     try:
-        if config.output_file:
-            with atomic_open(config.output_file) as writer:
-                num_answers, num_errors = write_to(writer)
+        if form == "jsonl" and is_stream:
+            answers.write_stream(path, answerer, batches)
         else:
-            num_answers, num_errors = write_to(sys.stdout.buffer)
+            settings = None
+            if is_table and path and not is_stream and not is_remote(path):
+                settings = describe(config, model, paths, form)
+            with answers.open_unfinished(path, settings) as file:
+                start = file.tell()
+                answers.write_rows(file, answerer, batches, count)
+                file.seek(start)
+                answer_files.write(file, form, path)
     except BrokenPipeError:
         # The reader closed the pipe; leave nothing to flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
-    logging.info("%d lines answered, %d could not be", num_answers, num_errors)
-    return int(num_errors > 0 and not config.keep_going)
+    logging.info(
+        "%d lines answered, %d could not be%s",
+        answerer.num_answers,
+        answerer.num_errors,
+        f"; wrote {path}" if path else "",
+    )
+    return int(answerer.num_errors > 0 and not config.keep_going)
+
+
+def describe(
+    config: Config, model: "TextModel", inputs: Sequence[str], form: str
+) -> dict[str, Any]:
+    """Returns all that the answers depend on."""
+    flags = dataclasses.asdict(config)
+    for name in ("output_file", "output_format", "strict", "keep_going"):
+        del flags[name]
+    files = [*map(Path, inputs), *sorted(Path(model.path).rglob("*"))]
+    stamps = [
+        (os.path.realpath(file), status.st_size, status.st_mtime_ns)
+        for file in files
+        if stat.S_ISREG((status := file.stat()).st_mode)
+    ]
+    engine = {"engine": model.engine.name, "is_array": form == "npy"}
+    return {"flags": flags | engine, "files": stamps}
 
 
 def draw_attention(config: Config, texts: Sequence[str]) -> int:

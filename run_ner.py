@@ -8,12 +8,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import modeling
 import serving
 from data.io import feature_specs
-from data.ner import reading, report, scoring, windows
+from data.ner import legal_tags, reading, report, scoring, windows, words
 from data.text import tokenization
 from files import flags
 from training import task
@@ -43,6 +41,11 @@ class Config(DataFolderConfig):
         False,
         "Use whole documents as context, as in the paper, instead of single "
         "sentences.",
+    )
+    legal_tags: bool = flags.decoding(
+        True,
+        "Choose the most probable tags of which the sequence is legal, such "
+        "as no I-PER after O; False takes the most probable tag of each word.",
     )
     report: bool = flags.neutral(
         False,
@@ -82,6 +85,7 @@ class NerTask(task.Task):
             list(labels) if labels else None,
             options.text_column,
             options.label_column,
+            self.tokenizer.segment or words.split_words,
         )
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}
@@ -153,14 +157,12 @@ class NerTask(task.Task):
 
     def _tag(self, split: str, batches: task.Batches) -> list[list[str]]:
         """Returns the tags of each sentence, list of list of str."""
-        predicted_ids = []
-        for _, logits in batches:
-            predicted_ids += list(np.argmax(logits, axis=-1))
         return windows.decode_predictions(
             self.examples[split],
             self.features[split],
-            predicted_ids,
+            (row for _, logits in batches for row in logits),
             self.labels,
+            self.options.legal_tags,
         )
 
     def evaluate_export(
@@ -169,7 +171,7 @@ class NerTask(task.Task):
         """See Task."""
         return serving.evaluate_export(
             *(self, export_dir, split, create_batches),
-            lambda outputs: outputs["probabilities"],
+            lambda outputs: legal_tags.to_scores(outputs["probabilities"]),
         )
 
     def export(self, export_dir: str, model: Any) -> None:
@@ -184,6 +186,7 @@ class NerTask(task.Task):
                 self.options.predict_batch_size,
                 self.options,
             ),
+            self.options.legal_tags,
         )
 
 

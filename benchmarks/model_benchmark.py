@@ -1,7 +1,7 @@
 """Times this project beside KerasHub and transformers, in one run.
 
-    make bench           # in an environment of its own
-    make bench-runtimes  # the rows `runtime`
+    make bench          # in an environment of its own
+    make bench-optimum  # the rows `pair`: optimum needs an older transformers
 
     python benchmarks/model_benchmark.py --minilm_dir=DIR --mrpc_dir=DIR \
         --squad_file=dev-v1.1.json --output_file=results.json
@@ -41,7 +41,7 @@ from absl import app, flags
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import race  # noqa: E402
-from benchmarks.rows import PEERS, ROWS, TORCH  # noqa: E402
+from benchmarks.rows import PEERS, ROWS  # noqa: E402
 
 FLAGS = flags.FLAGS
 MRPC_EXAMPLES = 3668
@@ -70,8 +70,7 @@ def define_flags():
         ("minilm_dir", "MiniLM as a Hugging Face folder."),
         ("mrpc_dir", "Folder of MRPC's train.tsv."),
         ("squad_file", "SQuAD v1.1's dev set."),
-        ("model_dir", "Folder of a classifier of MRPC."),
-        ("student_dir", "Folder of a smaller one, of the same vocabulary."),
+        ("conll_file", "A file of CoNLL-2003."),
         ("corpus", "Text, a sentence a line."),
         ("vocab_file", "A vocabulary, uncased."),
         ("output_file", "Write the results as JSON."),
@@ -92,7 +91,7 @@ def start(name, row, precision, way, folder, stack):
     spec["bert_config_file"] = os.path.abspath(
         race.ROOT / row.config if row.config else FLAGS.bert_config_file
     )
-    for flag in (*row.needs, "student_dir"):
+    for flag in row.needs:
         value = FLAGS[flag].value
         spec[flag] = value and os.path.abspath(value)
     try:
@@ -120,8 +119,6 @@ def start_all(row, precision, *where):
             # All of our own flags are of interest, not only the fastest.
             several = [[way] for way in FLAGS.our_flags]
         for ways in several if isinstance(several[0], list) else [several]:
-            if ways[0].startswith("student") and not FLAGS.student_dir:
-                continue
             started = [start(name, row, precision, way, *where) for way in ways]
             started = [each for each in started if each]
             started.sort(key=lambda each: each.seconds(min))
@@ -144,11 +141,7 @@ def time_row(row, precision, matmul, folder):
     # Operations of int8 are no floating-point ones.
     rate = max(rate.get(precision, 0.0) for rate in rates)
     flops = max((each.ready["flops"] for each in contestants), default=0)
-    peers = [
-        each.seconds()
-        for each in contestants
-        if each.name in PEERS or each.spec["variant"] == TORCH
-    ]
+    peers = [each.seconds() for each in contestants if each.name in PEERS]
     for each in contestants:
         seconds, num_sequences = each.seconds(), each.ready["num_sequences"]
         notes = each.replies[-1]["notes"]

@@ -25,6 +25,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
+NUM_THREADS = len(os.sched_getaffinity(0))
+# Of CoNLL-2003.
+TAGS = [f"{b}-{kind}" for kind in ("PER", "ORG", "LOC", "MISC") for b in "BI"]
+TAGS = ["O", *TAGS]
 PROCESSES = multiprocessing.get_context("spawn")
 
 
@@ -32,7 +36,7 @@ class Work(NamedTuple):
     """The work that a contestant times.
 
     Attributes:
-        repeat: (num_steps) -> dict of notes on this repeat, or None.
+        repeat: (num_steps) -> dict of notes on this repeat, or anything else.
         num_sequences: sequences in a step.
         flops: operations of a step's matrix products, padding left out; 0 if
             they are not counted.
@@ -75,14 +79,21 @@ def serve(name, spec, connection):
     connection.send(ready | {"loaded_gib": loaded})
     while connection.recv():
         started = time.perf_counter()
-        notes = work.repeat(num_steps) or {}
-        reply = {"seconds": time.perf_counter() - started, "notes": notes}
+        notes = work.repeat(num_steps)
+        reply = {"seconds": time.perf_counter() - started}
+        reply["notes"] = notes if isinstance(notes, dict) else {}
         connection.send(reply | {"peak_memory_gib": _peak_memory_gib()})
 
 
 def _peak_memory_gib():
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
     return max(resource.getrusage(kind).ru_maxrss for kind in kinds) / 2**20
+
+
+def memory_of_children():
+    """Returns the most memory that a child that has ended held, as a note."""
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return {"its MiB": peak / 2**10}
 
 
 def read_config(spec):
@@ -121,13 +132,34 @@ def mrpc_rows(spec):
         return list(rows)[1:]
 
 
-def batches_of_sentences(spec):
-    """Returns a function from num_steps to lists of MRPC's sentences."""
-    texts = [row[3] for row in mrpc_rows(spec)]
-    size = spec["batch_size"]
-    return lambda num_steps: [
-        texts[step * size : (step + 1) * size] for step in range(num_steps)
+def batches_of_texts(spec):
+    """Returns a function from num_steps to batches of MRPC's texts.
+
+    A batch is a list of sentences, or two lists of pairs where the row is named
+    so. Those of one call are sorted by length, as a user with a file would.
+    """
+    rows, size = mrpc_rows(spec), spec["batch_size"]
+    columns = (3, 4) if spec["name"].startswith("pair") else (3,)
+
+    def batches(num_steps):
+        texts = [[row[c] for c in columns] for row in rows[: num_steps * size]]
+        texts.sort(key=lambda each: sum(map(len, each)))
+        for start in range(0, len(texts), size):
+            chosen = texts[start : start + size]
+            yield [list(column) for column in zip(*chosen, strict=True)]
+
+    return batches
+
+
+def tagged_sentences(spec):
+    """Returns the first 1,000 sentences of --conll_file, as texts."""
+    content = Path(spec["conll_file"]).read_text()
+    sentences = [
+        " ".join(line.split()[0] for line in block.split("\n") if line.strip())
+        for block in content.split("\n\n")
+        if not block.startswith("-DOCSTART-")
     ]
+    return list(filter(None, sentences))[:1000]
 
 
 def first_questions(spec):
@@ -144,6 +176,17 @@ def first_questions(spec):
     path = Path(spec["folder"], "questions.json")
     path.write_text(json.dumps(content))
     return str(path)
+
+
+def first_pairs(spec):
+    """Returns those 200 questions, each with its passage."""
+    content = json.loads(Path(first_questions(spec)).read_text())
+    return [
+        (question["question"].strip(), paragraph["context"])
+        for article in content["data"]
+        for paragraph in article["paragraphs"]
+        for question in paragraph["qas"]
+    ]
 
 
 class Contestant:

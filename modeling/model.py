@@ -29,7 +29,7 @@ _OTHER_NAMES = {
 _NAMES = (
     *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
     *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
-    *("label_ids", "label_weights", "is_real_example"),
+    *("label_ids", "label_weights", "is_real_example", "example_weights"),
     *("unique_ids", "start_positions", "end_positions"),
 )
 

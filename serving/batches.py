@@ -108,7 +108,7 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
         }
 
 
-def check_padding(lengths: tf.Tensor, max_cells: int) -> Any:
+def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
     """Returns an operation that refuses rows that are nearly all padding.
 
     Args:

@@ -9,14 +9,18 @@ from collections.abc import Callable, Sequence
 import keras
 import tensorflow as tf
 
+from data.ner import legal_tags_layer
 from data.ner.words_layer import NerWindows, split_punctuation
+from data.text.characters import CJK_RANGES
 from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
 from serving.batches import Features
 
-# What stands between words without spaces: em dashes, horizontal bars and
-# ellipses, and how they are typed.
-_BETWEEN_WORDS = r"(\x{2014}+|\x{2015}+|\x{2026}+|--+|\.\.\.+)"
+# As in data/ner/words.py.
+_IDEOGRAPHS = "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in CJK_RANGES)
+_BETWEEN_WORDS = (
+    rf"(\x{{2014}}+|\x{{2015}}+|\x{{2026}}+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
+)
 
 
 def export_token_classifier(
@@ -24,6 +28,7 @@ def export_token_classifier(
     model: keras.Model,
     label_list: Sequence[str],
     options: signatures.ServingOptions,
+    only_legal: bool = False,
 ) -> None:
     """Exports a token classifier: `serve` over ids, two over text.
 
@@ -36,9 +41,9 @@ def export_token_classifier(
         num_words      int32 [N]
 
     `tag` returns the same for running text: it first makes words of the
-    punctuation that begins and ends words, and of dashes and dots between them
-    ("York\u2014often"). Other punctuation inside words stays, as in CoNLL's
-    files: "U.S.", "O'Brien", "Franco-German".
+    punctuation that begins and ends words, of dashes and dots between them
+    ("York\u2014often"), and of ideographs. Other punctuation inside words
+    stays, as in CoNLL's files: "U.S.", "O'Brien", "Franco-German".
 
     Of `tokenize` and `attention` see signatures.inspect.
 
@@ -47,11 +52,15 @@ def export_token_classifier(
         model: BertTokenClassifier.
         label_list: its tags in order.
         options: longer texts have several windows.
+        only_legal: whether the tags are the best legal sequence, see
+            data/ner/legal_tags.py, instead of the best of each word.
     """
     create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
 
     predict = signatures.trace_once(signatures.softmax_of(model))
-    tag_words = _tag_words(predict, create_windows, label_list, options)
+    tag_words = _tag_words(
+        predict, create_windows, label_list, options, only_legal
+    )
 
     def tag(text: tf.Tensor) -> Features:
         text = drop_invalid(text)
@@ -63,7 +72,7 @@ def export_token_classifier(
         "tag": (tag, signature),
         "tag_words": (tag_words, signature),
     }
-    task = {"labels": [*label_list]}
+    task = {"labels": [*label_list], "legal_tags": only_legal}
     signatures.export_text_model(
         export_dir, model, predict, endpoints, options, task
     )
@@ -74,6 +83,7 @@ def _tag_words(
     create_windows: NerWindows,
     label_list: Sequence[str],
     options: signatures.ServingOptions,
+    only_legal: bool,
 ) -> Callable[[tf.Tensor], Features]:
     """Returns the function of `tag_words`; see `export_token_classifier`."""
 
@@ -87,23 +97,24 @@ def _tag_words(
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             outputs = predict(batches.trim(pack(begin, end)))
             selected = _select(outputs["probabilities"], places, begin, end)
-            return {
-                "probabilities": tf.reduce_max(selected, -1),
-                "ids": tf.argmax(selected, -1),
-            }
+            return {"probabilities": selected}
 
         outputs = batches.call_in_batches(
             tag_some,
             tf.size(windows.rows),
             options.predict_batch_size,
-            {
-                "probabilities": tf.TensorSpec([None]),
-                "ids": tf.TensorSpec([None], tf.int64),
-            },
+            {"probabilities": tf.TensorSpec([None, len(label_list)])},
         )
+        found = outputs["probabilities"]
+        ids = tf.argmax(found, -1)
+        if only_legal:
+            check = batches.check_padding(words.row_lengths())
+            with tf.control_dependencies([check]):
+                ragged = words.with_flat_values(tf.identity(found))
+            ids = legal_tags_layer.decode(ragged, label_list)
         flat = {
-            "tags": tf.gather(label_list, outputs["ids"]),
-            "probabilities": outputs["probabilities"],
+            "tags": tf.gather(label_list, ids),
+            "probabilities": tf.gather(found, ids, batch_dims=1),
         }
         ragged = {k: words.with_flat_values(v) for k, v in flat.items()}
         return {

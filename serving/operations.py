@@ -16,8 +16,8 @@ ALLOWED = frozenset(
     BiasAdd Bitcast BitwiseAnd Cast ConcatV2 Const Cumsum DenseBincount
     DisableCopyOnRead DynamicPartition Equal Erf ExpandDims Fill FloorDiv
     FloorMod GatherNd GatherV2 Greater GreaterEqual Identity IdentityN If Less
-    LessEqual LogicalAnd LogicalNot LogicalOr LowerBound MatMul Max Maximum Mean
-    Min Minimum Mul Neg NoOp NotEqual OneHot OnesLike Pack Pad PadV2
+    LessEqual Log LogicalAnd LogicalNot LogicalOr LowerBound MatMul Max Maximum
+    Mean Min Minimum Mul Neg NoOp NotEqual OneHot OnesLike Pack Pad PadV2
     PartitionedCall Placeholder Pow Prod RaggedGather RaggedRange
     RaggedTensorFromVariant RaggedTensorToTensor RaggedTensorToVariant Range
     ReadVariableOp RealDiv Relu Reshape ReverseV2 RightShift Round Rsqrt

@@ -1,20 +1,23 @@
-"""Requests: read from JSON lines or CSV, and checked. Answers: written as JSON.
+"""Requests: read from tables, JSON lines, text or a pipe, and checked.
 
-A bad line does not stop others: see predict.py.
+A bad row does not stop others: see predict.py.
 """
 
-import csv
-import io
+import dataclasses
 import json
 import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import IO, Any
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from files.json_files import parse_json
+from data.io import tables
 from files.named_errors import named_errors
+
+if TYPE_CHECKING:
+    from serving.tasks.base import TextTask
 
 MAX_LINE_BYTES = 1 << 24
 # Maximum bytes of the texts in a batch; a longer line is a batch of its own.
@@ -24,77 +27,150 @@ MASK = "[MASK]"
 
 # A text, or several of them.
 Texts = str | Sequence[str]
-# The number of a line, and its request or error.
-Numbered = tuple[int, dict[str, Any] | ValueError]
 
 
-def read_json_lines(file: IO[bytes]) -> Iterator[Numbered]:
-    """Yields the request of each line, numbered from 1; blank ones are skipped.
+class Place(NamedTuple):
+    """Where a request stands.
 
-    Args:
-        file: JSON objects, one a line, in UTF-8.
+    Attributes:
+        line: number of its first line, or of its row in Parquet.
+        file: its file, where there are several.
     """
-    number = 0
-    while line := file.readline(MAX_LINE_BYTES):
-        number += 1
-        if len(line) == MAX_LINE_BYTES and not line.endswith(b"\n"):
-            while line and not line.endswith(b"\n"):
-                line = file.readline(MAX_LINE_BYTES)
-            limit = f"{MAX_LINE_BYTES >> 20} MiB"
-            yield (
-                number,
-                ValueError(f"the line has more than {limit}; shorten it"),
+
+    line: int
+    file: str = ""
+
+    def __str__(self) -> str:
+        """Returns it as messages name it."""
+        return f"{self.file}, line {self.line}".removeprefix(", ")
+
+
+# The place of a request, and the request or what is wrong with it.
+Numbered = tuple[Place, dict[str, Any] | ValueError]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where requests are read from.
+
+    Attributes:
+        paths: files, or text_files.STDIN.
+        form: one of tables.FORMS; None = by each file's name or first line.
+        quoting: as for tables.read_rows.
+        columns: names of the columns of a task's first fields, in their order;
+            None for one that is named like the field.
+    """
+
+    paths: Sequence[str]
+    form: str | None = None
+    quoting: bool = True
+    columns: Sequence[str | None] = ()
+
+    def read(self, task: "TextTask") -> Iterator[Numbered]:
+        """Yields the request of each row; blank lines are skipped.
+
+        Raises:
+            OSError: a file cannot be read.
+            ValueError: a table lacks a column, or quotes hide where rows begin.
+        """
+        given = [*filter(None, self.columns)]
+        if len(self.columns) > len(task.fields) and self.columns[-1]:
+            raise ValueError(
+                f"--text_b_column={self.columns[-1]}: {task.name} takes "
+                f"{', '.join(task.fields)}; leave it out"
             )
-        elif line.strip():
+        fields = zip_longest(task.fields, self.columns[: len(task.fields)])
+        # {name of a column: field}, and what such a field is called otherwise.
+        names: dict[str, str] = {}
+        replaced: set[str] = set()
+        needed: list[list[str]] = []
+        optional = ["id"]
+        for field, column in fields:
+            others = [field, *task.other_names.get(field, ())]
+            if column:
+                names[column] = field
+                replaced |= {column, *others}
+                needed.append([column])
+            elif task.fields[field]:
+                needed.append(others)
+            else:
+                optional += others
+        if all(column.isdecimal() for some in needed for column in some):
+            # Nothing names the columns.
+            optional = []
+        for path in self.paths:
+            form = self.form or tables.form_of(path)
+            is_table = form not in ("jsonl", "text", None)
+            rows = tables.read_rows(
+                path,
+                needed if is_table else [[column] for column in given],
+                optional,
+                form,
+                self.quoting,
+                MAX_LINE_BYTES,
+            )
+            file = path if len(self.paths) > 1 else ""
+            with named_errors(path):
+                for number, row in rows:
+                    if not isinstance(row, ValueError):
+                        row = _to_request(row, names, replaced, is_table)
+                    yield Place(number, file), row
+
+    def count(self, task: "TextTask") -> int:
+        """Returns the number of rows, and finds what keeps all from an answer.
+
+        Raises:
+            OSError, ValueError: as for `read`, or no row can be answered.
+        """
+        rows = self.read(task)
+        number, reason = 0, ""
+        for place, item in rows:
+            number += 1
             try:
-                yield number, parse_json(line, "the request")
+                check_request(task, item)
+                return number + sum(1 for _ in rows)
             except ValueError as error:
-                yield number, error
+                reason = reason or f"{place}: {error}"
+        if number:
+            raise ValueError(
+                f"{', '.join(self.paths)}: no row can be answered; {reason}. "
+                "--text_column names the column of the text"
+            )
+        return 0
 
 
-def read_csv(file: IO[bytes]) -> Iterator[Numbered]:
-    """Yields the request of each row, numbered by its last line.
+def _to_request(
+    row: Mapping[str, Any],
+    names: Mapping[str, str],
+    replaced: Set[str],
+    is_table: bool,
+) -> dict[str, Any]:
+    """Returns a row as a request.
 
     Args:
-        file: comma-separated values in UTF-8. The first row names the columns
-            like the keys of a JSON request; `words` are split at white space.
-
-    Raises:
-        ValueError: the first row is not CSV, or names a column twice.
+        row: its cells.
+        names: {column: field}, for columns that flags name.
+        replaced: these columns, and what other rows call their fields.
+        is_table: whether it is not of JSON: an empty cell is no field, and
+            `words` may be a text.
     """
-    csv.field_size_limit(MAX_LINE_BYTES)
-    # Bytes that are not UTF-8 become lone surrogates, refused by row.
-    rows = csv.reader(
-        io.TextIOWrapper(
-            file, "utf-8-sig", errors="surrogateescape", newline=""
-        )
-    )
-    try:
-        names = next(rows, [])
-    except csv.Error as error:
-        raise ValueError(f"line 1: not CSV: {error}") from error
-    if len({*names}) < len(names):
-        raise ValueError(f"line 1: a column is named twice: {', '.join(names)}")
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield rows.line_num, ValueError(f"not CSV: {error}")
-            continue
-        if row and len(row) != len(names):
-            counts = f"{len(row)} cells, but there are {len(names)} columns"
-            yield rows.line_num, ValueError(f"the row has {counts}")
-        elif row:
-            request: dict[str, Any] = dict(zip(names, row, strict=True))
-            if "words" in request:
-                request["words"] = request["words"].split()
-            yield rows.line_num, request
+    if names.keys().isdisjoint(row):
+        # Plain text has no columns to name.
+        names, replaced = {}, set()
+    request = {
+        name: cell
+        for name, cell in row.items()
+        if name not in replaced and not (is_table and cell is None)
+    }
+    for column, field in names.items():
+        request[field] = row.get(column)
+    if is_table and isinstance(request.get("words"), str):
+        request["words"] = request["words"].split()
+    return request
 
 
 def read_batches(
-    numbered: Iterable[Numbered], path: str, batch_size: int
+    numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
     """Yields lists of requests: all that have arrived, at least one.
 
@@ -102,8 +178,7 @@ def read_batches(
     lines that arrive meanwhile are answered together.
 
     Args:
-        numbered: requests with the numbers of their lines.
-        path: name of the file that they are read from, for errors.
+        numbered: requests with their places.
         batch_size: maximum requests in a list.
     """
     waiting: queue.Queue[Numbered | None] = queue.Queue(maxsize=batch_size)
@@ -111,9 +186,8 @@ def read_batches(
 
     def read() -> None:
         try:
-            with named_errors(path):
-                for item in numbered:
-                    waiting.put(item)
+            for item in numbered:
+                waiting.put(item)
         except Exception as error:
             failures.append(error)
         waiting.put(None)
@@ -137,6 +211,47 @@ def read_batches(
         raise failure
 
 
+def cut_batches(
+    numbered: Iterable[Numbered], batch_size: int
+) -> Iterator[list[Numbered]]:
+    """Yields lists of requests that depend on nothing but the requests.
+
+    A list never crosses a multiple of `batch_size` rows.
+    """
+    batch: list[Numbered] = []
+    size = 0
+    for index, item in enumerate(numbered):
+        if batch and (index % batch_size == 0 or size >= _MAX_BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(item)
+        size += _size(item)
+    if batch:
+        yield batch
+
+
+def cut_shard(
+    num_rows: int, shard: tuple[int, int], batch_size: int
+) -> tuple[int, int]:
+    """Returns the first row of a shard and the end, exclusive.
+
+    The shards follow one another, and no batch is in two of them: their answers
+    are those of one run.
+
+    Args:
+        num_rows: number of all rows.
+        shard: number of the shard, from 1, and number of shards.
+        batch_size: as for `cut_batches`.
+    """
+    number, count = shard
+    num_batches = -(-num_rows // batch_size)
+    start, end = (
+        min(num_batches * border // count * batch_size, num_rows)
+        for border in (number - 1, number)
+    )
+    return start, end
+
+
 def _size(item: Numbered) -> int:
     """Returns the approximate bytes of the texts of a request."""
     if isinstance(item[1], ValueError):
@@ -144,16 +259,30 @@ def _size(item: Numbered) -> int:
     return sum(len(text) for text in item[1].values() if isinstance(text, str))
 
 
-def to_json_lines(answers: Iterable[dict[str, Any]]) -> bytes:
-    """Returns dicts as JSON lines in UTF-8."""
-    lines = []
-    for answer in answers:
-        try:
-            lines.append(json.dumps(answer, ensure_ascii=False).encode())
-        except UnicodeEncodeError:
-            # Half of a surrogate pair in an id stays escaped.
-            lines.append(json.dumps(answer).encode())
-    return b"".join(line + b"\n" for line in lines)
+def check_request(
+    task: "TextTask", item: dict[str, Any] | ValueError
+) -> dict[str, Any]:
+    """Returns a request.
+
+    Raises:
+        ValueError: it could not be read, or cannot be answered.
+    """
+    if isinstance(item, ValueError):
+        raise item
+    if not can_write(item.get("id")):
+        raise ValueError("'id' is nested too deeply")
+    task.check(item)
+    return item
+
+
+def can_write(request_id: object) -> bool:
+    """Returns whether an id is nested little enough for JSON."""
+    try:
+        # In an answer it is nested one level deeper.
+        json.dumps([request_id])
+    except RecursionError:
+        return False
+    return True
 
 
 def check_text(field: str, value: Any) -> None:

@@ -199,20 +199,27 @@ def export_text_model(
         export_dir: folder to write, whole or not at all.
         model: a task's model.
         predict: the function of `serve`.
-        endpoints: the task's own signatures; `inspect` adds two.
+        endpoints: the task's own signatures; `inspect` adds two. With a
+            segmenter there are none over text.
         options: ServingOptions.
         task: see `export_model`; its `max_seq_length` is that of `options`.
     """
     bert = model if isinstance(model, BertModel) else model.bert
-    serve = serve_ids(predict, model.config)
+    segmenter = options.tokenizer.segmenter
+    task = task | {"max_seq_length": options.max_seq_length}
+    if segmenter:
+        # Python code, which no graph can run: predict.py and serve.py do.
+        endpoints, task = {}, task | {"segmenter": segmenter}
+    else:
+        endpoints = endpoints | inspect(bert, options.packing)
     export_model(
         export_dir,
         model,
-        {"serve": serve, **endpoints, **inspect(bert, options.packing)},
+        {"serve": serve_ids(predict, model.config), **endpoints},
         options.tokenizer,
         options.export,
         task.get("labels"),
-        task | {"max_seq_length": options.max_seq_length},
+        task,
     )
 
 

@@ -52,6 +52,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
             trainer = flow.train(config)
             results = flow.evaluate(trainer) if config.do_eval else {}
         if results:
+            results = flow.tune(trainer, results)
             trainer.write_results("eval_results.txt", results)
         if not trainer.is_chief:
             # Only the chief writes.
@@ -239,6 +240,17 @@ class _Flow:
         trainer.history.add("eval", trainer.global_step, results)
         return results
 
+    def tune(
+        self, trainer: Trainer, results: dict[str, float]
+    ) -> dict[str, float]:
+        """Fits the decoder to the dev set; returns the scores with it."""
+        for name, batches in self.predict(trainer, "eval", "Tuning"):
+            scores, suffix = self.task.tune(name, batches), suffix_of(name)
+            results = results | {
+                f"{key}{suffix}": scores[key] for key in scores
+            }
+        return results
+
     def describe(self, trainer: Trainer) -> str:
         """Describes the weights, for the log."""
         if self.members:
@@ -270,11 +282,12 @@ class _Flow:
     def _predict_once(
         self, trainer: Trainer, name: str, batch_size: int, label: str
     ) -> Batches:
-        return trainer.predict(
+        batches = trainer.predict(
             self.splits.create_dataset(name, batch_size),
             -(-self.splits.num_records[name] // batch_size),
             label,
         )
+        return self.task.pool(name, batches)
 
     def _evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
         results = self._identity(step)

@@ -35,7 +35,7 @@ FORMER_FILE = "run_settings.json"
 # Options of the network that bert_config.json has no entry for.
 NETWORK = ("left_to_right", "bilstm")
 # Classes without a head for a task; None where it is unknown.
-_HEADLESS = {None, "BertModel", "BertPretrainer"}
+_HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -197,13 +197,20 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
         return {}
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
+    if not found and len(values.get("id2label") or ()) == 1:
+        # One output is a number to transformers; so cross-encoders are saved.
+        found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
         "architectures": values.get("architectures"),
         "problem_type": found,
         "output_mode": modes.get(found),
     }
-    return {"task": {name: value for name, value in task.items() if value}}
+    told = {name: value for name, value in task.items() if value}
+    if task["architectures"] == ["BertForTokenClassification"]:
+        # Its tags may be in IOB1, whose sequences look illegal in IOB2.
+        told["legal_tags"] = False
+    return {"task": told}
 
 
 def complete(config: "ModelConfig") -> None:

@@ -56,6 +56,8 @@ def run(
         settings["input_file"] = inputs.identify(records.files, "input_file")
     if tokenizer:
         settings["tokenizer"] = dict(tokenizer.identity)
+        # The records do not tell how their text was split into words.
+        del settings["tokenizer"]["segmenter"]
         if not casing.is_stated(config, tokenizer.tokens):
             # The records may be of either kind.
             del settings["tokenizer"]["do_lower_case"]

@@ -21,11 +21,13 @@ import run_squad
 import serving
 from benchmarks import race
 from data.io import tfrecords
+from data.squad.decoding import DecodingOptions
+from data.squad.windows import WindowOptions
 from data.text.tokenization import FullTokenizer
 from files import flags as script_flags
 from modeling import losses
 from modeling.accelerated import inference as inference_forms
-from serving.engines import litert
+from serving import engines
 from training import checks, costs, start
 from training.config import ExportConfig
 from training.splits import Splits
@@ -112,16 +114,8 @@ def inference(spec):
     """The encoder's forward pass, from NumPy arrays to NumPy arrays."""
     config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, config.vocab_size)
-    if spec["precision"] == "int8":
-        model = modeling.BertModel(config)
-        model.build()
-        path = Path(spec["folder"], "litert")
-        options = ExportConfig(export_dir=str(path), quantize="int8")
-        tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-        serving.export_encoder(
-            path, model, serving.ServingOptions(tokenizer, export=options)
-        )
-        forward = litert.LiteRt(path).run
+    if spec["variant"] in engines.RUNTIMES:
+        forward = load_engine(spec)
     else:
         model = modeling.BertModel(config, dtype=spec["variant"])
         model.build()
@@ -142,6 +136,28 @@ def inference(spec):
     flops = costs.training_flops(config, spec["seq_length"]) / 3
     batch_size = spec["batch_size"]
     return race.Work(repeat, batch_size, batch_size * flops)
+
+
+def load_engine(spec):
+    """Exports a random encoder; returns (features) -> outputs, by an engine."""
+    source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
+    shutil.copy(spec["bert_config_file"], source / "bert_config.json")
+    path = export(spec, source, "encoder")
+    engine = engines.open_engine(Path(path), spec["variant"], race.NUM_THREADS)
+    if not engine.is_row_wise:
+        return engine.run
+
+    def forward(features):
+        rows = [
+            engine.run({name: value[[row]] for name, value in features.items()})
+            for row in range(spec["batch_size"])
+        ]
+        return {
+            name: np.concatenate([row[name] for row in rows])
+            for name in rows[0]
+        }
+
+    return forward
 
 
 def mrpc(spec):
@@ -203,38 +219,90 @@ def squad(spec):
     return race.Work(repeat, len(task.features))
 
 
-def export(spec, source):
-    """Exports a random classifier; `source` has its configuration and words."""
+def export(spec, source, kind="classifier"):
+    """Exports a model with random weights.
+
+    Args:
+        spec: its variant is an engine, or "" for a SavedModel.
+        source: folder of its configuration and vocabulary.
+        kind: name of an entry of `writers`.
+    """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
-    config = modeling.load_config(source)
-    model = modeling.BertClassifier(config, 2, dtype=dtype)
-    model.build()
-    options = serving.ServingOptions(
-        FullTokenizer(f"{source}/vocab.txt"),
-        export=ExportConfig(
-            export_dir=path,
-            export_format=spec["variant"] or "saved_model",
-            quantize="int8" if spec["precision"] == "int8" else None,
-        ),
+    config, engine = modeling.load_config(source), spec["variant"]
+    if engine in ("onnx", "openvino", "litert"):
+        # Runtimes choose bfloat16 themselves.
+        dtype = "float32"
+    tokenizer = FullTokenizer(f"{source}/vocab.txt")
+    to = ExportConfig(
+        export_dir=path,
+        export_format=engine or "saved_model",
+        quantize="int8" if spec["precision"] == "int8" else None,
     )
-    serving.export_classifier(path, model, ["no", "yes"], options)
+    options = serving.ServingOptions(tokenizer, export=to)
+
+    def create(model_class, *sizes):
+        model = model_class(config, *sizes, dtype=dtype)
+        model.build()
+        return path, model
+
+    if kind == "encoder":
+        serving.export_encoder(*create(modeling.BertModel), options)
+    elif kind == "classifier":
+        created = create(modeling.BertClassifier, 2)
+        serving.export_classifier(*created, ["no", "yes"], options)
+    elif kind == "span":
+        created = create(modeling.BertSpanLabeler)
+        serving.export_span_labeler(
+            *created, tokenizer, WindowOptions(), DecodingOptions(), 8, to
+        )
+    else:
+        created = create(modeling.BertTokenClassifier, len(race.TAGS))
+        serving.export_token_classifier(*created, race.TAGS, options)
     return path
 
 
-def classify(spec):
-    """An export's labels of sentences, by the Python that users call."""
-    path = export(spec, spec["minilm_dir"])
+def load(spec, kind="classifier"):
+    """Exports MiniLM with random weights; returns it as users load it."""
+    path = export(spec, spec["minilm_dir"], kind)
     # TensorFlow's threads are set by the race.
-    num_threads = os.cpu_count() if spec["variant"] == "litert" else None
-    loaded = serving.load(path, num_threads=num_threads)
-    batches = race.batches_of_sentences(spec)
+    is_saved = spec["variant"] == "saved_model"
+    return serving.load(
+        path, num_threads=None if is_saved else race.NUM_THREADS
+    )
+
+
+def classify(spec):
+    """Labels of texts, by the Python that users call."""
+    loaded, batches = load(spec), race.batches_of_texts(spec)
 
     def repeat(num_steps):
         for batch in batches(num_steps):
-            loaded.classify(batch)
+            loaded.classify(*batch)
 
     return race.Work(repeat, spec["batch_size"])
+
+
+def answer(spec):
+    """Answers to 200 questions, the n best of each."""
+    loaded, pairs = load(spec, "span"), race.first_pairs(spec)
+    questions, contexts = map(list, zip(*pairs, strict=True))
+    return race.Work(
+        lambda _: loaded.answer(questions, contexts, n_best=20), len(pairs)
+    )
+
+
+def tag(spec):
+    """Tags of the words of sentences."""
+    loaded, texts = load(spec, "token"), race.tagged_sentences(spec)
+    return race.Work(lambda _: loaded.tag(texts), len(texts))
+
+
+def embed(spec):
+    """Vectors of sentences."""
+    loaded = load(spec, "encoder")
+    ((texts,),) = race.batches_of_texts(spec)(1)
+    return race.Work(lambda _: loaded.embed(texts), len(texts))
 
 
 def with_samples_words(spec):
@@ -292,7 +360,12 @@ def predict(spec):
     """Starts predict.py on an exported MiniLM, until its first answer."""
     command = f"predict.py --model={export(spec, spec['minilm_dir'])}"
     line = '{"text": "The river is blue."}\n'
-    return race.Work(lambda _: run_until('"label"', command, line), 1)
+
+    def repeat(_):
+        run_until('"label"', command, line)
+        return race.memory_of_children()
+
+    return race.Work(repeat, 1)
 
 
 def matmul(_):

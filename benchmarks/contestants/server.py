@@ -9,7 +9,6 @@ import http.client
 import json
 import random
 import re
-import shlex
 import subprocess
 import sys
 import time
@@ -29,10 +28,12 @@ PATH = "/v1/models/model:predict"
 
 def start_server(spec):
     """Exports a model and serves it; returns the port."""
-    folder = ours.export(spec, ours.with_samples_words(spec))
+    engine, *flags = spec["variant"].split()
+    source = ours.with_samples_words(spec)
+    folder = ours.export(spec | {"variant": engine}, source)
     log = Path(spec["folder"], "server.log")
     command = [sys.executable, "serve.py", f"--model=model={folder}"]
-    command += ["--port=0", *shlex.split(spec["variant"])]
+    command += ["--port=0", *flags]
     with log.open("wb") as writer:
         process = subprocess.Popen(command, stdout=writer, stderr=writer)
     while not (found := re.search(r"ready: .*:(\d+)", log.read_text())):

@@ -1,8 +1,5 @@
 """Hugging Face's transformers in torch."""
 
-import json
-from pathlib import Path
-
 import tokenizers
 import torch
 import transformers
@@ -123,13 +120,7 @@ def squad(spec):
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)
     model = in_precision(model.eval(), spec)
-    content = json.loads(Path(race.first_questions(spec)).read_text())
-    pairs = [
-        (question["question"].strip(), paragraph["context"])
-        for article in content["data"]
-        for paragraph in article["paragraphs"]
-        for question in paragraph["qas"]
-    ]
+    pairs = race.first_pairs(spec)
     names = tokenizer.model_input_names
     batch_size = spec["batch_size"]
 
@@ -187,28 +178,60 @@ def decode(pairs, windows, logits, n_best_size=20, max_answer_length=30):
         yield [context[start:end] for _, start, end in best]
 
 
-def classify(spec):
-    """The package's pipeline over sentences."""
+# From text to answers, as the row of run_squad.py.
+answer = squad
+
+
+def create_pipeline(spec, kind, model_class, **settings):
+    """Returns a pipeline of MiniLM with a random head."""
     folder = spec["minilm_dir"]
-    model = transformers.AutoModelForSequenceClassification.from_pretrained(
-        folder, num_labels=2
-    )
-    pipeline = transformers.pipeline(
-        "text-classification",
-        model=in_precision(model.eval(), spec),
+    model = model_class.from_pretrained(folder, **settings).eval()
+    return transformers.pipeline(
+        kind,
+        model=in_precision(model, spec),
         tokenizer=transformers.AutoTokenizer.from_pretrained(folder),
         device="cpu",
     )
-    batches, batch_size = race.batches_of_sentences(spec), spec["batch_size"]
+
+
+def classify(spec):
+    """The package's pipeline over texts."""
+    pipeline = create_pipeline(
+        spec,
+        "text-classification",
+        transformers.AutoModelForSequenceClassification,
+        num_labels=2,
+    )
+    batches, size = race.batches_of_texts(spec), spec["batch_size"]
 
     def repeat(num_steps):
         with precision(spec):
             for batch in batches(num_steps):
-                pipeline(
-                    batch, batch_size=batch_size, truncation=True, top_k=None
-                )
+                texts = [
+                    dict(zip(("text", "text_pair"), each, strict=False))
+                    for each in zip(*batch, strict=True)
+                ]
+                pipeline(texts, batch_size=size, truncation=True, top_k=None)
 
-    return race.Work(repeat, batch_size)
+    return race.Work(repeat, size)
+
+
+def tag(spec):
+    """The package's pipeline over sentences, each word's entity."""
+    pipeline = create_pipeline(
+        spec,
+        "token-classification",
+        transformers.AutoModelForTokenClassification,
+        num_labels=len(race.TAGS),
+    )
+    # Sorted, as the pipeline pads each batch to its longest text.
+    texts = sorted(race.tagged_sentences(spec), key=len)
+
+    def repeat(_):
+        with precision(spec):
+            pipeline(texts, batch_size=32, aggregation_strategy="first")
+
+    return race.Work(repeat, len(texts))
 
 
 def words(spec):

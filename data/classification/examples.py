@@ -2,14 +2,14 @@
 
 import abc
 import dataclasses
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from data.classification import metrics
 from data.io import text_files
-from data.io.sets import SetReader
+from data.io.sets import SetReader, find_set_file
 from files.paths import StrPath
 
 
@@ -71,6 +71,25 @@ class DataProcessor(SetReader[InputExample]):
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression."""
 
+    def score(
+        self,
+        examples: Sequence[InputExample],
+        names: Collection[str],
+        labels: np.ndarray,
+        predictions: np.ndarray,
+        label_names: Sequence[str] | None = None,
+    ) -> dict[str, float]:
+        """Returns metrics of a set; see metrics.compute_metrics.
+
+        Args:
+            examples: examples of the set; only those with a label count.
+            names: names of the metrics.
+            labels: their labels.
+            predictions: predictions for the examples with a label.
+            label_names: names of the labels, if each is scored too.
+        """
+        return metrics.compute_metrics(names, labels, predictions, label_names)
+
     def _label(self, row: Row, column: int) -> str | float:
         """Returns a row's label, which must be one of the task's."""
         label = row[column]
@@ -123,18 +142,12 @@ class SplitFilesProcessor(DataProcessor):
                 f"{' and '.join(self.set_files)}"
             )
         set_type, file_name = self.set_files[name]
-        path = os.path.join(data_dir, file_name)
-        try:
-            # Quotes are ordinary characters.
-            lines = [
-                Row(line.rstrip("\r").split("\t"), path, number)
-                for number, line in text_files.read_numbered(path)
-            ]
-        except FileNotFoundError:
-            raise FileNotFoundError(
-                f"{path} does not exist; the data folder must hold the task's "
-                "files under their own names"
-            ) from None
+        path = find_set_file(data_dir, name, [file_name])
+        # Quotes are ordinary characters.
+        lines = [
+            Row(line.rstrip("\r").split("\t"), path, number)
+            for number, line in text_files.read_numbered(path)
+        ]
         examples = list(self._create_examples(lines, set_type))
         check_number_of_examples(examples, path, name, self.output_mode)
         return examples

@@ -33,6 +33,7 @@ class ClassificationFeatures:
             float; in multi-label classification a list of 0 and 1; None
             where it is not known.
         is_cut: whether the text was longer.
+        weight: weight of its loss in training; None counts as 1.
     """
 
     input_ids: list[int]
@@ -40,6 +41,7 @@ class ClassificationFeatures:
     segment_ids: list[int]
     label_id: int | float | list[int] | None
     is_cut: bool = False
+    weight: float | None = None
 
 
 class ColaProcessor(SplitFilesProcessor):
@@ -183,16 +185,11 @@ def convert_single_example(
     else:
         del tokens_a[max_seq_length - 2 :]
     tokens = ["[CLS]", *tokens_a, "[SEP]", *tokens_b]
-
-    padding = [0] * (max_seq_length - len(tokens))
-    first_length = len(tokens) - len(tokens_b)
-    features = ClassificationFeatures(
-        input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
-        input_mask=[1] * len(tokens) + padding,
-        segment_ids=[0] * first_length + [1] * len(tokens_b) + padding,
-        label_id=_label_id(example, label_list),
-        is_cut=length > max_seq_length,
+    features = _create_features(
+        tokens, len(tokens_b), max_seq_length, tokenizer
     )
+    features.label_id = _label_id(example, label_list)
+    features.is_cut = length > max_seq_length
     if ex_index < 5:
         logging.debug(
             "*** Example ***\nguid: %s\ntokens: %s\nlabel: %s (id = %s)",
@@ -202,6 +199,68 @@ def convert_single_example(
             features.label_id,
         )
     return features
+
+
+def _create_features(
+    tokens: list[str],
+    second_length: int,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> ClassificationFeatures:
+    """Returns the padded features of WordPieces, without a label."""
+    padding = [0] * (max_seq_length - len(tokens))
+    first_length = len(tokens) - second_length
+    return ClassificationFeatures(
+        input_ids=tokenizer.convert_tokens_to_ids(tokens) + padding,
+        input_mask=[1] * len(tokens) + padding,
+        segment_ids=[0] * first_length + [1] * second_length + padding,
+        label_id=None,
+    )
+
+
+def create_windows(
+    examples: Iterable[InputExample],
+    label_list: Sequence[str] | None,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+    doc_stride: int,
+) -> Iterator[list[ClassificationFeatures]]:
+    """Yields the windows of each text, and then logs how many texts are long.
+
+        [CLS] a tug pulls the barge [SEP]
+        [CLS] the barge past two piers [SEP]
+
+    Each window has the text's label, and weighs 1 / (number of windows).
+
+    Args:
+        examples: InputExamples of single texts.
+        label_list: see `convert_single_example`.
+        max_seq_length: WordPieces of a window with [CLS] and [SEP], at least 3.
+        tokenizer: a FullTokenizer.
+        doc_stride: WordPieces from the start of one window to that of the next.
+    """
+
+    def create(example: InputExample) -> list[ClassificationFeatures]:
+        pieces = tokenizer.tokenize(example.text_a)
+        label_id = _label_id(example, label_list)
+        # A text without WordPieces has a window too.
+        spans = windows.cut_spans(
+            max(len(pieces), 1), max_seq_length - 2, doc_stride
+        )
+        found = []
+        for start, length in spans:
+            tokens = ["[CLS]", *pieces[start : start + length], "[SEP]"]
+            each = _create_features(tokens, 0, max_seq_length, tokenizer)
+            each.label_id, each.weight = label_id, 1 / len(spans)
+            found.append(each)
+        return found
+
+    return windows.count_cut(
+        map(create, examples),
+        lambda found: len(found) > 1,
+        f"texts were longer than --max_seq_length={max_seq_length} and are "
+        f"read in windows, --doc_stride={doc_stride}",
+    )
 
 
 def convert_examples_to_features(
@@ -223,7 +282,9 @@ def count_cut(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[ClassificationFeatures]:
     """Yields the features; see `windows.count_cut`."""
-    what = f"texts were longer than --max_seq_length={max_seq_length}"
+    what = (
+        f"texts were longer than --max_seq_length={max_seq_length} and were cut"
+    )
     return windows.count_cut(features, lambda each: each.is_cut, what)
 
 
@@ -232,7 +293,7 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
 
     `label_ids` is one number, or one for each label in multi-label
     classification; integers, but in regression a float. An example without
-    a label has none.
+    a label has none. `example_weights` is there if the features have a weight.
     """
     # The original marks the padding of its last batch with 0.
     values: dict[str, Any] = {"is_real_example": [1]}
@@ -240,6 +301,8 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     if label_id is not None:
         is_list = isinstance(label_id, list)
         values["label_ids"] = label_id if is_list else [label_id]
+    if feature.weight is not None:
+        values["example_weights"] = [feature.weight]
     return records.encode_inputs(feature, values)
 
 

@@ -23,9 +23,8 @@ LABELS = [str(i) for i in range(NUM_CHOICES)]
 
 _ENDINGS = tuple(f"ending{i}" for i in range(NUM_CHOICES))
 _SET_FILES = {
-    "train": ("train.csv", "train.jsonl"),
-    "dev": ("val.csv", "val.jsonl"),
-    "test": ("test.csv", "test.jsonl"),
+    name: [f"{file}{ending}" for ending in (".csv", ".jsonl", ".parquet")]
+    for name, file in (("train", "train"), ("dev", "val"), ("test", "test"))
 }
 
 

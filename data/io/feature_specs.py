@@ -72,12 +72,14 @@ def classifier_features(
     max_seq_length: int,
     output_mode: str = "classification",
     num_labels: int | None = None,
+    has_weights: bool = False,
 ) -> Spec:
     """Returns the spec of run_classifier.py's records.
 
     `output_mode` is "classification", "multilabel", which alone needs
-    `num_labels`, or "regression".
+    `num_labels`, or "regression". `has_weights` reads the weights of windows.
     """
+    weights = {"example_weights": _flags(dtype="float32")}
     label_ids = {
         "classification": Feature((), at_least=0),
         "multilabel": _flags(num_labels or 0),
@@ -87,6 +89,7 @@ def classifier_features(
         **_inputs(max_seq_length),
         "label_ids": label_ids[output_mode],
         "is_real_example": _flags(),
+        **(weights if has_weights else {}),
     }
 
 
@@ -96,6 +99,14 @@ def swag_features(max_seq_length: int, num_choices: int) -> Spec:
         "label_ids": Feature((), at_least=0, at_most=num_choices - 1),
         "is_real_example": _flags(),
     }
+
+
+def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
+    """Returns the spec of records of two texts each, and of their scores."""
+    spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
+    if has_scores:
+        spec["label_ids"] = Feature((), "float32", -_LARGEST, _LARGEST)
+    return spec
 
 
 def ner_features(max_seq_length: int) -> Spec:

@@ -49,13 +49,16 @@ def find_set_file(
 ) -> str:
     """Returns the path of a set's file, the one that exists.
 
+    Its name may have `.gz` after it.
+
     Raises:
         FileNotFoundError: `data_dir` has none of the `file_names`; the message
             names the set.
         ValueError: it has several.
     """
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
-    found = list(filter(os.path.isfile, paths))
+    packed = [f"{path}.gz" for path in paths]
+    found = list(filter(os.path.isfile, [*paths, *packed]))
     if not found:
         raise FileNotFoundError(
             f"there is no {name} set in {data_dir}: it must be named "

@@ -1,15 +1,46 @@
-"""Tables by column names: CSV, TSV and JSON lines.
+"""Tables by column names: CSV, TSV, JSON lines and Parquet, row by row.
 
-UTF-8, with or without a byte-order mark; errors name the file and the line.
+The one reader of tables, for training and for predict.py. Text is UTF-8, with
+or without a byte-order mark, and may be packed (`.gz`). A table of any size
+takes the memory of a few rows. Errors name the file and the line.
 """
 
+import contextlib
 import csv
+import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from data.io import text_files
 from files.json_files import parse_json
 from files.paths import StrPath
+
+# What a file holds, by the ending of its name.
+ENDINGS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".txt": "text",
+}
+FORMS = tuple(dict.fromkeys(ENDINGS.values()))
+# Characters that may separate cells, the usual one first.
+_DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
+# Rows of Parquet that are read at a time.
+_PARQUET_ROWS = 256
+
+# The number of a row's first line; its cells by column, or what is wrong.
+Row = tuple[int, dict[str, Any] | ValueError]
+# For each column that must be there, the names that it may have.
+Needed = Sequence[Sequence[str]]
+
+
+def form_of(path: StrPath) -> str | None:
+    """Returns which of FORMS a file's name says; None if it says none."""
+    name = str(path).removesuffix(".gz")
+    return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
 
 
 def read_table(
@@ -19,18 +50,13 @@ def read_table(
     quoting: bool = True,
     optional_columns: Sequence[str] = (),
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the cells of some columns of a table, line by line.
-
-    The first line names the columns. If the columns are given by number,
-    from 1, the table has no such line.
+    """Yields the cells of some columns of a table; a bad row is an error.
 
     Args:
-        path: a file that ends in `.csv`, `.tsv` or, for JSON objects, one a
-            line, `.jsonl`.
+        path: a file whose name ends as ENDINGS lists.
         text_columns: columns whose cells must be text, at least one.
-        columns: other columns; their cells may be of any type in JSON.
-        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
-            write them; otherwise it is an ordinary character.
+        columns: other columns; in JSON and Parquet, cells may have any type.
+        quoting: see `read_rows`.
         optional_columns: other columns that the table, or a JSON object in it,
             may lack.
 
@@ -43,44 +69,170 @@ def read_table(
         OSError: the file cannot be read.
         ValueError: a column is missing, or a line is malformed.
     """
-    columns = [*text_columns, *columns]
-    path = str(path)
-    # Some editors begin a file with a byte order mark.
-    lines = (
-        line if number > 1 else line.removeprefix("\ufeff")
-        for number, line in text_files.read_numbered(path, is_quoted=True)
-    )
-    if path.endswith(".jsonl"):
-        found = _read_json_lines(path, lines, columns, optional_columns)
-    else:
-        rows = _read_separated(path, lines, quoting)
-        found = _select_columns(rows, columns, optional_columns)
-    for where, cells in found:
-        for column, cell in zip(text_columns, cells, strict=False):
-            if not isinstance(cell, str):
+    needed = [*text_columns, *columns]
+    names = [*needed, *optional_columns]
+    for number, row in read_rows(
+        path, [[name] for name in needed], optional_columns, quoting=quoting
+    ):
+        where = f"{path}, line {number}"
+        if isinstance(row, ValueError):
+            raise ValueError(f"{where}: {row}")
+        for column in text_columns:
+            if not isinstance(row[column], str):
                 raise ValueError(
                     f"{where}, column {column!r}: the text must be a string. "
-                    f"Received: {str(cell)[:80]}"
+                    f"Received: {str(row[column])[:80]}"
                 )
-        yield where, cells
+        yield where, [row.get(name) for name in names]
+
+
+def read_rows(
+    path: StrPath,
+    needed: Needed = (),
+    optional: Sequence[str] = (),
+    form: str | None = None,
+    quoting: bool = True,
+    most: int | None = None,
+) -> Iterator[Row]:
+    """Yields the rows of a table, and an error for each that is malformed.
+
+    The first line of CSV and TSV names the columns. If all columns to read are
+    numbers, from 1, there is no such line. Commas, semicolons or tabs may
+    separate the cells of CSV.
+
+    Args:
+        path: a file, or text_files.STDIN.
+        needed: columns that must be there.
+        optional: other columns to read.
+        form: one of FORMS; None = by the name's ending or else by the first
+            line, of which `{` begins JSON and anything else is text.
+        quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
+            write them; otherwise it is an ordinary character.
+        most: maximum bytes of a line and of a cell. With it, bytes that are
+            not UTF-8 become lone surrogates. Without it, they are dropped
+            with a warning.
+
+    Yields:
+        (number, {column: cell}), of the columns to read that the row has; all
+        of JSON. Plain text has the one column `text`.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a column is missing, or quotes hide where rows begin.
+    """
+    form = form or form_of(path)
+    if form == "parquet":
+        yield from _read_parquet(path, needed, optional)
+        return
+    lines = _read_lines(path, most)
+    if form is None:
+        first = next(filter(_is_filled, lines), None)
+        lines = itertools.chain([first] if first else [], lines)
+        is_json = first and str(first[1]).lstrip().startswith("{")
+        form = "jsonl" if is_json else "text"
+    if form in _DELIMITERS:
+        text = _join(path, lines)
+        # A cell may be a whole document; by default it has 131,072 characters.
+        csv.field_size_limit(max(most or 2**31 - 1, 1 << 17))
+        yield from _read_separated(path, text, needed, optional, form, quoting)
+        return
+    for number, line in filter(_is_filled, lines):
+        if isinstance(line, ValueError):
+            yield number, line
+        elif form == "text":
+            yield number, {"text": line.rstrip("\r")}
+        else:
+            yield number, _parse_row(line, needed)
+
+
+def _read_lines(
+    path: StrPath, most: int | None
+) -> Iterator[tuple[int, str | ValueError]]:
+    """Yields (number, line); an error for a line that is too long."""
+    lines: Iterable[tuple[int, str | None]]
+    if most is None:
+        lines = text_files.read_numbered(path, is_quoted=True)
+    else:
+        lines = enumerate(text_files.read_limited(path, most), start=1)
+    for number, line in lines:
+        if line is None:
+            limit = f"{(most or 0) >> 20} MiB"
+            error = f"the line has more than {limit}; shorten it"
+            yield number, ValueError(error)
+        else:
+            # Some editors begin a file with a byte order mark.
+            yield number, line.removeprefix("\ufeff") if number == 1 else line
+
+
+def _is_filled(numbered: tuple[int, str | ValueError]) -> bool:
+    return bool(str(numbered[1]).strip())
+
+
+def _parse_row(line: str, needed: Needed) -> dict[str, Any] | ValueError:
+    """Returns the object in a line of JSON, or what is wrong with it."""
+    try:
+        row: dict[str, Any] = parse_json(line, "the row")
+    except ValueError as error:
+        return error
+    for names in needed:
+        if row.keys().isdisjoint(names):
+            wanted = " or ".join(map(repr, names))
+            return ValueError(f"there is no {wanted} among its fields {[*row]}")
+    return row
+
+
+def _join(
+    path: StrPath, lines: Iterable[tuple[int, str | ValueError]]
+) -> Iterator[str]:
+    """Yields the lines of CSV or TSV with their ends."""
+    for number, line in lines:
+        if isinstance(line, ValueError):
+            raise ValueError(f"{path}, line {number}: {line}")
+        yield f"{line}\n"
 
 
 def _read_separated(
-    path: str, lines: Iterable[str], quoting: bool
-) -> Iterator[tuple[str, list[str]]]:
-    """Yields (where, all cells) for each line of CSV or TSV, of one width."""
-    # A cell may be a whole document; by default 131,072 characters are the end.
-    csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(
-        (line + "\n" for line in lines),
-        delimiter="\t" if path.endswith(".tsv") else ",",
-        quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
-        strict=True,
-    )
-    width = None
+    path: StrPath,
+    text: Iterator[str],
+    needed: Needed,
+    optional: Sequence[str],
+    form: str,
+    quoting: bool,
+) -> Iterator[Row]:
+    """Yields the rows of CSV or TSV, all of one width."""
+    wanted = [*itertools.chain(*needed), *optional]
+    are_numbers = all(name.isdecimal() and int(name) > 0 for name in wanted)
+
+    def read(lines: Iterable[str], delimiter: str) -> Any:
+        return csv.reader(
+            lines,
+            delimiter=delimiter,
+            quoting=csv.QUOTE_MINIMAL if quoting else csv.QUOTE_NONE,
+            strict=True,
+        )
+
+    def name(row: Sequence[str]) -> Sequence[str]:
+        numbers = [str(number) for number in range(1, len(row) + 1)]
+        return numbers if are_numbers else row
+
+    # The first line that is not blank tells the delimiter.
+    head: list[str] = []
+    while not "".join(head).strip() and (line := next(text, "")):
+        head.append(line)
+    # That finds the columns, or else most of them.
+    fits = {delimiter: (False, 0) for delimiter in _DELIMITERS[form]}
+    for delimiter in fits:
+        # A malformed line is an error below.
+        with contextlib.suppress(csv.Error):
+            names = name(next(read(head[-1:], delimiter), []))
+            has_all = all(not {*some}.isdisjoint(names) for some in needed)
+            fits[delimiter] = has_all, 0 if has_all else len(names)
+    reader = read(itertools.chain(head, text), max(fits, key=fits.__getitem__))
+    columns: list[tuple[str, int]] = []
+    width = 0
     while True:
         # A quoted cell may span lines: the first one counts.
-        where = f"{path}, line {reader.line_num + 1}"
+        number = reader.line_num + 1
         try:
             row = next(reader, None)
         except csv.Error as error:
@@ -90,79 +242,95 @@ def _read_separated(
             )
             if "new-line character" in str(error):
                 problem = text_files.CARRIAGE_RETURN
-            raise ValueError(f"{where}: {problem}") from None
+            # Nobody knows which rows a quote has swallowed.
+            if reader.line_num > number or not width:
+                raise ValueError(f"{path}, line {number}: {problem}") from None
+            yield number, ValueError(problem)
+            continue
         if row is None:
             return
         if not row:
             continue
-        width = width or len(row)
-        _check_width(row, width, where)
-        yield where, row
+        if not width:
+            names, width = name(row), len(row)
+            where = f"{path}, line {number}"
+            columns = _find_columns(names, needed, optional, where)
+            if not are_numbers:
+                continue
+        if len(row) == width:
+            yield number, {column: row[index] for column, index in columns}
+        else:
+            problem = f"{len(row)} columns, where {width} are needed"
+            received = f"the line has {problem}. Received: {row}"
+            yield number, ValueError(received[:300])
 
 
-def _check_width(row: list[str], width: int, where: str) -> None:
-    if len(row) != width:
+def _find_columns(
+    names: Sequence[str],
+    needed: Needed,
+    optional: Sequence[str],
+    where: str,
+) -> list[tuple[str, int]]:
+    """Returns (name, index) of the columns of a table that are to be read.
+
+    Raises:
+        ValueError: one that must be there is not, or one is there twice.
+    """
+    found = []
+    for some in (*needed, *([name] for name in optional)):
+        matches = [each for each in enumerate(names) if each[1] in some]
+        if len(matches) != 1 and (matches or some in needed):
+            raise ValueError(
+                f"{where}: the table must have one column "
+                f"{' or '.join(map(repr, some))}; its columns are "
+                f"{', '.join(map(repr, names))[:500]}. Name the right one "
+                "(--text_column, --label_column and so on), or number it if "
+                "CSV or TSV does not name its columns"
+            )
+        found += [(name, index) for index, name in matches]
+    return found
+
+
+def _read_parquet(
+    path: StrPath, needed: Needed, optional: Sequence[str]
+) -> Iterator[Row]:
+    """Yields the rows of Parquet, numbered from 1."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
         raise ValueError(
-            f"{where}: the line has {len(row)} columns, where {width} are "
-            f"needed. Received: {row}"[:300]
-        )
-
-
-def _select_columns(
-    rows: Iterable[tuple[str, list[str]]],
-    columns: Sequence[str],
-    optional_columns: Sequence[str],
-) -> Iterator[tuple[str, list[Any]]]:
-    """Yields (where, cells of the columns) out of (where, all cells)."""
-    wanted = [*columns, *optional_columns]
-    indexes = None
-    if all(column.isdecimal() and int(column) > 0 for column in wanted):
-        indexes = [int(column) - 1 for column in wanted]
-    for where, row in rows:
-        if indexes is None:
-            indexes = [_find_column(row, column, where) for column in columns]
-            indexes += [
-                _find_column(row, column, where) if column in row else len(row)
-                for column in optional_columns
-            ]
-            continue
-        num_needed = max(indexes[: len(columns)]) + 1
-        _check_width(row, max(len(row), num_needed), where)
-        yield (
-            where,
-            [row[index] if index < len(row) else None for index in indexes],
-        )
-
-
-def _find_column(header: list[str], column: str, where: str) -> int:
-    """Returns the index of the only column with this name."""
-    if header.count(column) != 1:
+            f"{path}: Parquet needs pyarrow; pip install -r "
+            "requirements/tables.txt"
+        ) from None
+    try:
+        with (
+            text_files.open_raw(path) as file,
+            parquet.ParquetFile(file) as table,
+        ):
+            found = _find_columns(
+                table.schema_arrow.names, needed, optional, str(path)
+            )
+            names = [name for name, _ in found]
+            rows = itertools.chain.from_iterable(
+                batch.to_pylist()
+                for batch in table.iter_batches(_PARQUET_ROWS, columns=names)
+            )
+            for number, row in enumerate(rows, start=1):
+                yield number, {name: _to_json(row[name]) for name in names}
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        reason = " ".join(str(error).split())[:200]
         raise ValueError(
-            f"{where}: the table must have one column {column!r}; its "
-            f"first line names {header}. Give the columns' names, or "
-            "their numbers if the table does not name them; commas part the "
-            "columns of .csv, and tabs those of .tsv"
-        )
-    return header.index(column)
+            f"{path} cannot be read as Parquet: {reason}"
+        ) from error
 
 
-def _read_json_lines(
-    path: str,
-    lines: Iterable[str],
-    columns: Sequence[str],
-    optional_columns: Sequence[str],
-) -> Iterator[tuple[str, list[Any]]]:
-    """Yields (where, values of the columns) for each line of JSON."""
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        where = f"{path}, line {number}"
-        content = parse_json(line, where)
-        for column in columns:
-            if column not in content:
-                raise ValueError(
-                    f"{where}: there is no {column!r} among its fields "
-                    f"{list(content)}"
-                )
-        cells = [content[column] for column in columns]
-        yield where, cells + [content.get(name) for name in optional_columns]
+def _to_json(cell: Any) -> Any:
+    """Returns a cell as JSON would have it."""
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return None
+    if isinstance(cell, str | int | float | list | dict | None):
+        return cell
+    return str(cell)

@@ -21,6 +21,8 @@ from files.named_errors import named_errors
 from files.paths import StrPath
 from files.patterns import find_matches
 
+# The path that stands for standard input.
+STDIN = "<stdin>"
 CARRIAGE_RETURN = (
     "a carriage return stands inside the line; save the file with line feeds "
     "(Unix) or both (Windows)"
@@ -51,7 +53,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
             found = [scheme + path for path in matches if os.path.isfile(path)]
         if not found:
             raise FileNotFoundError(
-                f"--{flag_name}: no file matches '{pattern}'; give the path "
+                f"--{flag_name}: no file matches '{pattern}'; use the path "
                 "of a file that exists, or a pattern that matches one"
             )
         files.extend(found)
@@ -64,13 +66,19 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 @contextlib.contextmanager
 def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file to read its bytes as they are stored; errors name it."""
+    """Opens a file, or STDIN, to read its bytes as they are stored.
+
+    Errors name it.
+    """
     with named_errors(path):
-        with (
-            _gfile().GFile(path, "rb")
-            if is_remote(path)
-            else open(path, "rb") as file
-        ):
+        if path == STDIN:
+            # Not sys.stdin, which cannot be closed while a thread waits for it.
+            opened = open(0, "rb", closefd=False)
+        elif is_remote(path):
+            opened = _gfile().GFile(path, "rb")
+        else:
+            opened = open(path, "rb")
+        with opened as file:
             yield file
 
 
@@ -138,6 +146,29 @@ def read_numbered(
         logging.warning(warning)
 
 
+def read_limited(path: StrPath, most: int) -> Iterator[str | None]:
+    """Yields the lines of requests, which may be of any bytes and length.
+
+    Bytes that are not UTF-8 become lone surrogates, which are no text, and a
+    line of more than `most` bytes, its end included, becomes None.
+
+    Raises:
+        OSError, ValueError: as for `read_lines`.
+    """
+    with open_binary(path) as file:
+        is_first = True
+        while line := file.readline(most):
+            if is_first:
+                check_first_line(line, path)
+            is_first, end = False, line
+            while len(end) == most and not end.endswith(b"\n"):
+                end = file.readline(most)
+            if end is line:
+                yield line.decode("utf-8", "surrogateescape").rstrip("\n")
+            else:
+                yield None
+
+
 def read_block(
     path: StrPath,
     start: int,
@@ -150,7 +181,7 @@ def read_block(
         path: a text file, as for `read_lines`.
         start: first byte, where a line begins.
         end: end byte, exclusive; None = the end of the file.
-        dropped: as for `read_lines`.
+        dropped: see `read_lines`.
 
     Yields:
         str, white space at both ends removed; "" for a blank line.
@@ -174,6 +205,10 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     Raises:
         ValueError: see `read_lines`.
     """
+    if line.startswith(b"\x1f\x8b"):
+        raise ValueError(
+            f"{path} is packed by gzip; give it a name that ends in .gz"
+        )
     # Every second byte of English in UTF-16 is zero, and of other scripts
     # those of blanks and line ends.
     is_wide = line.count(0) > max(len(line) // 3, 4)

@@ -1,14 +1,16 @@
-"""Named entities: reads tagged sentences in CoNLL-2003's layout."""
+"""Named entities: reads tagged sentences, in columns or as spans of texts."""
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from absl import logging
 
 from data.io import text_files
 from data.io.sets import SetReader, find_set_file
+from data.ner import spans
 from data.ner.scoring import to_scheme
+from data.ner.words import split_words
 from files.labels import check_labels
 from files.paths import StrPath
 
@@ -18,43 +20,53 @@ _TAG = re.compile("O|[BIESLUM](-.+)?")
 # A word and its tag, parted by another character.
 _OTHER_COLUMNS = re.compile(".+[,;|](O|[BIESLUM](-.+)?)")
 _SET_FILES = {
-    "train": ("train.txt", "eng.train"),
-    "dev": ("valid.txt", "dev.txt", "eng.testa"),
-    "test": ("test.txt", "eng.testb"),
+    "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
+    "dev": (
+        *("valid.txt", "dev.txt", "eng.testa"),
+        *("dev.jsonl", "dev.json", "valid.jsonl", "valid.json"),
+    ),
+    "test": ("test.txt", "eng.testb", "test.jsonl", "test.json"),
 }
 
 
 @dataclasses.dataclass(slots=True)
 class NerExample:
-    """One sentence.
+    """One sentence, or one text of a file of spans.
 
     Attributes:
         guid: str, names the example.
         words: list of str.
         labels: list of str, the words' tags.
         document: int, the number of the document it is in.
+        text: str, of a file of spans, else "".
+        places: list of (start, end) in the text, of its words.
     """
 
     guid: str
     words: list[str]
     labels: list[str]
     document: int
+    text: str = ""
+    places: Sequence[tuple[int, int]] = ()
 
 
 class NerProcessor(SetReader[NerExample]):
-    """Reads the sets of a data folder, in CoNLL-2003's layout.
+    """Reads the sets of a data folder.
 
-    A line holds a word and its tag in columns, parted by tabs if the file's
-    first line has one, else by runs of blanks; an empty line ends a sentence, a
-    line of -DOCSTART- a document. All lines have as many columns; others that
-    begin with # are comments. Tags may be in any scheme of scoring.py, such as
-    the first release's IOB1. They become IOB2, or the scheme of the given
-    labels. In a test set tags may be missing.
+    Files of .json and .jsonl have texts with spans, see spans.py. Others are in
+    CoNLL-2003's layout: a line is a word and its tag in columns, parted by tabs
+    if the file's first line has one, else by runs of blanks. An empty line ends
+    a sentence, a line of -DOCSTART- a document. All lines have as many columns;
+    others that begin with # are comments. In a test set tags may be missing.
+
+    Tags may be in any scheme of scoring.py, such as the first release's IOB1.
+    They become IOB2, or the scheme of the given labels.
 
     Args:
         labels: list of str; None for those of the train set, "O" first.
         text_column: number of the words' column, from 1; None = the first.
         label_column: number of the tags' column, from 1; None = the last.
+        split_words: function that cuts a text with spans into words.
 
     Raises:
         ValueError: the labels are fewer than two, or not distinct.
@@ -65,7 +77,9 @@ class NerProcessor(SetReader[NerExample]):
         labels: list[str] | None = None,
         text_column: int | None = None,
         label_column: int | None = None,
+        split_words: spans.Split = split_words,
     ) -> None:
+        self._split_words = split_words
         if labels is not None:
             check_labels(labels, "--labels", fewest=2)
         self._labels = labels
@@ -75,11 +89,11 @@ class NerProcessor(SetReader[NerExample]):
     def get_labels(self, data_dir: StrPath) -> list[str]:
         """Returns the list of labels; errors as `read_set`."""
         if self._labels is None:
-            tags = {
-                label
-                for example in self.read_set(data_dir, "train")
-                for label in example.labels
-            }
+            examples = self.read_set(data_dir, "train")
+            tags = {tag for example in examples for tag in example.labels}
+            if examples[0].text:
+                # Another set may have longer entities of a type.
+                tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
                     f"the train set in {data_dir} has no tag but O; mark the "
@@ -91,7 +105,8 @@ class NerProcessor(SetReader[NerExample]):
     def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
         """See SetReader."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
-        labels = self._labels
+        if path.removesuffix(".gz").endswith((".json", ".jsonl")):
+            return self._read_spans(path, name)
         sentences = [*_read_sentences(path, self._label_column)]
         if not sentences:
             raise ValueError(f"{path} holds no sentence")
@@ -132,13 +147,7 @@ class NerProcessor(SetReader[NerExample]):
                     _check_tag(columns[label_column - 1], f"{path}, line {n}")
                     for n, columns in lines
                 ]
-            tags = to_scheme(tags, labels or ())
-            for tag, (number, _) in zip(tags, lines, strict=True):
-                if labels is not None and tag not in labels:
-                    raise ValueError(
-                        f"{path}, line {number}: unknown tag {tag!r}; the tags "
-                        f"are {labels}"
-                    )
+            tags = self._convert(tags, [f"{path}, line {n}" for n, _ in lines])
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
         first = examples[0].words
@@ -158,6 +167,40 @@ class NerProcessor(SetReader[NerExample]):
                 *(path, text_column, label_column, width),
             )
         return examples
+
+    def _read_spans(self, path: str, name: str) -> list[NerExample]:
+        """Returns the examples of a file of spans."""
+        for flag in ("text_column", "label_column"):
+            if column := getattr(self, f"_{flag}"):
+                raise ValueError(
+                    f"--{flag}={column} is for files of columns, and {path} "
+                    "has texts with spans; leave out the flag"
+                )
+        examples: list[NerExample] = []
+        for each in spans.read(path, self._split_words, name != "test"):
+            tags = self._convert(each.tags, [each.where] * len(each.tags))
+            words = [each.text[start:end] for start, end in each.places]
+            number = len(examples) + 1
+            guid = f"{name}-{number}"
+            examples.append(
+                NerExample(guid, words, tags, number, each.text, each.places)
+            )
+        if not examples:
+            raise ValueError(f"{path} contains no text with an annotation")
+        return examples
+
+    def _convert(self, tags: list[str], where: list[str]) -> list[str]:
+        """Returns tags in the scheme of the labels, checked; see `to_scheme`.
+
+        `where` is, for each tag, the start of the message about it.
+        """
+        tags = to_scheme(tags, self._labels or ())
+        for tag, place in zip(tags, where, strict=True):
+            if self._labels is not None and tag not in self._labels:
+                raise ValueError(
+                    f"{place}: unknown tag {tag!r}; the tags are {self._labels}"
+                )
+        return tags
 
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True

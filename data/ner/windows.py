@@ -14,15 +14,16 @@ import dataclasses
 import itertools
 import json
 import os
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from absl import logging
 
 from data.io import records
+from data.ner import legal_tags
 from data.ner.reading import NerExample
+from data.ner.scoring import find_entities
 from data.text.tokenization import FullTokenizer
 from data.text.windows import check_is_max_context, cut_spans
 from files.atomic import atomic_open
@@ -30,14 +31,6 @@ from files.paths import StrPath
 from files.run_files import register
 
 register("test_predictions.txt", "predictions.jsonl", are_results=True)
-
-# What stands between words without spaces: em dashes, horizontal bars and
-# ellipses, and how they are typed.
-_BETWEEN_WORDS = re.compile(r"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+)")
-# White space of the graph's regular expressions; str.split knows more kinds.
-_SPACES = re.compile(
-    "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
-)
 
 
 @dataclasses.dataclass(slots=True)
@@ -146,31 +139,6 @@ def _tokenize(
     return tokens, words
 
 
-def split_words(text: str) -> list[str]:
-    """Returns the words of running text, cut as in CoNLL's files.
-
-        He's "in" (St. Ives). York--often -> He's " in " ( St . Ives ).
-                                             York -- often
-
-    The punctuation that begins or ends a word, and dashes and dots between
-    words, are words of their own; see serving/ner.py.
-    """
-    words = []
-    for chunk in _SPACES.split(_BETWEEN_WORDS.sub(r" \1 ", text)):
-        begin, end = 0, len(chunk)
-        while begin < end and _is_punctuation(chunk[begin]):
-            begin += 1
-        while begin < end and _is_punctuation(chunk[end - 1]):
-            end -= 1
-        parts = chunk[:begin], chunk[begin:end], chunk[end:]
-        words += [word for part in parts for word in part.split()]
-    return words
-
-
-def _is_punctuation(char: str) -> bool:
-    return unicodedata.category(char).startswith("P")
-
-
 def encode_ner_features(feature: NerFeatures) -> bytes:
     """Serializes NerFeatures as a tf.train.Example, bytes."""
     names = ("label_ids", "label_weights")
@@ -181,22 +149,53 @@ def encode_ner_features(feature: NerFeatures) -> bytes:
 def decode_predictions(
     examples: Sequence[NerExample],
     features: Iterable[NerFeatures],
-    predicted_ids: Iterable[np.ndarray],
+    scores: Iterable[np.ndarray],
     label_list: Sequence[str],
+    only_legal: bool = False,
 ) -> list[list[str]]:
     """Returns the predicted tags of each example, a list of lists of str.
 
-    `predicted_ids` has for each feature, int [max_seq_length], the label that
-    scores highest at each position.
+    Args:
+        examples: the sentences.
+        features: their windows.
+        scores: for each window float [max_seq_length, L], the logit or the
+            logarithm of the probability of each tag at each position.
+        label_list: the L tags.
+        only_legal: whether to take the best legal sequence of tags, see
+            legal_tags.py, instead of the best tag of each word.
 
     Raises:
-        ValueError: there are more or fewer predictions than features.
+        ValueError: there are more or fewer scores than features.
     """
-    tags = [["O"] * len(example.words) for example in examples]
-    for feature, ids in zip(features, predicted_ids, strict=True):
+    found = select_words(examples, features, scores, len(label_list))
+    return [
+        [label_list[i] for i in legal_tags.decode(rows, label_list, only_legal)]
+        for rows in found
+    ]
+
+
+def select_words(
+    examples: Sequence[NerExample],
+    features: Iterable[NerFeatures],
+    values: Iterable[np.ndarray],
+    num_labels: int,
+) -> list[np.ndarray]:
+    """Returns the values at each sentence's words, float [words, num_labels].
+
+    Args:
+        examples: the sentences.
+        features: their windows.
+        values: for each window float [max_seq_length, num_labels].
+        num_labels: number of tags.
+    """
+    found = [
+        np.zeros((len(example.words), num_labels), np.float32)
+        for example in examples
+    ]
+    for feature, rows in zip(features, values, strict=True):
         for position, example_index, word_index in feature.words:
-            tags[example_index][word_index] = label_list[int(ids[position])]
-    return tags
+            found[example_index][word_index] = rows[position]
+    return found
 
 
 def write_predictions(
@@ -207,7 +206,8 @@ def write_predictions(
     """Writes test_predictions.txt and predictions.jsonl.
 
     The former has lines of word, right and predicted tag, as conlleval reads
-    them. The latter has a JSON object a sentence, with guid, words and labels.
+    them. The latter has a JSON object a sentence, with guid, words and labels;
+    of a file of spans also the text and its `entities`, [start, end, label].
 
     Raises:
         OSError: a file cannot be written.
@@ -223,11 +223,21 @@ def write_predictions(
             ):
                 table.write(f"{' '.join(row)}\n".encode())
             table.write(b"\n")
-            entry = {
+            entry: dict[str, Any] = {
                 "guid": example.guid,
                 "words": example.words,
                 "labels": predicted,
             }
+            if example.text:
+                entry["text"] = example.text
+                entry["entities"] = [
+                    [
+                        example.places[first][0],
+                        example.places[last - 1][1],
+                        kind,
+                    ]
+                    for kind, first, last in find_entities(predicted)
+                ]
             line = json.dumps(entry, ensure_ascii=False)
             lines.write(f"{line}\n".encode())
     logging.info("Wrote %d sentences to %s", len(tags), path)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from absl import logging
 
 from data.io import text_files
-from files.json_files import parse_json, read_json
+from files.json_files import parse_json
 from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
@@ -147,13 +147,14 @@ def read_questions(
 
 def _read_entries(input_file: StrPath) -> list[Any]:
     path = os.fspath(input_file)
-    if path.endswith(".jsonl"):
+    if path.removesuffix(".gz").endswith(".jsonl"):
         return [
             parse_json(line, f"{path}, line {number}")
             for number, line in text_files.read_numbered(path, is_quoted=True)
             if line.strip()
         ]
-    found = read_json(path, object)
+    with text_files.open_binary(path) as file:
+        found = parse_json(file.read(), path, object)
     return (
         found if isinstance(found, list) else field(found, "data", list, path)
     )

@@ -144,7 +144,7 @@ def _number(
     counted = count_cut(
         examples,
         lambda each: len(tokenizer.tokenize(each.question_text)) > limit,
-        f"questions were longer than --max_query_length={limit}",
+        f"questions were longer than --max_query_length={limit} and were cut",
     )
     return enumerate(counted)
 

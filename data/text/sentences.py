@@ -32,7 +32,7 @@ def check_language(language: str) -> None:
     code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
     if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
         raise ValueError(
-            f"--sentence_split={language} is not a language code; give one "
+            f"--sentence_split={language} is not a language code; use one "
             "of ISO 639, such as en, de or zh"
         )
 
@@ -99,7 +99,8 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must return a list of str. Given "
                 f"{text[:80]!r} it returned {str(returned)[:80]}"
             )
-        return words
+        # White space between words is none.
+        return [word for word in words if word.strip()]
 
     segment("A tug left the harbor.")
     return segment

@@ -11,14 +11,14 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
 
 from data.io import text_files
-from data.text import casing, tokenizer_json
+from data.text import casing, sentences, tokenizer_json
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
+from data.text.word_cache import WordCache
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _CHUNK = 8192
 # Words end there, whatever follows: at white space, before an ideograph.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
-# Maximum words cached by each tokenizer, and longest word worth caching.
-MAX_CACHED_WORDS = 1 << 17
-_MAX_CACHED_LENGTH = 64
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
@@ -75,12 +72,13 @@ class FullTokenizer:
             else if it has no upper-case letters.
 
     Attributes:
-        vocab_file: as given.
+        vocab_file: path of the vocabulary.
         vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
             of a tokenizer.json, those of the vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: its id}.
         do_lower_case: bool.
+        segmenter: "module:function", as --segmenter names it, or None.
         stated_casing: whether a tokenizer.json lower-cases; None if the file
             is another one.
 
@@ -97,6 +95,7 @@ class FullTokenizer:
         do_lower_case: bool | None = True,
     ) -> None:
         self.vocab_file = vocab_file
+        self.segmenter: str | None = None
         with text_files.open_binary(vocab_file) as file:
             self.vocab_bytes: bytes = file.read()
         self.stated_casing: bool | None = None
@@ -146,8 +145,21 @@ class FullTokenizer:
         self._word_pieces = WordCache(self.tokenize_word)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves the layer out: worker processes do without TensorFlow."""
-        return {k: v for k, v in self.__dict__.items() if k != "layer"}
+        """Leaves out the layer, as worker processes do without TensorFlow.
+
+        The segmenter's function is imported there again.
+        """
+        left_out = ("layer", "segment")
+        return {k: v for k, v in self.__dict__.items() if k not in left_out}
+
+    @functools.cached_property
+    def segment(self) -> Callable[[str], list[str]] | None:
+        """The function of `segmenter`; None without one.
+
+        Raises:
+            ValueError: see `sentences.segmenter`.
+        """
+        return sentences.segmenter(self.segmenter) if self.segmenter else None
 
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
@@ -163,9 +175,16 @@ class FullTokenizer:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Casing, and a checksum of the words: what tells tokenizers apart."""
+        """Casing, segmenter, and a checksum of the words.
+
+        That is what tells tokenizers apart.
+        """
         checksum = zlib.crc32("\n".join(self.tokens).encode())
-        return {"do_lower_case": self.do_lower_case, "vocab": f"{checksum:08x}"}
+        return {
+            "do_lower_case": self.do_lower_case,
+            "segmenter": self.segmenter,
+            "vocab": f"{checksum:08x}",
+        }
 
     def check_vocab(
         self,
@@ -191,7 +210,7 @@ class FullTokenizer:
         if missing:
             raise ValueError(
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
-                "lines; give a BERT vocabulary, one WordPiece a line"
+                "lines; use a BERT vocabulary, one WordPiece a line"
             )
         # No text is cut into empty lines at the end, such as an editor adds.
         while (
@@ -202,7 +221,7 @@ class FullTokenizer:
         if rows_left < 0:
             raise ValueError(
                 f"{path} is larger than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; give the vocabulary that the "
+                f"but vocab_size is {vocab_size}; use the vocabulary that the "
                 "model's configuration was made for"
             )
         warnings = []
@@ -230,8 +249,24 @@ class FullTokenizer:
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
-        words = clean_text(convert_to_unicode(text)).split()
-        return self._word_pieces.of_all(words)
+        text = self.space_words(convert_to_unicode(text))
+        return self._word_pieces.of_all(clean_text(text).split())
+
+    def space_words(self, text: str) -> str:
+        """Returns a text with spaces between the words of the segmenter.
+
+        Raises:
+            ValueError: the segmenter fails, or changes more than white space.
+        """
+        if not self.segment:
+            return text
+        spaced = " ".join(self.segment(text))
+        if "".join(spaced.split()) != "".join(text.split()):
+            raise ValueError(
+                f"--segmenter={self.segmenter} must return the words of a text "
+                f"as they are. Given {text[:80]!r} it returned {spaced[:80]!r}"
+            )
+        return spaced
 
     def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
         """Returns the WordPieces of `text`, at least `num_tokens` if it has so.
@@ -270,11 +305,13 @@ def load_tokenizer(
     """Returns a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: of the command; see `casing.find_casing`.
+        options: options of the script; see `casing.find_casing`. Its
+            `segmenter`, if there is one, splits the texts into words.
         vocab_size: the model's number of WordPieces; None = not checked.
 
     Raises:
-        ValueError: as `FullTokenizer.check_vocab` and `casing.find_casing`.
+        ValueError: see `FullTokenizer.check_vocab`, `casing.find_casing` and
+            `sentences.segmenter`.
         OSError: the vocabulary cannot be read.
     """
     tokenizer = FullTokenizer(options.vocab_file, None)
@@ -282,6 +319,9 @@ def load_tokenizer(
     tokenizer.set_casing(
         casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
     )
+    tokenizer.segmenter = getattr(options, "segmenter", None)
+    # Imported now, so that a wrong name is found before any long work.
+    tokenizer.segment  # noqa: B018
     return tokenizer
 
 
@@ -355,25 +395,3 @@ class WordpieceTokenizer:
             pieces.append(prefix + token[start:end])
             start, prefix = end, "##"
         return pieces
-
-
-class WordCache(dict):
-    """Caches a function's results by word, up to a limit."""
-
-    def __init__(self, function: Callable[[str], list]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, word: str) -> list:
-        """Calls the function."""
-        result = self._function(word)
-        if len(word) <= _MAX_CACHED_LENGTH:
-            # Cleared when full: frequent words soon return.
-            if len(self) >= MAX_CACHED_WORDS:
-                self.clear()
-            self[word] = result
-        return result
-
-    def of_all(self, words: Iterable[str]) -> list:
-        """Returns the results for all words, as one list."""
-        return list(chain.from_iterable(map(self.__getitem__, words)))

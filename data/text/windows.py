@@ -19,12 +19,12 @@ class DocSpan(NamedTuple):
 def count_cut(
     items: Iterable[T], is_cut: Callable[[T], bool], what: str
 ) -> Iterator[T]:
-    """Yields the items, and then logs how many were cut, if any were.
+    """Yields the items, and then logs how many are long, if any are.
 
     Args:
         items: what becomes input of the network.
         is_cut: whether an item is longer than the input.
-        what: "texts were longer than --max_seq_length=8".
+        what: "texts were longer than --max_seq_length=8 and were cut".
     """
     num_items = num_cut = 0
     for item in items:
@@ -32,7 +32,7 @@ def count_cut(
         num_cut += is_cut(item)
         yield item
     if num_cut:
-        logging.info("%d of %d %s and were cut", num_cut, num_items, what)
+        logging.info("%d of %d %s", num_cut, num_items, what)
 
 
 def cut_spans(

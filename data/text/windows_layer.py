@@ -112,7 +112,10 @@ class Windows(NamedTuple):
 
 
 def cut_windows(
-    row_splits: tf.Tensor, max_tokens: tf.Tensor, stride: int
+    row_splits: tf.Tensor,
+    max_tokens: tf.Tensor,
+    stride: int,
+    fewest: int = 0,
 ) -> Windows:
     """Cuts texts into windows that cover them.
 
@@ -120,14 +123,16 @@ def cut_windows(
         row_splits: int64 [N + 1], where each text's tokens begin and end.
         max_tokens: int64 [N], length of a text's windows but the last.
         stride: int, tokens from the start of one to that of the next.
+        fewest: int, windows of a text without tokens, 0 or 1.
 
     Returns:
-        Windows; a text without tokens has none.
+        Windows.
     """
     num_tokens = row_splits[1:] - row_splits[:-1]
     strides = tf.minimum(max_tokens, stride)
     beyond = tf.maximum(num_tokens - max_tokens, 0)
-    counts = tf.where(num_tokens > 0, 1 + (beyond + strides - 1) // strides, 0)
+    counts = 1 + (beyond + strides - 1) // strides
+    counts = tf.where(num_tokens > 0, counts, fewest)
     numbers = tf.ragged.range(counts)
     rows = ragged.row_ids(numbers.row_splits, tf.size(numbers.flat_values))
     starts = numbers.flat_values * tf.gather(strides, rows)

@@ -97,6 +97,7 @@ class LoadedVersion:
                 limits.max_wordpieces,
                 limits.num_threads,
                 limits.engine,
+                limits.segmenter,
             )
         except Exception:
             self._end()

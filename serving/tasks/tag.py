@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from data.ner import scoring, windows
+from data.ner import legal_tags, scoring, windows
 from data.ner.reading import NerExample
+from data.ner.words import find_words, split_words
 from serving.engines import Input
-from serving.requests import check_text
+from serving.requests import check_text, to_number
 from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 from serving.tasks.texts import to_bytes
 
@@ -17,6 +18,7 @@ class Tag(TextTask):
 
     name = "tag"
     fields = {"text": True}
+    other_names = {"text": ["words"]}
     signatures = {"tag": {"text": "text"}, "tag_words": {"text": "words"}}
 
     def check(self, request: Request) -> None:
@@ -47,7 +49,8 @@ class Tag(TextTask):
         """Returns an input for each window."""
         words = request.get("words")
         if words is None:
-            words = windows.split_words(request["text"])
+            split = self.model.tokenizer.segment or split_words
+            words = split(request["text"])
         labels = self.model.settings["labels"]
         example = NerExample("", words, labels[:1] * len(words), 0)
         features = [
@@ -65,48 +68,61 @@ class Tag(TextTask):
         return Encoded(inputs, [], state=(example, features))
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the best tag of each WordPiece, and its probability."""
-        probabilities = outputs["probabilities"]
-        return probabilities.argmax(-1), probabilities.max(-1)
+        """Returns the probability of each tag at each WordPiece."""
+        return outputs["probabilities"]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"words", "tags"}, of a text also "spans" and "entities"."""
-        words, tags = self._tag(row)
+        """Returns {"words", "tags", "probabilities"}, of each word.
+
+        Of a text also "spans", of its words, "entities", "text" and "label":
+        the entities as [start, end, type], as tools of annotation read them. An
+        entity's "probability" is that of its least probable tag.
+        """
+        words, tags, values = self._tag(row)
+        probabilities = [*map(to_number, values)]
         answer: Reply = {"words": words, "tags": tags}
+        answer["probabilities"] = probabilities
         if "text" in request:
             text = request["text"]
-            spans, entities, end = [], [], 0
-            for word in words:
-                start = text.index(word, end)
-                end = start + len(word)
-                spans.append([start, end])
-            for entity_type, first, last in scoring.find_entities(tags):
+            spans, entities = find_words(text, words), []
+            for kind, first, last in scoring.find_entities(tags):
                 start, end = spans[first][0], spans[last - 1][1]
-                entity = {"type": entity_type, "text": text[start:end]}
-                entities.append(entity | {"start": start, "end": end})
-            answer |= {"spans": spans, "entities": entities}
+                entity = {"type": kind, "text": text[start:end]}
+                entity |= {"start": start, "end": end}
+                entity["probability"] = min(probabilities[first:last])
+                entities.append(entity)
+            answer |= {
+                "spans": [[*span] for span in spans],
+                "entities": entities,
+                "text": text,
+                "label": [
+                    [each["start"], each["end"], each["type"]]
+                    for each in entities
+                ],
+            }
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
         """See TextTask."""
-        words, tags = self._tag(row)
-        values = np.zeros(len(words), np.float32)
-        _, features = row.encoded.state
-        for feature, (_, best) in zip(features, row.outputs, strict=True):
-            for position, _, word in feature.words:
-                values[word] = best[position]
+        words, tags, probabilities = self._tag(row)
         return {
             "words": to_bytes(words),
             "tags": to_bytes(tags),
-            "probabilities": values,
+            "probabilities": probabilities,
             "num_words": np.array(len(words), np.int32),
         }
 
-    def _tag(self, row: Row) -> tuple[list[str], list[str]]:
-        """Returns the words and their tags."""
+    def _tag(self, row: Row) -> tuple[list[str], list[str], np.ndarray]:
+        """Returns the words, their tags and the tags' probabilities."""
         example, features = row.encoded.state
-        best = [ids for ids, _ in row.outputs]
-        (tags,) = windows.decode_predictions(
-            [example], features, best, self.model.settings["labels"]
+        labels = self.model.settings["labels"]
+        (found,) = windows.select_words(
+            [example], features, row.outputs, len(labels)
         )
-        return example.words, tags
+        ids = legal_tags.decode(
+            legal_tags.to_scores(found),
+            labels,
+            self.model.settings.get("legal_tags", False),
+        )
+        probabilities = np.take_along_axis(found, ids[:, None], -1)[:, 0]
+        return example.words, [labels[i] for i in ids], probabilities

@@ -129,7 +129,8 @@ def write_data(folder, runner, tiny):
             path.write_text("\n".join(["text,label", *rows]) + "\n")
         questions = json.loads((SAMPLES / "squad/train.json").read_text())
         questions["data"] = questions["data"][:1]
-        (data / f"{name}.json").write_text(json.dumps(questions))
+        if runner == "run_squad":
+            (data / f"{name}.json").write_text(json.dumps(questions))
     shutil.copytree(data, folder / "other")
     for path in (folder / "other").glob("train.*"):
         text = path.read_text(encoding="utf-8")

@@ -1,11 +1,12 @@
 """run_ner.py on made-up sentences in CoNLL-2003's layout."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
-from data.ner import scoring
+from data.ner import scoring, spans, words
 from tests import events, golden, script_runner
 from tests.checkpoints import INPUTS, read_records, serve
 from tests.data.report_page import ReportPage
@@ -164,3 +165,84 @@ def test_conll_2003(tmp_path, runs):
     """)
     script_runner.run("run_ner.py", tmp_path, **flags).check()
     assert read_results(tmp_path / "run")["accuracy"] > 0.8
+
+
+def write_export(path, count):
+    """Writes sentences as Label Studio exports them, in one line."""
+    tasks = []
+    for i in range(count):
+        words, tags = zip(
+            *(word.split() for word in SENTENCES[i % 3]), strict=True
+        )
+        text, results = f"\U0001f600 {' '.join(words)}", []
+        for kind, first, last in scoring.find_entities(tags):
+            start = len(" ".join(["\U0001f600", *words[:first], ""]))
+            part = " ".join(words[first:last])
+            value = {"start": start, "end": start + len(part), "text": part}
+            value["labels"] = [kind]
+            results.append({"type": "labels", "value": value})
+        annotation = {"result": results, "was_cancelled": False}
+        tasks.append(
+            {"id": i, "data": {"text": text}, "annotations": [annotation]}
+        )
+    path.write_text(json.dumps(tasks))
+    return tasks
+
+
+def test_label_studios_export_trains_and_predicts_spans(tmp_path, tiny):
+    for name, count in (("train", 48), ("dev", 9), ("test", 6)):
+        tasks = write_export(tmp_path / f"{name}.json", count)
+    flags = script_runner.fine_tuning_flags(
+        tmp_path,
+        tiny / "one_block",
+        num_train_epochs=3,
+        learning_rate=2e-3,
+        export_dir="served",
+    )
+    script_runner.run("run_ner.py", tmp_path, **flags).check()
+    run = tmp_path / "run"
+    labels = ["O", "B-LOC", "B-ORG", "I-LOC", "I-ORG"]
+    assert (run / "labels.txt").read_text().splitlines() == labels
+    assert read_results(run)["f1"] > 0.9
+    # The predictions have the form that is read.
+    entries = read_lines(run / "predictions.jsonl")
+    expected = [
+        [
+            [
+                part["value"]["start"],
+                part["value"]["end"],
+                *part["value"]["labels"],
+            ]
+            for part in task["annotations"][0]["result"]
+        ]
+        for task in tasks
+    ]
+    found = [entry["entities"] for entry in entries]
+    assert sum(map(list.__eq__, found, expected)) >= 4
+    shutil.copy(run / "predictions.jsonl", tmp_path / "again.jsonl")
+    again = spans.read(tmp_path / "again.jsonl", words.split_words, True)
+    assert [each.tags for each in again] == [each["labels"] for each in entries]
+    # The export gives the same spans.
+    requests = [{"text": task["data"]["text"]} for task in tasks]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, requests)))
+    script_runner.run(
+        "predict.py",
+        tmp_path,
+        model="served",
+        input_file="in.jsonl",
+        output_file="out.jsonl",
+    ).check()
+    for entry, answer in zip(
+        entries, read_lines(tmp_path / "out.jsonl"), strict=True
+    ):
+        assert answer["text"] == entry["text"]
+        assert answer["label"] == entry["entities"]
+        assert answer["tags"] == entry["labels"]
+        for start, end, _ in answer["label"]:
+            assert (
+                answer["text"][start:end].strip() == answer["text"][start:end]
+            )
+    described = json.loads(
+        (tmp_path / "served/assets.extra/model.json").read_text()
+    )
+    assert described["task"]["legal_tags"] is True

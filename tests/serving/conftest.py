@@ -117,7 +117,7 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
         classifier.export_classifier(path, model, LABELS, options)
     elif name == "ner":
         model = create(modeling.BertTokenClassifier, len(TAGS))
-        ner.export_token_classifier(path, model, TAGS, options)
+        ner.export_token_classifier(path, model, TAGS, options, True)
     elif name == "pretraining":
         model = create(modeling.BertPretrainer)
         pretraining.export_pretrainer(path, model, options)

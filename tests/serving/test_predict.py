@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-import predict
 import serving
+from serving import answers, requests
 from tests import script_runner
 
 # Lines for a classifier, of which few can be answered.
@@ -114,10 +114,10 @@ def test_classify(answered, exports):
     for error, part in zip(
         errors,
         [
-            "the request is not valid JSON",
+            "the row is not valid JSON",
             "no 'text_a'; classify takes text_a, text_b",
             "'text_a' must be a text. Received: 7",
-            "the request must hold a JSON object",
+            "the row must hold a JSON object",
             "not UTF-8",
             "half of a surrogate pair",
             '"id": NaN is not a finite number',
@@ -178,6 +178,10 @@ def test_tag(answered, exports):
         row = row_of(exports["ner"], 1, i)
         assert answer["words"] == [word for word in row["words"] if word]
         assert answer["tags"] == [tag for tag in row["tags"] if tag]
+        count = row["num_words"]
+        assert answer["probabilities"] == pytest.approx(
+            row["probabilities"][:count], abs=1e-5
+        )
 
 
 def test_embed(answered, exports):
@@ -209,7 +213,6 @@ def test_csv(tmp_path, export_folder, answered):
         tmp_path,
         model=export_folder / "classifier",
         input_file="in.csv",
-        input_format="csv",
         output_file="out.jsonl",
     )
     answers = [json.loads(line) for line in (tmp_path / "out.jsonl").open("rb")]
@@ -217,7 +220,7 @@ def test_csv(tmp_path, export_folder, answered):
     assert done.status == 1, done.stderr
     assert "3 lines answered, 2 could not be" in done.stderr
     assert [answer.get("id") for answer in answers] == ["a", "b", None, *"de"]
-    assert "2 cells, but there are 3 columns" in answers[2]["error"]
+    assert "2 columns, where 3 are needed" in answers[2]["error"]
     assert answers[2]["line"] == 5
     assert "not UTF-8" in answers[3]["error"]
     # Where a row is in its batch may change the last digit.
@@ -252,18 +255,21 @@ def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
     end = "boat " * 40
     texts = [f"The [MASK] light {'boat ' * i}" for i in range(31)]
 
-    def answers(last):
-        written, lines = [], [{"text": text} for text in (*texts, last)]
-        batch = list(enumerate(lines, start=1))
-        counts = predict.write_answers(task, [batch], written.extend)
-        return written, counts
+    def ask_with(last):
+        batch = [
+            (requests.Place(number), {"text": text})
+            for number, text in enumerate((*texts, last), start=1)
+        ]
+        answerer = answers.Answerer(task)
+        written = [*map(json.loads, answerer.answer(batch))]
+        return written, (answerer.num_answers, answerer.num_errors)
 
     # No [MASK] in what the model reads, which only its outputs tell.
-    found, counts = answers(f"{end}[MASK]")
+    found, counts = ask_with(f"{end}[MASK]")
     assert counts == (31, 1) and found[31]["line"] == 32
     assert "beyond the WordPieces" in found[31]["error"]
     assert engine.num_calls == 1
-    expected, counts = answers(f"[MASK] {end}")
+    expected, counts = ask_with(f"[MASK] {end}")
     assert counts == (32, 0) and found[:31] == expected[:31]
     with pytest.raises(ValueError, match="text 2: every .MASK. is beyond"):
         model.fill_mask([texts[0], f"{end}[MASK]"])

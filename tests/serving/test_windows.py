@@ -106,9 +106,9 @@ def test_tag_words(exports):
         windows.create_features(examples, TAGS, LENGTH, served.tokenizer)
     )
     logits = call(served.model, features).numpy()
-    tags = windows.decode_predictions(
-        examples, features, logits.argmax(-1), TAGS
-    )
+    tags = windows.decode_predictions(examples, features, logits, TAGS, True)
+    free = windows.decode_predictions(examples, features, logits, TAGS)
+    assert free != tags
     assert len({tag for row in tags for tag in row}) > 2
     for row, example in enumerate(examples):
         count = len(example.words)

@@ -104,7 +104,7 @@ def test_features(tokenizer):
         ({"ending1": {"a": 1}}, "line 2, column 'ending1': the text must"),
         ({"sent1": 5}, "line 2, column 'sent1': the text must .*: 5"),
         ({"label": True}, "line 2, column 'label': .*'True'"),
-        ({"label": "NESTED"}, "line 2: the JSON is nested too deeply"),
+        ({"label": "NESTED"}, "line 2: the row: the JSON is nested too deeply"),
     ],
 )
 def test_bad_files_are_named(tmp_path, text, message):

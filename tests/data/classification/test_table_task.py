@@ -174,9 +174,9 @@ def check_refused(folder, name, text, message, **kwargs):
             '{"text": "a", "label": "x"}\n{"text": 1, "label": "x"}',
             "line 2, column 'text': the text must be a string. Received: 1",
         ),
-        ("dev.jsonl", "\n{text}", "line 2 is not valid JSON"),
-        ("dev.jsonl", "[1]", "line 1 must hold a JSON object"),
-        ("dev.jsonl", "[" * 100000, "line 1: the JSON is nested too"),
+        ("dev.jsonl", "\n{text}", "line 2: the row is not valid JSON"),
+        ("dev.jsonl", "[1]", "line 1: the row must hold a JSON object"),
+        ("dev.jsonl", "[" * 100000, "line 1: the row: the JSON is nested too"),
         ("dev.txt", "", "named dev.csv or dev.tsv or dev.jsonl"),
     ],
 )
@@ -187,12 +187,12 @@ def test_bad_tables_are_named(tmp_path, name, text, message):
 
 def test_columns_that_are_not_there_are_named(tmp_path):
     message = (
-        r"dev.csv, line 1: the table must have one column 'label'; its first "
-        r"line names \['text', 'tag'\]"
+        "dev.csv, line 1: the table must have one column 'label'; its columns "
+        "are 'text', 'tag'"
     )
     check_refused(tmp_path, "dev.csv", "text,tag\na,x\n", message)
     (tmp_path / "dev.csv").unlink()
-    message = "line 1: the line has 2 columns, where 3 are needed"
+    message = "must have one column .3.; its columns are .1., .2.\\. "
     columns = {"text_column": "1", "label_column": "3"}
     check_refused(tmp_path, "dev.tsv", "a\tx\n", message, **columns)
 
@@ -221,7 +221,7 @@ def test_bad_labels_are_named(tmp_path, mode, label, message):
 def test_regression_needs_two_finite_numbers(tmp_path):
     mode = {"output_mode": "regression"}
     text = '{"text": "a", "label": NaN}'
-    message = 'line 1: "label": NaN is not a finite number'
+    message = 'line 1: the row: "label": NaN is not a finite number'
     check_refused(tmp_path, "dev.jsonl", text, message, **mode)
     (tmp_path / "dev.jsonl").unlink()
     message = "dev.csv holds one example, and a correlation needs at least two"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import reading, scoring, windows, words_layer
+from data.ner import reading, scoring, windows, words, words_layer
 from data.text import tokenization
 from serving import ner
 from tests import golden
@@ -241,7 +241,9 @@ def test_every_word_counts_once_and_is_decoded(
         assert feature.label_weights == weights.tolist()
     # What is not counted must not matter.
     predicted = [
-        np.where(np.array(f.label_weights) > 0, f.label_ids, 1)
+        np.eye(len(LABELS))[
+            np.where(np.array(f.label_weights) > 0, f.label_ids, 1)
+        ]
         for f in features
     ]
     tags = windows.decode_predictions(examples, features, predicted, LABELS)
@@ -303,4 +305,4 @@ def test_running_text_is_cut_as_in_the_graph():
     parted = tf.strings.regex_replace(texts, ner._BETWEEN_WORDS, r" \1 ")
     parted = words_layer.split_punctuation(parted).numpy()
     for text, expected in zip(texts, parted, strict=True):
-        assert windows.split_words(text) == expected.decode().split()
+        assert words.split_words(text) == expected.decode().split()

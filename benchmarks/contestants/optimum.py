@@ -1,0 +1,76 @@
+"""The package optimum with ONNX Runtime, in float32 and its dynamic int8."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from optimum import onnxruntime
+
+from benchmarks import race
+
+PACKAGES = ["optimum-onnx", "transformers", "onnxruntime"]
+FIRST_ANSWER = """
+import sys, transformers
+from optimum.onnxruntime import ORTModelForSequenceClassification as Model
+folder, name = sys.argv[1:]
+pipeline = transformers.pipeline("text-classification",
+    model=Model.from_pretrained(folder, file_name=name),
+    tokenizer=transformers.AutoTokenizer.from_pretrained(folder))
+print(pipeline("The river is blue."))
+"""
+
+
+def export(spec):
+    """Writes MiniLM with a random head; returns its folder and file."""
+    folder, source = os.path.join(spec["folder"], "onnx"), spec["minilm_dir"]
+    torch_model = transformers.AutoModelForSequenceClassification
+    torch_model.from_pretrained(source, num_labels=2).save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(source).save_pretrained(folder)
+    model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
+        folder, export=True
+    )
+    model.save_pretrained(folder)
+    if spec["precision"] != "int8":
+        return folder, "model.onnx"
+    form = onnxruntime.configuration.AutoQuantizationConfig.avx512_vnni(
+        is_static=False, per_channel=False
+    )
+    quantizer = onnxruntime.ORTQuantizer.from_pretrained(folder)
+    quantizer.quantize(form, save_dir=folder)
+    return folder, "model_quantized.onnx"
+
+
+def classify(spec):
+    """The package's labels of texts, each batch padded to its longest."""
+    folder, name = export(spec)
+    model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
+        folder, file_name=name
+    )
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    batches = race.batches_of_texts(spec)
+
+    def repeat(num_steps):
+        for batch in batches(num_steps):
+            features = tokenizer(
+                *batch, padding=True, truncation=True, return_tensors="pt"
+            )
+            with torch.no_grad():
+                model(**features).logits.softmax(-1).tolist()
+
+    return race.Work(repeat, spec["batch_size"])
+
+
+def predict(spec):
+    """Starts a pipeline in a process of its own, until its first answer."""
+    script = Path(spec["folder"], "first_answer.py")
+    script.write_text(FIRST_ANSWER)
+    command = [sys.executable, str(script), *export(spec)]
+
+    def repeat(_):
+        subprocess.run(command, check=True, capture_output=True)
+        return race.memory_of_children()
+
+    return race.Work(repeat, 1)

@@ -1,0 +1,91 @@
+"""Finds the most probable sequence of tags that is a legal one.
+
+    legal      B-PER I-PER O       O B-LOC
+    illegal    O I-PER             B-PER I-LOC
+
+L = tags.
+"""
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+
+# Added to the score of a step that is not legal. Finite, so that tags of which
+# no sequence is legal are decoded as well.
+PENALTY = -1e4
+# Prefixes of tags that continue an entity, of tags that another word of the
+# entity may follow, and of tags that mark its last word.
+_CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
+
+
+@functools.lru_cache(maxsize=16)
+def find_penalties(
+    labels: tuple[str, ...],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns what a tag costs at the start, after another one and at the end.
+
+    Args:
+        labels: the tags in order, in a scheme of scoring.py. In IOB1 and IOE2
+            an entity may begin with a tag that also continues one, so there
+            every sequence is legal.
+
+    Returns:
+        float32 [L], [L, L] and [L], each 0 or PENALTY. Rows of the second are
+        the tag before.
+    """
+    prefixes, types = zip(
+        *(label.partition("-")[::2] for label in labels), strict=True
+    )
+    continues = np.array([prefix in _CONTINUES for prefix in prefixes])
+    begins = {k for k, p in zip(types, prefixes, strict=True) if p == "B"}
+    if not begins.issuperset(np.array(types)[continues]):
+        continues[:] = False
+    may_continue = np.array([prefix in _MAY_CONTINUE for prefix in prefixes])
+    # A tag that marks the last word must follow.
+    is_open = may_continue & continues.any() & any(p in _ENDS for p in prefixes)
+    is_same_type = np.equal.outer(types, types)
+    after = np.where(
+        continues, may_continue[:, None] & is_same_type, ~is_open[:, None]
+    )
+    start, between, end = (
+        np.where(is_legal, np.float32(0), np.float32(PENALTY))
+        for is_legal in (~continues, after, ~is_open)
+    )
+    return start, between, end
+
+
+def to_scores(probabilities: np.ndarray) -> np.ndarray:
+    """Returns the logarithms of probabilities, finite also where one is 0."""
+    return np.log(np.maximum(probabilities, np.finfo(np.float32).tiny))
+
+
+def decode(
+    scores: np.ndarray, labels: Sequence[str], only_legal: bool
+) -> np.ndarray:
+    """Returns the tags of a sentence, int [W] for W words.
+
+    Args:
+        scores: float [W, L], the logarithm of each tag's probability, or
+            logits.
+        labels: the tags in order.
+        only_legal: whether to choose the best legal sequence instead of the
+            best tag of each word.
+    """
+    best = scores.argmax(-1)
+    if not only_legal or not len(best):
+        return best
+    start, between, end = find_penalties(tuple(labels))
+    # The best tags are nearly always a legal sequence.
+    if not start[best[0]] + between[best[:-1], best[1:]].sum() + end[best[-1]]:
+        return best
+    total, steps = scores[0] + start, []
+    for row in scores[1:]:
+        paths = total[:, None] + between
+        steps.append(paths.argmax(0))
+        # Only differences count, and a large sum would round them away.
+        total = paths.max(0) - paths.max() + row
+    best[-1] = np.argmax(total + end)
+    for place in reversed(range(len(steps))):
+        best[place] = steps[place][best[place + 1]]
+    return best

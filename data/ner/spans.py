@@ -1,0 +1,296 @@
+"""Named entities: reads texts with annotated spans, as annotation tools write.
+
+    {"text": "Anna left Oslo.", "entities": [[0, 4, "PER"], [10, 14, "LOC"]]}
+
+Positions count characters (code points), with the end exclusive. The forms of
+doccano (`label`), spaCy, Prodigy (`spans` of dicts) and Label Studio's JSON
+(`data`, `annotations`) are read as well; docs/named_entities.md shows them.
+"""
+
+import bisect
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from absl import logging
+
+from data.io import text_files
+from data.ner.words import find_words
+from files import json_files
+from files.labels import label_problem
+from files.paths import StrPath
+
+# Keys of a text's spans, the first one that is there counts: `label` is
+# doccano's and of Label Studio's shorter export, `labels` of older versions.
+_SPANS = ("entities", "spans", "ents", "label", "labels")
+_STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
+_LABELS = ("label", "type", "labels", "hypertextlabels")
+_FORM = '[start, end, label] or {"start", "end", "label"}'
+
+Split = Callable[[str], list[str]]
+
+
+class Span(NamedTuple):
+    """An annotated part of a text, in characters, `end` exclusive."""
+
+    start: int
+    end: int
+    label: str
+
+
+class SpannedText(NamedTuple):
+    """A text with tagged words.
+
+    Attributes:
+        where: file and line of the text, for messages.
+        text: str.
+        places: list of (start, end), of its words.
+        tags: list of str, the words' tags in IOB2.
+    """
+
+    where: str
+    text: str
+    places: list[tuple[int, int]]
+    tags: list[str]
+
+
+def read(
+    path: StrPath, split_words: Split, needs_spans: bool
+) -> Iterator[SpannedText]:
+    """Yields the texts of a file of JSON lines, or of one JSON list.
+
+    A span that cuts a word is widened to it; the log says how many were.
+
+    Args:
+        path: the file, in UTF-8.
+        split_words: text -> list of its words.
+        needs_spans: whether a text without an annotation is left out, or an
+            error if its spans are missing; else it has none.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a text or a span is malformed, a span is outside its text or
+            is not the text that the file says it is, or two spans overlap;
+            the message names the line.
+    """
+    num_spans = num_left_out = 0
+    widened: list[tuple[str, str]] = []
+    for where, record in _read_records(path):
+        found = _read_record(record, where, needs_spans)
+        if found is None:
+            num_left_out += 1
+            continue
+        text, spans = found
+        places = find_words(text, split_words(text))
+        starts, ends = zip(*places, strict=True) if places else ((), ())
+        tags = ["O"] * len(places)
+        # The span before, and the first word after it.
+        before, free = None, 0
+        for span in sorted({*spans}):
+            first = bisect.bisect_right(ends, span.start)
+            after = bisect.bisect_left(starts, span.end)
+            if first >= after:
+                raise ValueError(
+                    f"{where}: the span {_show(text, span)} contains no word. "
+                    f"Text: {text[:80]!r}"
+                )
+            if before and first < free:
+                raise ValueError(
+                    f"{where}: the spans {_show(text, before)} and "
+                    f"{_show(text, span)} overlap or share a word. A word can "
+                    f"have one label, so remove one. Text: {text[:80]!r}"
+                )
+            before, free = span, after
+            wide = Span(starts[first], ends[after - 1], span.label)
+            if wide != span:
+                widened.append((_show(text, span), _show(text, wide)))
+            tags[first:after] = [f"I-{span.label}"] * (after - first)
+            tags[first] = f"B-{span.label}"
+        num_spans += len({*spans})
+        yield SpannedText(where, text, places, tags)
+    if widened:
+        logging.info(
+            "%s: %d of %d spans cut a word, and were widened: %s to %s",
+            *(path, len(widened), num_spans, *widened[0]),
+        )
+    if num_left_out:
+        logging.info(
+            "%s: %d texts without an annotation, or with a rejected one, were "
+            "left out",
+            *(path, num_left_out),
+        )
+
+
+def _show(text: str, span: Span) -> str:
+    return f"{[*span]} {text[span.start : span.end]!r}"
+
+
+def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
+    """Yields (where it is, JSON value) of each text."""
+    with text_files.open_binary(path) as file:
+        data = file.read()
+    text_files.check_first_line(data.partition(b"\n")[0] + b"\n", path)
+    lines = [
+        (number, line)
+        for number, line in enumerate(data.split(b"\n"), start=1)
+        if line.strip()
+    ]
+    if not lines:
+        raise ValueError(f"{path} contains no text")
+    try:
+        first = json_files.parse_json(lines[0][1], "", object)
+    except ValueError:
+        # The beginning of a list over several lines, or a damaged line.
+        name = os.fspath(path).removesuffix(".gz")
+        first = {} if name.endswith(".jsonl") else []
+    # spaCy's ["text", {...}] is a line as well.
+    if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
+        for number, line in lines:
+            where = f"{path}, line {number}"
+            yield where, json_files.parse_json(line, where, object)
+        return
+    records = json_files.parse_json(data, os.fspath(path), list)
+    for number, record in enumerate(records, start=1):
+        yield f"{path}, entry {number}", record
+
+
+def _read_record(
+    record: Any, where: str, needs_spans: bool
+) -> tuple[str, list[Span]] | None:
+    """Returns a record's text and spans; None to leave it out."""
+    if isinstance(record, list) and [*map(type, record)] == [str, dict]:
+        record = {**record[1], "text": record[0]}
+    if not isinstance(record, dict):
+        raise ValueError(
+            f'{where}: an entry must be {{"text", "entities"}}. Received: '
+            f"{repr(record)[:80]}"
+        )
+    is_rejected = record.get("answer") in ("reject", "ignore")
+    if "data" in record and "text" not in record:
+        record = _read_label_studio(record, where)
+    text = record.get("text")
+    try:
+        if not isinstance(text, str):
+            raise ValueError(f"Received: {repr(text)[:80]}")
+        # Half of a surrogate pair, as a tool writes that cuts an emoji.
+        text.encode()
+    except ValueError as error:
+        raise ValueError(f"{where}: `text` must be a text. {error}") from error
+    key = next((name for name in _SPANS if name in record), None)
+    if key is None and needs_spans:
+        raise ValueError(
+            f"{where}: no spans, which must be named one of "
+            f"{', '.join(_SPANS)}. Received: {', '.join(record)}"
+        )
+    found = record.get(key or "")
+    if is_rejected or found is None:
+        return None if needs_spans else (text, [])
+    if not isinstance(found, list):
+        raise ValueError(
+            f"{where}: `{key}` must be a list of {_FORM}. Received: "
+            f"{repr(found)[:80]}"
+        )
+    return text, [_read_span(value, text, where) for value in found]
+
+
+def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
+    """Returns {"text", "entities"} of a task of Label Studio's export.
+
+    The entities are None if nobody annotated the task.
+    """
+    data = record["data"] if isinstance(record["data"], dict) else {}
+    texts = {k: v for k, v in data.items() if isinstance(v, str)}
+    if "text" not in texts and len(texts) != 1:
+        raise ValueError(
+            f"{where}: `data` must have one text, or name it `text`. Received: "
+            f"{', '.join(data)}"
+        )
+    text = texts.get("text", next(iter(texts.values())))
+    done = [
+        each
+        for each in _dicts(record.get("annotations"))
+        if not each.get("was_cancelled")
+    ]
+    done = [each for each in done if each.get("ground_truth")] or done
+    found = [
+        [
+            value
+            for part in _dicts(each.get("result"))
+            for value in _dicts([part.get("value")])
+            # The others are answers to other questions about the text.
+            if {"labels", "hypertextlabels"} & value.keys()
+        ]
+        for each in done
+    ]
+    distinct = {
+        frozenset(_read_span(value, text, where) for value in values)
+        for values in found
+    }
+    if len(distinct) > 1:
+        raise ValueError(
+            f"{where}: its {len(done)} annotations differ; keep one of them, "
+            "or mark one as ground truth"
+        )
+    return {"text": text, "entities": found[0] if found else None}
+
+
+def _dicts(values: Any) -> list[dict[str, Any]]:
+    """Returns the dicts of a list, [] of another value."""
+    values = values if isinstance(values, list) else []
+    return [value for value in values if isinstance(value, dict)]
+
+
+def _read_span(value: Any, text: str, where: str) -> Span:
+    """Returns a span, without the white space at its ends."""
+    own = None
+    if isinstance(value, list) and len(value) == 3:
+        start, end, label = value
+    elif isinstance(value, dict):
+        start, end, label = (
+            next((value[name] for name in names if name in value), None)
+            for names in (_STARTS, _ENDS, _LABELS)
+        )
+        own = value.get("text")
+        if isinstance(label, list) and len(label) == 1:
+            label = label[0]
+    else:
+        start = end = label = None
+    problem = label_problem(label)
+    if (type(start), type(end)) != (int, int) or problem:
+        raise ValueError(
+            f"{where}: a span must be {_FORM}, with positions that count "
+            f"characters and one label. Received: {repr(value)[:120]}"
+        )
+    part = text[start:end]
+    is_right = 0 <= start < end <= len(text)
+    if is_right and isinstance(own, str):
+        is_right = _is_same(own, part)
+    if not is_right:
+        expected = f", but {own[:80]!r} in the file" if own else ""
+        raise ValueError(
+            f"{where}: the span {[start, end, label]} is {part[:80]!r} in the "
+            f"text of {len(text)} characters{expected}. "
+            f"{_explain(text, start, end, own)}. Text: {text[:80]!r}"
+        )
+    start += len(part) - len(part.lstrip())
+    return Span(start, start + len(part.strip()), label)
+
+
+def _is_same(own: str, part: str) -> bool:
+    """Compares texts but for white space, which Label Studio changes."""
+    own = own.replace("\\n", "\n")
+    return own.split() == part.split()
+
+
+def _explain(text: str, start: int, end: int, own: Any) -> str:
+    """Returns what the positions of a wrong span may count."""
+    units = text.encode("utf-16-le")[2 * start : 2 * end]
+    if own and _is_same(own, units.decode("utf-16-le", "replace")):
+        return (
+            "Its positions are UTF-16 offsets, as JavaScript tools write them, "
+            "which count an emoji twice; convert them to characters"
+        )
+    return (
+        "Positions must count characters (code points), with the end "
+        "exclusive; JavaScript tools write UTF-16 offsets, others bytes"
+    )

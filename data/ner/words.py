@@ -1,0 +1,66 @@
+"""Cuts running text into the words that get tags.
+
+words_layer.py cuts it in the same way inside a graph.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from data.text.characters import CJK_RANGES
+
+# Ideographs are words of their own, as in Chinese corpora and for BERT's
+# tokenizer. So is what stands between words without spaces: em dashes,
+# horizontal bars and ellipses, and how they are typed.
+_IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
+_BETWEEN_WORDS = re.compile(
+    rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
+)
+# White space of the graph's regular expressions; str.split knows more kinds.
+_SPACES = re.compile(
+    "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
+)
+
+
+def split_words(text: str) -> list[str]:
+    """Returns the words of running text, cut as in CoNLL's files.
+
+        He's "in" (St. Ives). York--often -> He's " in " ( St . Ives ).
+                                             York -- often
+
+    The punctuation that begins or ends a word, dashes and dots between words,
+    and ideographs are words of their own; see serving/ner.py.
+    """
+    words = []
+    for chunk in _SPACES.split(_BETWEEN_WORDS.sub(r" \1 ", text)):
+        begin, end = 0, len(chunk)
+        while begin < end and _is_punctuation(chunk[begin]):
+            begin += 1
+        while begin < end and _is_punctuation(chunk[end - 1]):
+            end -= 1
+        parts = chunk[:begin], chunk[begin:end], chunk[end:]
+        words += [word for part in parts for word in part.split()]
+    return words
+
+
+def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
+    """Returns where each word of a text begins and ends, in characters.
+
+    Raises:
+        ValueError: the text does not contain the words, in this order.
+    """
+    places, end = [], 0
+    for word in words:
+        start = text.find(word, end)
+        if start < 0:
+            raise ValueError(
+                f"the text does not contain the word {word!r} where it should "
+                f"follow. Received: {text[end : end + 80]!r}"
+            )
+        end = start + len(word)
+        places.append((start, end))
+    return places
+
+
+def _is_punctuation(char: str) -> bool:
+    return unicodedata.category(char).startswith("P")

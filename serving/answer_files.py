@@ -1,0 +1,262 @@
+"""Answers as JSON lines, CSV, Parquet or NumPy's array, in bounded memory."""
+
+import contextlib
+import csv
+import gzip
+import importlib.util
+import io
+import itertools
+import json
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from files.atomic import atomic_open
+from files.paths import StrPath
+
+if TYPE_CHECKING:
+    from serving.tasks.base import Reply
+
+# What a file is to hold, by the ending of its name.
+ENDINGS = {
+    ".jsonl": "jsonl",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".npy": "npy",
+}
+# Fields of numbers. An array holds the first of them that the answers have.
+_NUMBERS = (
+    *("mean_normalized", "mean", "probabilities", "value", "score"),
+    "probability",
+)
+# Fields of a row without an answer; they are the last columns.
+_OF_ERRORS = ("file", "line", "error")
+# Bytes of JSON in a row group of Parquet, and its most rows.
+_GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
+
+# Returns the answers, from the first.
+Read = Callable[[], Iterator[dict[str, Any]]]
+
+
+def form_of(path: StrPath | None) -> str:
+    """Returns the form that a file's name says, by default JSON lines."""
+    name = str(path).removesuffix(".gz")
+    found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
+    return found[0] if found else "jsonl"
+
+
+def check_form(form: str) -> None:
+    """Checks that answers can be written in a form.
+
+    Raises:
+        ValueError: it needs pyarrow, which is not installed.
+    """
+    if form == "parquet" and not importlib.util.find_spec("pyarrow"):
+        raise ValueError(
+            "Parquet needs pyarrow; pip install -r requirements/tables.txt"
+        )
+
+
+class Fields:
+    """Selects the fields of answers that are to be written.
+
+    Args:
+        wanted: names of fields; None for all, in npy for the first of numbers.
+        form: value of ENDINGS.
+    """
+
+    def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
+        self._wanted = wanted
+        self._form = form
+        self._is_checked = False
+        self._shape: tuple[int, ...] = ()
+
+    def __call__(self, reply: "Reply") -> "Reply":
+        """Returns the fields of an answer.
+
+        Raises:
+            ValueError: npy cannot hold the field, or the first answer does not
+                have it.
+        """
+        if self._form == "npy" and self._wanted is None:
+            self._wanted = [name for name in _NUMBERS if name in reply][:1]
+        if self._wanted is None:
+            return reply
+        if not self._is_checked:
+            self._check(reply)
+        kept = {name: reply[name] for name in self._wanted if name in reply}
+        for name, value in kept.items() if self._form == "npy" else ():
+            shape = _to_array(name, value).shape
+            if shape != self._shape:
+                raise ValueError(
+                    f"{name!r} is of shape {shape} in one answer and "
+                    f"{self._shape} in others, which npy cannot hold; write "
+                    "jsonl or parquet"
+                )
+        return kept
+
+    def _check(self, reply: "Reply") -> None:
+        """Checks the first answer."""
+        names = self._wanted or []
+        missing = [name for name in names if name not in reply]
+        if missing or (self._form == "npy" and len(names) != 1):
+            problem = f"no {missing[0]!r}" if missing else "none to choose"
+            problem = f"the answers have {problem}"
+            raise ValueError(
+                f"--output_fields: {problem}, but {', '.join(reply)}; npy "
+                "holds one field of numbers"
+            )
+        if self._form == "npy":
+            self._shape = _to_array(names[0], reply[names[0]]).shape
+        self._is_checked = True
+
+
+def _to_array(name: str, value: Any) -> np.ndarray:
+    """Returns a field of numbers; those of a dict in its order.
+
+    Raises:
+        ValueError: it holds something else.
+    """
+    numbers = [*value.values()] if isinstance(value, dict) else value
+    try:
+        return np.array(numbers, np.float32)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name!r} is not of numbers, which npy holds. Received: "
+            f"{str(value)[:80]}"
+        ) from None
+
+
+def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
+    """Writes answers in a form.
+
+    Args:
+        answers: JSON lines, from where the file stands.
+        form: value of ENDINGS.
+        path: file, which appears whole, packed if it ends in `.gz`; None for
+            standard output.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    with contextlib.ExitStack() as stack:
+        file: IO[bytes] = sys.stdout.buffer
+        if path is not None:
+            file = stack.enter_context(atomic_open(path))
+        if str(path).endswith(".gz"):
+            # Without a time, so that equal answers are equal files.
+            packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+            file = stack.enter_context(packed)
+        start = answers.tell()
+
+        def read() -> Iterator[dict[str, Any]]:
+            answers.seek(start)
+            return map(json.loads, answers)
+
+        if form == "jsonl":
+            shutil.copyfileobj(answers, file)
+        elif form == "npy":
+            _write_npy(read, file)
+        elif form == "csv":
+            _write_csv(read, file)
+        else:
+            _write_parquet(read, file)
+
+
+def _write_npy(read: Read, output: IO[bytes]) -> None:
+    """Writes float32 [rows, ...]; rows without an answer are NaN."""
+
+    def values() -> Iterator[np.ndarray | None]:
+        for answer in read():
+            names = [*answer.keys() - {"id", *_OF_ERRORS}]
+            yield _to_array(names[0], answer[names[0]]) if names else None
+
+    shape = next((x.shape for x in values() if x is not None), ())
+    shape = (sum(1 for _ in read()), *shape)
+    header = {"descr": "<f4", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(output, header)
+    unknown = np.full(shape[1:], np.nan)
+    for value in values():
+        row = unknown if value is None else value
+        output.write(row.astype("<f4").tobytes())
+
+
+def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
+    """Returns an answer as a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
+    row: dict[str, Any] = {}
+    for name, value in answer.items():
+        if isinstance(value, dict) and name != "id":
+            row |= {f"{name}.{key}": each for key, each in value.items()}
+        elif isinstance(value, str):
+            # An id may have half of a surrogate pair.
+            row[name] = value.encode("utf-8", "backslashreplace").decode()
+        else:
+            row[name] = value
+    return row
+
+
+def _order(names: Iterable[str]) -> list[str]:
+    """Returns the names of columns, each once, those of errors last."""
+    unique = dict.fromkeys(names)
+    errors = [name for name in _OF_ERRORS if name in unique]
+    return [name for name in unique if name not in errors] + errors
+
+
+def _write_csv(read: Read, output: IO[bytes]) -> None:
+    names: dict[str, None] = {}
+    for row in map(_flatten, read()):
+        names |= dict.fromkeys(row)
+    text = io.TextIOWrapper(output, "utf-8", newline="")
+    writer = csv.DictWriter(text, _order(names), lineterminator="\n")
+    if names:
+        writer.writeheader()
+    for row in map(_flatten, read()):
+        writer.writerow({name: _to_cell(cell) for name, cell in row.items()})
+    text.detach()
+
+
+def _to_cell(value: Any) -> Any:
+    """Returns a value for CSV, lists as JSON."""
+    if value is None or isinstance(value, str | float) or type(value) is int:
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _write_parquet(read: Read, output: IO[bytes]) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    def groups(is_mixed: bool) -> Iterator[dict[str, list[Any]]]:
+        """Yields {column: cells} of as many rows as fit into memory."""
+        rows = map(_flatten, read())
+        size = len(json.dumps(next(rows, None)))
+        count = min(max(_GROUP_BYTES // size, 1), _GROUP_ROWS)
+        rows = map(_flatten, read())
+        while group := [*itertools.islice(rows, count)]:
+            for row in group if is_mixed else ():
+                if not isinstance(row.get("id"), str | None):
+                    row["id"] = json.dumps(row["id"])
+            names = _order(name for row in group for name in row)
+            yield {name: [row.get(name) for row in group] for name in names}
+
+    kinds = {type(answer.get("id")) for answer in read()} - {type(None)}
+    is_mixed = len(kinds) > 1
+    schemas = [pyarrow.table(group).schema for group in groups(is_mixed)]
+    merged = pyarrow.unify_schemas(
+        schemas or [pyarrow.schema([])], promote_options="permissive"
+    )
+    schema = pyarrow.schema(
+        [merged.field(name) for name in _order(merged.names)]
+    )
+    with parquet.ParquetWriter(output, schema) as writer:
+        for group in groups(is_mixed):
+            count = len(next(iter(group.values())))
+            columns = [group.get(name, [None] * count) for name in schema.names]
+            arrays = [
+                pyarrow.array(column, field.type)
+                for column, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_table(pyarrow.table(arrays, schema=schema))

@@ -1,0 +1,252 @@
+"""Answers to requests, an error for each that has none; unfinished answers.
+
+A killed run leaves its answers in OUTPUT.unfinished, where the same command
+finds them.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import IO, Any
+
+from absl import logging
+
+from files import locks
+from files.atomic import atomic_open
+from files.json_files import format_json
+from files.progress import Progress
+from serving.requests import Numbered, can_write, check_request
+from serving.tasks.base import Reply, Row, TextTask
+
+# Bad rows that the log names; the answers name all.
+_MAX_LOGGED = 10
+# First bytes of an unfinished file.
+_BEGIN = b'{"unfinished": '
+
+Batches = Iterator[Sequence[Numbered]]
+
+
+class Answerer:
+    """Answers batches of requests, and counts the answers.
+
+    Args:
+        task: answers lists of requests.
+        strict: whether to stop at the first row that cannot be answered.
+        select: returns what is to be kept of an answer.
+
+    Attributes:
+        num_answers: number of rows with an answer.
+        num_errors: number of rows without.
+    """
+
+    def __init__(
+        self,
+        task: TextTask,
+        strict: bool = False,
+        select: Callable[[Reply], Reply] = dict,
+    ) -> None:
+        self._task = task
+        self._strict = strict
+        self._select = select
+        self.num_answers = self.num_errors = 0
+
+    def answer(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
+        """Yields a JSON line for each request, in their order.
+
+        Raises:
+            ValueError: a row has no answer, with `strict`; or `select` raises.
+        """
+        good: dict[int, dict[str, Any]] = {}
+        found: dict[int, Reply] = {}
+        reasons: dict[int, str] = {}
+        for index, (_, item) in enumerate(batch):
+            try:
+                good[index] = check_request(self._task, item)
+            except ValueError as error:
+                reasons[index] = str(error)
+        for index, row in compute_each(self._task, good, reasons).items():
+            try:
+                found[index] = self._task.reply(good[index], row)
+                format_json(found[index], "the answer")
+            except ValueError as error:
+                reasons[index] = str(error)
+        for index, (place, item) in enumerate(batch):
+            line: dict[str, Any] = {}
+            if isinstance(item, dict) and can_write(item.get("id")):
+                line = {"id": item["id"]} if "id" in item else {}
+            if index not in reasons:
+                self.num_answers += 1
+                yield to_json_line(line | self._select(found[index]))
+                continue
+            if self._strict:
+                raise ValueError(f"{place}: {reasons[index]}")
+            self.num_errors += 1
+            if self.num_errors <= _MAX_LOGGED:
+                logging.warning("%s: %s", place, reasons[index])
+            if self.num_errors == _MAX_LOGGED:
+                logging.warning("More errors are only in the answers")
+            line |= {"file": place.file} if place.file else {}
+            line |= {"line": place.line, "error": reasons[index]}
+            yield to_json_line(line)
+
+    def count(self, line: bytes) -> None:
+        """Counts a line that an earlier run wrote."""
+        is_error = b'"error": ' in line and "error" in json.loads(line)
+        self.num_errors += is_error
+        self.num_answers += not is_error
+
+
+def compute_each(
+    task: TextTask,
+    requests: dict[int, dict[str, Any]],
+    reasons: dict[int, str],
+) -> dict[int, Row]:
+    """Returns what the model computes for requests, by their numbers.
+
+    If it fails on them together, they are tried one by one; `reasons` gets why
+    it fails on one.
+    """
+    try:
+        rows = task.compute([*requests.values()])
+    except ValueError as error:
+        if len(requests) > 1:
+            found: dict[int, Row] = {}
+            for each in requests.items():
+                found |= compute_each(task, dict([each]), reasons)
+            return found
+        reasons |= dict.fromkeys(requests, str(error))
+        return {}
+    return dict(zip(requests, rows, strict=True))
+
+
+def to_json_line(answer: Mapping[str, Any]) -> bytes:
+    """Returns a dict as a line of JSON in UTF-8."""
+    try:
+        return json.dumps(answer, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        # Half of a surrogate pair in an id stays escaped.
+        return json.dumps(answer).encode() + b"\n"
+
+
+@contextlib.contextmanager
+def open_unfinished(
+    path: str | None, settings: Mapping[str, Any] | None
+) -> Iterator[IO[bytes]]:
+    """Opens the answers of a killed run, or a new file for answers.
+
+    Args:
+        path: the output, beside whose target the file is.
+        settings: all that the answers depend on, in JSON. The answers of a
+            run with other settings are dropped. None for a file without a
+            name, which no later run finds.
+
+    Yields:
+        a file, at its first answer. It is removed at the end, and after a
+        ValueError: it stays where a run can continue.
+
+    Raises:
+        OSError: another process writes the same output, or the name is that of
+            a user's file.
+    """
+    if path is None or settings is None:
+        with tempfile.TemporaryFile() as file:
+            yield file
+        return
+    unfinished = f"{os.path.realpath(path)}.unfinished"
+    header = _BEGIN + json.dumps(settings).encode() + b"}\n"
+    with locks.hold(f"{unfinished}.lock", f"--output_file={path}"):
+        with open(unfinished, "a+b") as file:
+            file.seek(0)
+            found = file.readline()
+            if found and not found.startswith(_BEGIN):
+                raise FileExistsError(
+                    f"{unfinished} is not a file that predict.py wrote, and it "
+                    "needs the name; move it"
+                )
+            if found != header:
+                if found:
+                    logging.warning(
+                        "%s is of a run with other flags, inputs or another "
+                        "model: starting at the first row",
+                        unfinished,
+                    )
+                file.truncate(0)
+                file.write(header)
+            try:
+                yield file
+            except ValueError:
+                os.remove(unfinished)
+                raise
+        os.remove(unfinished)
+
+
+def skip_answered(
+    file: IO[bytes], batches: Batches, answerer: Answerer
+) -> Batches:
+    """Returns the batches that have no answers yet, and counts the others.
+
+    Args:
+        file: what `open_unfinished` yields. What is left of a batch that was
+            being written is cut off.
+        batches: all batches.
+        answerer: gets the counts.
+    """
+    for batch in batches:
+        start = file.tell()
+        lines = [file.readline() for _ in batch]
+        # After a power cut the end may be of zeros.
+        if not all(x[:1] == b"{" and x[-2:] == b"}\n" for x in lines):
+            file.truncate(start)
+            return itertools.chain([batch], batches)
+        for line in lines:
+            answerer.count(line)
+    return iter(())
+
+
+def write_rows(
+    file: IO[bytes],
+    answerer: Answerer,
+    batches: Batches,
+    num_rows: int | None,
+) -> None:
+    """Writes the answers that a file lacks, and shows the progress.
+
+    Args:
+        file: what `open_unfinished` yields.
+        answerer: answers the batches.
+        batches: all batches.
+        num_rows: number of rows in them; None if unknown.
+    """
+    batches = skip_answered(file, batches, answerer)
+    done = answerer.num_answers + answerer.num_errors
+    if done:
+        logging.info("An earlier run has answered %d rows", done)
+    with Progress(num_rows, done, "row", 1, "Predicting") as progress:
+        for batch in batches:
+            file.writelines(answerer.answer(batch))
+            # For a run that continues this one.
+            file.flush()
+            done += len(batch)
+            if progress.due(done):
+                progress.update(done)
+
+
+def write_stream(
+    path: str | None, answerer: Answerer, batches: Batches
+) -> None:
+    """Writes the answers to each batch at once, to a pipe or a device.
+
+    Args:
+        path: the output; None for standard output.
+        answerer: answers the batches.
+        batches: all batches.
+    """
+    stdout = contextlib.nullcontext(sys.stdout.buffer)
+    with atomic_open(path) if path else stdout as file:
+        for batch in batches:
+            file.writelines(answerer.answer(batch))
+            file.flush()

@@ -1,0 +1,121 @@
+"""Texts read in windows: the records, and one answer from all windows."""
+
+import numpy as np
+import pytest
+import scipy.special
+import tensorflow as tf
+
+from data.classification import features, windows
+from data.classification.examples import InputExample
+from data.text.tokenization import FullTokenizer
+from modeling import losses
+
+MODES = ("classification", "multilabel", "regression")
+
+
+@pytest.fixture
+def tokenizer(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n")
+    return FullTokenizer(path)
+
+
+def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):
+    caplog.set_level("INFO", logger="absl")
+    texts = ["a b c a b c a", "", "a b c"]
+    examples = [InputExample("g", text, None, "y") for text in texts]
+    found = [*features.create_windows(examples, ["x", "y"], 6, tokenizer, 2)]
+    long, empty, short = found
+    assert [each.input_ids for each in long] == [
+        [2, 4, 5, 6, 4, 3],
+        [2, 6, 4, 5, 6, 3],
+        [2, 5, 6, 4, 3, 0],
+    ]
+    assert [each.input_mask for each in long][2] == [1, 1, 1, 1, 1, 0]
+    assert [each.input_ids for each in empty] == [[2, 3, 0, 0, 0, 0]]
+    assert [each.input_ids for each in short] == [[2, 4, 5, 6, 3, 0]]
+    assert [each.weight for each in long] == [1 / 3] * 3
+    assert [each.weight for each in (*empty, *short)] == [1, 1]
+    assert {each.label_id for group in found for each in group} == {1}
+    assert caplog.messages == [
+        "1 of 3 texts were longer than --max_seq_length=6 and are read in "
+        "windows, --doc_stride=2"
+    ]
+    record = features.encode_classification_features(long[0])
+    values = tf.train.Example.FromString(record).features.feature
+    assert values["example_weights"].float_list.value == pytest.approx([1 / 3])
+
+
+def test_a_loss_counts_windows_by_their_weights():
+    logits = np.array([[2.0, 0.0], [0.0, 1.0], [0.5, 0.0]], np.float32)
+    batch = {
+        "label_ids": np.array([0, 0, 1]),
+        "is_real_example": np.array([1, 1, 1]),
+        "example_weights": np.array([0.5, 0.5, 1.0], np.float32),
+    }
+    each = -scipy.special.log_softmax(logits, -1)[range(3), batch["label_ids"]]
+    found, _ = losses.ClassifierLoss()(logits, batch)
+    expected = (each[:2].mean() + each[2]) / 2
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_pooling(mode):
+    rng = np.random.default_rng(1)
+    logits = rng.normal(size=(6, 1 if mode == "regression" else 3)) * 4
+    known = logits
+    if mode == "classification":
+        known = scipy.special.log_softmax(logits, -1)
+    starts = [0, 1, 4]
+    parts = np.split(known, starts[1:])
+    mean = windows.pool(logits, starts, mode, "mean")
+    np.testing.assert_allclose(mean, [part.mean(0) for part in parts])
+    most = windows.pool(logits, starts, mode, "max")
+    np.testing.assert_allclose(most, [part.max(0) for part in parts])
+    if mode == "classification":
+        # The mean of logits, whatever is added to all of a window's.
+        plain = [part.mean(0) for part in np.split(logits, starts[1:])]
+        np.testing.assert_allclose(
+            scipy.special.softmax(mean, -1), scipy.special.softmax(plain, -1)
+        )
+    # The same from the probabilities that an export returns.
+    probabilities = windows.to_probabilities(logits, mode)
+    again = windows.to_logits(probabilities, mode)
+    for pooling, expected in (("mean", mean), ("max", most)):
+        found = windows.pool(again, starts, mode, pooling)
+        np.testing.assert_allclose(
+            windows.to_probabilities(found, mode),
+            windows.to_probabilities(expected, mode),
+            rtol=1e-5,
+        )
+
+
+def test_probabilities_of_0_and_1_stay_finite():
+    values = np.array([[0.0, 1.0], [1.0, 0.0]], np.float32)
+    for mode in MODES[:2]:
+        logits = windows.to_logits(values, mode)
+        assert np.isfinite(windows.pool(logits, [0], mode, "max")).all()
+
+
+def test_batches_of_windows_become_one_of_texts():
+    ids = np.array([[1, 2]] * 5)
+    real = np.ones(5, int)
+    rows = np.arange(10.0, dtype=np.float32).reshape(5, 2)
+    labels = np.array([7, 7, 8, 8, 8])
+    batches = [
+        (
+            {
+                "input_ids": ids[a:b],
+                "label_ids": labels[a:b],
+                "is_real_example": real[a:b],
+            },
+            rows[a:b],
+        )
+        for a, b in ((0, 3), (3, 5))
+    ]
+    ((found, logits),) = windows.pool_batches(
+        batches, [0, 2], "multilabel", "mean"
+    )
+    assert found["label_ids"].tolist() == [7, 8]
+    assert found["is_real_example"].tolist() == [1, 1]
+    np.testing.assert_array_equal(logits, [[1, 2], [6, 7]])

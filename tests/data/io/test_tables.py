@@ -1,0 +1,178 @@
+"""The reader of tables: forms, delimiters, packed files, and broken ones."""
+
+import gzip
+import json
+
+import pytest
+
+from data.classification.features import MrpcProcessor
+from data.io import tables
+from data.io.tables import read_rows, read_table
+from data.ner import reading as ner
+from data.squad import reading as squad
+
+ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
+
+
+def write(path, data):
+    data = data.encode() if isinstance(data, str) else data
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.mark.parametrize("packed", ["", ".gz"])
+@pytest.mark.parametrize(
+    "name, text",
+    [
+        ("a.csv", 'id,text,label\n7,"a; b,\tc",x\n\n8,d,\n'),
+        ("a.csv", '\n"id";text;label\n7;"a; b,\tc";x\n8;d;\n'),
+        ("a.csv", 'id\ttext\tlabel\r\n7\t"a; b,\tc"\tx\r\n8\td\t\r\n'),
+        ("a.tsv", 'id\ttext\tlabel\n7\t"a; b,\tc"\tx\n8\td\t\n'),
+        ("a.jsonl", "\ufeff" + "\n".join(map(json.dumps, ROWS))),
+    ],
+)
+def test_text_forms(tmp_path, name, text, packed):
+    path = write(tmp_path / (name + packed), text)
+    (_, first), (where, second) = read_table(
+        path, ["text"], ["id"], True, ["label"]
+    )
+    is_json = name == "a.jsonl"
+    assert first == [ROWS[0]["text"], 7 if is_json else "7", "x"]
+    assert second == ["d", 8 if is_json else "8", None if is_json else ""]
+    assert where.startswith(f"{path}, line ")
+    number = int(where.rsplit(" ", 1)[1])
+    assert "8" in text.splitlines()[number - 1]
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip(
+        "pyarrow", reason="needs requirements/tables.txt"
+    )
+    from pyarrow import parquet
+
+    path = tmp_path / "a.parquet"
+    rows = [
+        {"n": float("nan"), "text": "a", "label": 1, "words": ["b", "c"]},
+        {"n": 0.5, "text": "d", "label": None, "words": None},
+    ] * 300
+    parquet.write_table(pyarrow.Table.from_pylist(rows), path)
+    found = [*read_rows(path, [["text", "text_a"], ["label"]], ["words", "no"])]
+    assert [number for number, _ in found] == [*range(1, 601)]
+    assert found[0][1] == {"text": "a", "label": 1, "words": ["b", "c"]}
+    assert found[-1][1] == {"text": "d", "label": None, "words": None}
+    assert next(read_rows(path, [["n"]]))[1] == {"n": None}
+    with pytest.raises(
+        ValueError, match="one column 'q'; its columns are 'n', 't"
+    ):
+        next(read_rows(path, [["q"]]))
+    with pytest.raises(
+        ValueError, match="line 1, column 'label': the text must"
+    ):
+        next(read_table(path, ["label"]))
+    for broken in (b"", b"a,b\n1,2\n", path.read_bytes()[:500]):
+        with pytest.raises(
+            ValueError, match="b.parquet cannot be read as Parq"
+        ):
+            next(read_rows(write(tmp_path / "b.parquet", broken), [["text"]]))
+    with pytest.raises(FileNotFoundError):
+        next(read_rows(tmp_path / "c.parquet"))
+
+
+@pytest.mark.parametrize(
+    "text, form", [("\n{} \n", {}), ("\n the text\n", {"text": " the text"})]
+)
+def test_the_first_line_tells_json_from_text(tmp_path, text, form):
+    assert [*read_rows(write(tmp_path / "in", text))] == [(2, form)]
+    # An ending decides by itself.
+    assert [*read_rows(write(tmp_path / "a.txt", "{}\r\n"))] == [
+        (1, {"text": "{}"})
+    ]
+
+
+def test_numbers_need_no_header(tmp_path):
+    path = write(tmp_path / "a.csv", "Well; yes; no\nB\n")
+    assert [cells for _, cells in read_table(path, ["1"])] == [
+        ["Well; yes; no"],
+        ["B"],
+    ]
+    path = write(tmp_path / "a.csv", "1;Well\n2;B\n")
+    assert [cells for _, cells in read_table(path, ["2"])] == [["Well"], ["B"]]
+
+
+HEADER = b"id,text\n"
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        # The end of a cell is not known, so the rows after it are not either.
+        (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data; is a q"),
+        (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*is a quote missing"),
+        (b"text,text\n", "one column 'text'; its columns are 'text', 'text'"),
+        (
+            b"id;review\n1;a\n",
+            "one column 'text'; its columns are 'id', 'review'",
+        ),
+        (b"id,text\r1,a\r2,b\r", "a.csv: the lines end in carriage returns"),
+        (b"id,text\r1,a\r2,b\r\n", "line 1: a carriage return stands inside"),
+        ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8 but, .* UTF-16"),
+        (
+            "id,text\n1,a".encode("utf-16-le"),
+            "a.csv is not UTF-8 but, .* UTF-16",
+        ),
+        (
+            gzip.compress(HEADER, mtime=0),
+            "a.csv is packed by gzip; give it a name",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, message):
+    is_headed = data[:1] in b"1"
+    path = write(tmp_path / "a.csv", HEADER * is_headed + data)
+    for most in (None, 1 << 20):
+        with pytest.raises(ValueError, match=message):
+            list(read_rows(path, [["text"]], most=most))
+
+
+def test_a_bad_row_is_an_error_of_its_own(tmp_path):
+    data = HEADER + b'1,a\n2\n3,"a" b\n4,\xff\n5,b\n'
+    path = write(tmp_path / "a.csv", data)
+    found = dict(read_rows(path, [["text"]], most=1 << 20))
+    assert found[2] == {"text": "a"} and found[6] == {"text": "b"}
+    assert found[5] == {"text": "\udcff"}
+    assert "the line has 1 columns, where 2 are needed" in str(found[3])
+    assert "expected after" in str(found[4])
+    with pytest.raises(ValueError, match="line 3: the line has 1 columns"):
+        list(read_table(path, ["text"]))
+
+
+def test_lines_have_a_limit(tmp_path):
+    lines = ['{"text": "a"}', '{"text": "%s"}' % ("b" * 40), '{"text": "c"}']
+    path = write(tmp_path / "a.jsonl", "\n".join(lines))
+    first, second, third = (row for _, row in read_rows(path, most=16))
+    assert (first, third) == ({"text": "a"}, {"text": "c"})
+    assert "the line has more than" in str(second)
+    path = write(tmp_path / "a.csv", "text\n" + "b" * 40)
+    with pytest.raises(ValueError, match="line 2: the line has more than"):
+        list(read_rows(path, [["text"]], most=16))
+
+
+def test_forms_are_named_by_endings():
+    found = [*map(tables.form_of, ("a.csv.gz", "b.txt", "c.ndjson", "d", "-"))]
+    assert found == ["csv", "text", "jsonl", None, None]
+
+
+def test_packed_sets_of_every_task(tmp_path):
+    """GLUE's TSV, words with tags, and SQuAD's JSON."""
+    header = "Quality\tid\tid\tone\ttwo\n"
+    write(tmp_path / "train.tsv.gz", f"{header}1\t1\t2\ta b\tb c\n")
+    (example,) = MrpcProcessor().get_train_examples(tmp_path)
+    assert (example.text_a, example.text_b) == ("a b", "b c")
+    write(tmp_path / "train.txt.gz", "Anna B-PER\nran O\n")
+    (words,) = ner.NerProcessor().read_set(tmp_path, "train")
+    assert words.words == ["Anna", "ran"]
+    entry = {"id": 1, "question": "Who?", "context": "Anna ran."}
+    for name, content in (("a.json.gz", [entry]), ("a.jsonl.gz", entry)):
+        path = write(tmp_path / name, json.dumps(content))
+        (question,) = squad.read_squad_examples(path, is_training=False)
+        assert question.question_text == "Who?"

@@ -1,0 +1,232 @@
+"""Texts with annotated spans, in the forms of the tools that write them."""
+
+import gzip
+import json
+
+import pytest
+
+from data.ner import reading, spans
+from data.ner.words import split_words
+
+TEXT = "Anna left New York\u2014in \U0001f600 Oslo."
+SPANS = [[0, 4, "PER"], [10, 18, "LOC"], [24, 28, "LOC"]]
+WORDS = ["Anna", "left", "New", "York", "\u2014", "in", "\U0001f600", "Oslo"]
+TAGS = ["B-PER", "O", "B-LOC", "I-LOC", "O", "O", "O", "B-LOC", "O"]
+
+
+def dicts(start="start", end="end", label="label", wrap=lambda name: name):
+    return [{start: a, end: b, label: wrap(name)} for a, b, name in SPANS]
+
+
+def label_studio(**changes):
+    results = [
+        {"type": "labels", "value": {**value, "text": TEXT[a:b]}}
+        for (a, b, _), value in zip(
+            SPANS, dicts(label="labels", wrap=lambda x: [x]), strict=True
+        )
+    ]
+    results.append({"type": "choices", "value": {"choices": ["news"]}})
+    task = {
+        "id": 7,
+        "data": {"text": TEXT},
+        "annotations": [
+            {"result": [], "was_cancelled": True},
+            {"result": results, "was_cancelled": False},
+        ],
+        "predictions": [],
+    }
+    return task | changes
+
+
+FORMS = {
+    "ours": {"text": TEXT, "entities": SPANS},
+    "doccano": {"id": 1, "text": TEXT, "label": SPANS, "Comments": []},
+    "doccano with relations": {
+        "text": TEXT,
+        "entities": dicts("start_offset", "end_offset"),
+        "relations": [],
+    },
+    "spaCy's training data": [TEXT, {"entities": SPANS}],
+    "spaCy's Doc.to_json": {"text": TEXT, "ents": dicts(), "tokens": []},
+    "Prodigy": {"text": TEXT, "spans": dicts(), "answer": "accept"},
+    "Label Studio": label_studio(),
+    "Label Studio, short": {
+        "text": TEXT,
+        "label": dicts(label="labels", wrap=lambda name: [name]),
+    },
+    # What predict.py answers.
+    "predict.py": {
+        "words": WORDS,
+        "spans": [[0, 4]],
+        "entities": dicts(label="type"),
+        "text": TEXT,
+        "label": SPANS,
+    },
+}
+
+
+def read(folder, *records, name="train.jsonl", **options):
+    path = folder / name
+    dump = json.dumps
+    text = "".join(f"{dump(each)}\n" for each in records)
+    if name.endswith(".json"):
+        text = json.dumps([*records], indent=2)
+    path.write_text(text, encoding="utf-8")
+    return [*spans.read(path, split_words, **{"needs_spans": True} | options)]
+
+
+@pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
+@pytest.mark.parametrize("form", FORMS)
+def test_forms(tmp_path, form, name):
+    (found, again) = read(tmp_path, FORMS[form], FORMS[form], name=name)
+    assert found.tags == TAGS
+    words = [TEXT[start:end] for start, end in found.places]
+    assert words == [*WORDS, "."]
+    assert again.tags == TAGS
+    assert again.where.endswith("line 2" if name[-1] == "l" else "entry 2")
+
+
+def test_a_list_in_one_line(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text("\ufeff" + json.dumps([label_studio()]), encoding="utf-8")
+    (found,) = spans.read(path, split_words, True)
+    assert found.tags == TAGS
+
+
+def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):
+    caplog.set_level("INFO")
+    text = "the Franco-German border at \u6771\u4eac\u90fd ."
+    spanned = [[11, 17, "X"], [16, 24, "Y"], [28, 30, "Z"]]
+    (found,) = read(
+        tmp_path, {"text": text, "entities": [*spanned[::2], [17, 25, "Y"]]}
+    )
+    words = [text[start:end] for start, end in found.places]
+    assert words == [*text.split()[:4], *text[28:31], "."]
+    assert found.tags == ["O", "B-X", "B-Y", "O", "B-Z", "I-Z", "O", "O"]
+    (line,) = caplog.messages
+    assert "1 of 3 spans cut a word" in line
+    assert "'German' to [4, 17, 'X'] 'Franco-German'" in line
+
+
+OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        ({"entities": [[0, 4, "A"], [3, 9, "B"]]}, "'Anna' and .* overlap"),
+        (
+            {"entities": [[0, 2, "A"], [2, 4, "A"]]},
+            "'An' and .*'na' overlap or",
+        ),
+        (
+            {"entities": [[0, 4, "A"], [0, 4, "B"]]},
+            "overlap .*Text: 'Anna left",
+        ),
+        (
+            {"spans": [OWN]},
+            "is 'slo.' in .*, but 'Oslo' in the file.*UTF-16 off",
+        ),
+        ({"spans": [OWN | {"start": 26, "end": 30}]}, "must count characters"),
+        ({"entities": [[28, 30, "A"]]}, "of 29 characters.*UTF-16 offsets"),
+        ({"entities": [[4, 4, "A"]]}, r"\[4, 4, 'A'\] is ''"),
+        ({"entities": [[4, 5, "A"]]}, "contains no word"),
+        ({"entities": [["0", 4, "A"]]}, r"a span must be \[start, end, label"),
+        ({"entities": [[0, 4, ""]]}, "one label. Received"),
+        ({"entities": [[0, 4]]}, "a span must be"),
+        ({"entities": {"a": 1}}, "`entities` must be a list"),
+        ({"label": ["positive"]}, "a span must be"),
+        ({"spams": []}, "no spans, .*entities, spans.*Received: text, spams"),
+        ({"text": 3, "label": []}, "`text` must be a text. Received: 3"),
+        ({"text": "\ud83d", "label": []}, "`text` must be a text.*surrogates"),
+    ],
+)
+def test_errors_name_line_and_text(tmp_path, record, message):
+    with pytest.raises(ValueError, match=message) as error:
+        read(tmp_path, FORMS["ours"], {"text": TEXT, **record})
+    assert "train.jsonl, line 2: " in str(error.value)
+
+
+def test_a_mismatch_of_label_studio(tmp_path):
+    # As JavaScript counts, an emoji is two.
+    task = label_studio()
+    value = task["annotations"][1]["result"][2]["value"]
+    value |= {"start": 25, "end": 29}
+    with pytest.raises(ValueError, match="entry 1.*'Oslo'.*UTF-16 offsets"):
+        read(tmp_path, task, name="train.json")
+    # It changes white space.
+    value |= {"start": 4, "end": 9, "text": "\\nleft"}
+    (found,) = read(tmp_path, task, name="train.json")
+    assert found.tags[1] == "B-LOC"
+
+
+def test_what_nobody_annotated(tmp_path, caplog):
+    caplog.set_level("INFO")
+    records = [
+        label_studio(),
+        label_studio(annotations=[]),
+        label_studio(annotations=label_studio()["annotations"][:1]),
+        FORMS["Prodigy"] | {"answer": "reject"},
+    ]
+    (found,) = read(tmp_path, *records)
+    assert found.tags == TAGS
+    assert "3 texts without an annotation, or with a rejected" in caplog.text
+    rows = read(tmp_path, *records, {"text": TEXT}, needs_spans=False)
+    assert [set(row.tags) == {"O"} for row in rows] == [False, *[True] * 4]
+
+
+def test_annotations_that_differ(tmp_path):
+    task = label_studio()
+    task["annotations"].append({"result": []})
+    with pytest.raises(ValueError, match="its 2 annotations differ; keep one"):
+        read(tmp_path, task)
+    task["annotations"][-1]["ground_truth"] = True
+    (found,) = read(tmp_path, task)
+    assert {*found.tags} == {"O"}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "contains no text"),
+        (b'{"text"', "line 1 is not valid JSON"),
+        (b'{"text": "a", "entities": []}\n{', "line 2 is not valid JSON"),
+        (b'{"text": "\xff", "entities": []}', "line 1: byte 10 is not UTF-8"),
+        (b"3\n", r'line 1: an entry must be \{"text", "entities"\}'),
+        ('{"text": "a"}'.encode("utf-16"), "UTF-16; save it as UTF-8"),
+    ],
+)
+def test_damaged_files(tmp_path, content, message):
+    path = tmp_path / "dev.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=message):
+        [*spans.read(path, split_words, True)]
+
+
+def test_a_folder_of_sets(tmp_path):
+    read(tmp_path, FORMS["doccano"])
+    processor = reading.NerProcessor()
+    labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
+    assert processor.get_labels(tmp_path) == labels
+    (example,) = processor.get_train_examples(tmp_path)
+    assert (example.text, example.words) == (TEXT, [*WORDS, "."])
+    packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
+    (tmp_path / "dev.jsonl.gz").write_bytes(packed)
+    (again,) = processor.get_dev_examples(tmp_path)
+    assert again.labels == example.labels
+    # Another scheme, and texts without annotations to predict.
+    read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
+    bilou = reading.NerProcessor(["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"])
+    (example,) = bilou.get_train_examples(tmp_path)
+    assert example.labels[2:4] == ["B-LOC", "L-LOC"]
+    (example,) = bilou.get_test_examples(tmp_path)
+    assert {*example.labels} == {"O"}
+    with pytest.raises(ValueError, match="line 1: unknown tag 'B-PER'"):
+        reading.NerProcessor(["O", "B-LOC", "I-LOC"]).get_train_examples(
+            tmp_path
+        )
+    with pytest.raises(ValueError, match="--text_column=1 is for files of col"):
+        reading.NerProcessor(None, 1).get_train_examples(tmp_path)
+    read(tmp_path, label_studio(annotations=[]))
+    with pytest.raises(ValueError, match="no text with an annotation"):
+        processor.get_train_examples(tmp_path)
