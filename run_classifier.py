@@ -5,6 +5,7 @@ resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -28,6 +29,7 @@ from data.io import feature_specs
 from data.text import tokenization
 from files import flags
 from files.labels import PROBLEM_TYPES
+from tasks.embedding import EmbeddingTask
 from training import task
 from training.config import DataFolderConfig
 
@@ -39,7 +41,8 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
     task_name: str = flags.head(
         None,
         f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
-        "and test files, .csv, .tsv or .jsonl.",
+        "and test files, .csv, .tsv or .jsonl; embedding, pairs of texts in "
+        "such files; ranking, their queries, passages and relevance.",
     )
     xnli_language: str = flags.head(
         "zh", "XNLI's language.", choices=features.XnliProcessor.languages
@@ -51,6 +54,12 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
         None,
         "Class weights in the training loss: balanced, so that every class "
         'has equal total weight, or a JSON file, {"label": weight}.',
+    )
+    contrastive_temperature: float = flags.training(
+        0.05,
+        "embedding, without scores: divides the cosines of a batch's pairs "
+        "before the softmax.",
+        at_least=1e-3,
     )
     report: bool = flags.neutral(
         False,
@@ -84,6 +93,13 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         windows.check(self)
+        unused = "report class_weights doc_stride tune_thresholds calibrate"
+        for name in unused.split() if self.task_name == "embedding" else ():
+            if getattr(self, name):
+                raise ValueError(
+                    f"--{name} is not used by --task_name=embedding, which "
+                    "has neither labels nor windows; leave it out"
+                )
         for name in ("report", "tune_thresholds", "calibrate"):
             if getattr(self, name) and not self.do_eval:
                 raise ValueError(f"--{name} needs --do_eval")
@@ -149,6 +165,8 @@ class ClassifierTask(task.Task):
             "regression": modeling.RegressionLoss,
         }
         self.loss = losses[processor.output_mode]()
+        if name == "ranking":
+            self.loss = modeling.RankingLoss()
         if options.class_weights is not None:
             class_weights.check(options.class_weights, processor.output_mode)
         # The paper reports the last one.
@@ -252,8 +270,13 @@ class ClassifierTask(task.Task):
         self, split: str, labels: np.ndarray, outputs: np.ndarray
     ) -> dict[str, float]:
         predictions = self.decoder.predictions(outputs)
-        figures = metrics.compute_metrics(
-            self.metrics, labels, predictions, self.decoder.label_list
+        processor = self.processors[split.removeprefix("eval")]
+        figures = processor.score(
+            self.examples[split],
+            self.metrics,
+            labels,
+            predictions,
+            self.decoder.label_list,
         )
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
@@ -306,7 +329,8 @@ class ClassifierTask(task.Task):
         """Writes the predictions, and GLUE's submission if asked to."""
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
-        has_labels = self.processors[suffix].test_set_has_labels
+        processor = self.processors[suffix]
+        has_labels = processor.test_set_has_labels
         entries = (
             decoding.describe_example(example, has_labels)
             for example in examples
@@ -325,7 +349,11 @@ class ClassifierTask(task.Task):
             right,
             labels,
             self.decoder.label_ids,
-            self.decoder.label_list,
+            functools.partial(
+                processor.score,
+                examples,
+                label_names=self.decoder.label_list,
+            ),
         )
 
     def evaluate_export(
@@ -363,9 +391,15 @@ class ClassifierTask(task.Task):
         )
 
 
+def create_task(options: Config) -> task.Task:
+    """Returns the task of --task_name."""
+    is_embedding = options.task_name == "embedding"
+    return (EmbeddingTask if is_embedding else ClassifierTask)(options)
+
+
 def command() -> None:
     """Runs the script as a command."""
-    task.run_command(ClassifierTask, Config)
+    task.run_command(create_task, Config)
 
 
 if __name__ == "__main__":

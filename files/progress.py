@@ -23,7 +23,8 @@ class Progress:
         total: number of units of the whole work, None if unknown.
         initial: units done before a resume.
         unit: what is counted ("step", "record").
-        examples_per_unit: adds a rate in examples a second; None for none.
+        examples_per_unit: adds a rate in examples a second, or in rows if that
+            is the unit; None for none.
         label: name of the work ("Training").
     """
 
@@ -85,7 +86,8 @@ class Progress:
         now = time.monotonic()
         rate = (done - self.shown) / max(now - self._shown_at, 1e-9)
         if self.examples_per_unit:
-            values["examples/s"] = rate * self.examples_per_unit
+            name = "rows" if self.unit == "row" else "examples"
+            values[f"{name}/s"] = rate * self.examples_per_unit
         shown = {name: f"{value:.4g}" for name, value in values.items()}
         if self._bar.disable:
             self._log_line(done, rate, shown)
@@ -118,7 +120,10 @@ def track(
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):
             yield element
-            if progress.due(done):
+            # A single element is no progress to show.
+            if total != 1 and progress.due(done):
                 progress.update(done)
-        if done != progress.shown:
+        # `total` may be more than there is.
+        progress.total = total and done
+        if total != 1 and not progress.shown == done == (total or done):
             progress.update(done)

@@ -237,7 +237,7 @@ def _write_parquet(read: Read, output: IO[bytes]) -> None:
         rows = map(_flatten, read())
         while group := [*itertools.islice(rows, count)]:
             for row in group if is_mixed else ():
-                if "id" in row and not isinstance(row["id"], str):
+                if not isinstance(row.get("id"), str | None):
                     row["id"] = json.dumps(row["id"])
             names = _order(name for row in group for name in row)
             yield {name: [row.get(name) for row in group] for name in names}

@@ -37,8 +37,8 @@ def export_classifier(
 
     `classify` takes `text_a` and `text_b`, string [N]; "" is no second text.
     `classify_text` takes `text` alone. With a `doc_stride`, both read all
-    windows of a text and pool the outputs, and a second text is an error. They
-    return
+    windows of a text and pool the outputs, and neither takes a second text.
+    They return
 
         probabilities  float32 [N, L]
         labels         string [N, L], the names of the probabilities, in the
@@ -71,16 +71,19 @@ def export_classifier(
         return {"probabilities": tf.nn.softmax(logits)}
 
     predict = signatures.trace_once(predict)
+    names = ["text_a"] if window_options.doc_stride else ["text_a", "text_b"]
+    inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
     classify = _classify(
-        predict, label_list, options, output_mode, window_options, limits
+        *(predict, inputs, label_list, options, output_mode),
+        *(window_options, limits),
     )
 
     def classify_text(text: tf.Tensor) -> Features:
-        return classify(text, tf.zeros_like(text))
+        return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
 
     endpoints: signatures.Endpoints = {
-        "classify": (classify, signatures.text_signature("text_a", "text_b")),
+        "classify": (classify, inputs),
         "classify_text": (classify_text, signatures.text_signature("text")),
     }
     labels = label_list and [*label_list]
@@ -126,12 +129,13 @@ def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
 
 def _classify(
     predict: Callable[..., Features],
+    inputs: list[tf.TensorSpec],
     label_list: Sequence[str] | None,
     options: signatures.ServingOptions,
     output_mode: str,
     window_options: WindowOptions,
     thresholds: Sequence[float],
-) -> Callable[[tf.Tensor, tf.Tensor], Features]:
+) -> Callable[..., Features]:
     """Returns the function of `classify`; see `export_classifier`."""
     packing = options.packing
     stride = window_options.doc_stride
@@ -141,15 +145,12 @@ def _classify(
         specs = {"probabilities": tf.TensorSpec([None, len(label_list)])}
 
     # One graph for both endpoints.
-    @tf.function(
-        autograph=False,
-        input_signature=signatures.text_signature("text_a", "text_b"),
-    )
-    def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = packing.tokenize(text_a, text_b)
-        num_texts = num_rows = tf.shape(text_a)[0]
+    @tf.function(autograph=False, input_signature=inputs)
+    def classify(*texts: tf.Tensor) -> Features:
+        tokens = packing.tokenize(*texts)
+        num_texts = num_rows = tf.shape(texts[0])[0]
         if stride:
-            rows, pack = _windows(packing, tokens[0], tokens[1], stride)
+            rows, pack = _windows(packing, tokens[0], stride)
             num_rows = tf.size(rows)
         else:
             pack = functools.partial(batches.pack_rows, packing, tokens)
@@ -178,29 +179,21 @@ def _classify(
 
 
 def _windows(
-    packing: PackingLayer,
-    tokens: tf.RaggedTensor,
-    tokens_b: tf.RaggedTensor,
-    stride: int,
+    packing: PackingLayer, tokens: tf.RaggedTensor, stride: int
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor, tf.Tensor], Features]]:
-    """Cuts texts into windows; there must be no second ones.
+    """Cuts texts, of ids, into windows.
 
     Returns:
         (rows, pack): int64 [W], the text of each window; (begin, end) -> the
         features of these windows.
     """
-    check = tf.debugging.Assert(
-        tf.equal(tf.size(tokens_b.flat_values), 0),
-        ["This model reads a text in windows, and takes no text_b."],
-    )
     length = packing.max_seq_length
-    with tf.control_dependencies([check]):
-        found = cut_windows(
-            tf.identity(tokens.row_splits),
-            tf.fill([tokens.nrows()], tf.constant(length - 2, tf.int64)),
-            stride,
-            fewest=1,
-        )
+    found = cut_windows(
+        tokens.row_splits,
+        tf.fill([tokens.nrows()], tf.constant(length - 2, tf.int64)),
+        stride,
+        fewest=1,
+    )
     return found.rows, lambda begin, end: batches.trim(
         found.slice(begin, end).pack(packing.tokenizer, tokens, length)
     )

@@ -80,14 +80,16 @@ class Source:
                 f"{', '.join(task.fields)}; leave it out"
             )
         fields = zip_longest(task.fields, self.columns[: len(task.fields)])
-        # {name of a column: name in the request}
+        # {name of a column: field}, and what such a field is called otherwise.
         names: dict[str, str] = {}
+        replaced: set[str] = set()
         needed: list[list[str]] = []
         optional = ["id"]
         for field, column in fields:
             others = [field, *task.other_names.get(field, ())]
             if column:
                 names[column] = field
+                replaced |= {column, *others}
                 needed.append([column])
             elif task.fields[field]:
                 needed.append(others)
@@ -111,7 +113,7 @@ class Source:
             with named_errors(path):
                 for number, row in rows:
                     if not isinstance(row, ValueError):
-                        row = _to_request(row, names, is_table)
+                        row = _to_request(row, names, replaced, is_table)
                     yield Place(number, file), row
 
     def count(self, task: "TextTask") -> int:
@@ -138,20 +140,27 @@ class Source:
 
 
 def _to_request(
-    row: dict[str, Any], names: Mapping[str, str], is_table: bool
+    row: Mapping[str, Any],
+    names: Mapping[str, str],
+    replaced: Set[str],
+    is_table: bool,
 ) -> dict[str, Any]:
     """Returns a row as a request.
 
     Args:
         row: its cells.
         names: {column: field}, for columns that flags name.
+        replaced: these columns, and what other rows call their fields.
         is_table: whether it is not of JSON: an empty cell is no field, and
             `words` may be a text.
     """
+    if names.keys().isdisjoint(row):
+        # Plain text has no columns to name.
+        names, replaced = {}, set()
     request = {
         name: cell
         for name, cell in row.items()
-        if name not in names and not (is_table and cell is None)
+        if name not in replaced and not (is_table and cell is None)
     }
     for column, field in names.items():
         request[field] = row.get(column)

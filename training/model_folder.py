@@ -35,7 +35,7 @@ FORMER_FILE = "run_settings.json"
 # Options of the network that bert_config.json has no entry for.
 NETWORK = ("left_to_right", "bilstm")
 # Classes without a head for a task; None where it is unknown.
-_HEADLESS = {None, "BertModel", "BertPretrainer"}
+_HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -185,6 +185,9 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
         return {}
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
+    if not found and len(values.get("id2label") or ()) == 1:
+        # One output is a number to transformers; so cross-encoders are saved.
+        found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
         "architectures": values.get("architectures"),

@@ -228,11 +228,13 @@ class Task(abc.ABC):
         return {}
 
 
-def run_command(task: type[Task], config: type[FineTuningConfig]) -> None:
+def run_command(
+    task: Callable[[Any], Task], config: type[FineTuningConfig]
+) -> None:
     """Runs a script that trains, evaluates, predicts and exports a task.
 
     Args:
-        task: the script's task.
+        task: (config) -> the script's task, usually its class.
         config: the script's flags.
     """
 

@@ -141,12 +141,12 @@ def score_known(
     labels: Sequence[Any],
     predicted: Sequence[Any],
     label_ids: Callable[[Sequence[Any]], np.ndarray],
-    label_names: Sequence[str] | None = None,
+    score: Callable[..., dict[str, float]] = compute_metrics,
 ) -> dict[str, float]:
     """Scores the test examples whose right label is known.
 
     A right label that is unknown is None. `label_ids` converts a list of labels
-    for `compute_metrics`.
+    for `score`, which takes what `compute_metrics` does.
 
     Returns:
         the metrics, with `num_without_label` if some are unknown; {} if there
@@ -161,7 +161,7 @@ def score_known(
     if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
         return {}
     right, found = (label_ids(each) for each in zip(*pairs, strict=True))
-    scores = compute_metrics(names, right, found, label_names)
+    scores = score(names, right, found)
     num_unknown = len(labels) - len(pairs)
     if num_unknown:
         scores["num_without_label"] = num_unknown

@@ -8,7 +8,7 @@ from data.ner import legal_tags, scoring, windows
 from data.ner.reading import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
-from serving.requests import check_text
+from serving.requests import check_text, to_number
 from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 from serving.tasks.texts import to_bytes
 
@@ -72,20 +72,25 @@ class Tag(TextTask):
         return outputs["probabilities"]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"words", "tags"}.
+        """Returns {"words", "tags", "probabilities"}, of each word.
 
         Of a text also "spans", of its words, "entities", "text" and "label":
-        the entities as [start, end, type], as tools of annotation read them.
+        the entities as [start, end, type], as tools of annotation read them. An
+        entity's "probability" is that of its least probable tag.
         """
-        words, tags, _ = self._tag(row)
+        words, tags, values = self._tag(row)
+        probabilities = [*map(to_number, values)]
         answer: Reply = {"words": words, "tags": tags}
+        answer["probabilities"] = probabilities
         if "text" in request:
             text = request["text"]
             spans, entities = find_words(text, words), []
             for kind, first, last in scoring.find_entities(tags):
                 start, end = spans[first][0], spans[last - 1][1]
                 entity = {"type": kind, "text": text[start:end]}
-                entities.append(entity | {"start": start, "end": end})
+                entity |= {"start": start, "end": end}
+                entity["probability"] = min(probabilities[first:last])
+                entities.append(entity)
             answer |= {
                 "spans": [[*span] for span in spans],
                 "entities": entities,

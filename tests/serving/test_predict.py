@@ -178,6 +178,10 @@ def test_tag(answered, exports):
         row = row_of(exports["ner"], 1, i)
         assert answer["words"] == [word for word in row["words"] if word]
         assert answer["tags"] == [tag for tag in row["tags"] if tag]
+        count = row["num_words"]
+        assert answer["probabilities"] == pytest.approx(
+            row["probabilities"][:count], abs=1e-5
+        )
 
 
 def test_embed(answered, exports):

@@ -1,7 +1,6 @@
 """Requests of tables by the columns that a user names; answers as tables."""
 
 import csv
-import io
 import json
 
 import numpy as np
@@ -9,7 +8,10 @@ import pytest
 
 from serving import answer_files, answers, requests
 from serving.requests import Place, Source
-from serving.tasks import Answer, Classify, FillMask, Tag
+from serving.tasks import Answer
+from serving.tasks.tag import Tag
+from serving.tasks.texts import Classify
+from serving.tasks.words import FillMask
 
 
 def read(path, kind, *columns, **changes):
@@ -36,10 +38,22 @@ def read(path, kind, *columns, **changes):
             ["review", "more"],
             {"text_a": "b", "text_b": "c"},
         ),
-        ("a.tsv", "b\tc\n", Answer, ["2", "1"], {"question": "c", "context": "b"}),
+        (
+            "a.tsv",
+            "b\tc\n",
+            Answer,
+            ["2", "1"],
+            {"question": "c", "context": "b"},
+        ),
         ("a.csv", "words\nb c\n", Tag, [], {"words": ["b", "c"]}),
         ("a.csv", "w\nb c\n", Tag, ["w"], {"text": "b c"}),
-        ("a.jsonl", '{"id": 7, "q": "b", "text": 1}', Classify, ["q"], 0),
+        (
+            "a.jsonl",
+            '{"id": 7, "q": "b", "text": 1}',
+            Classify,
+            ["q"],
+            {"id": 7, "text_a": "b"},
+        ),
         ("a", '{"text": "b", "more": 1}', Tag, [], {"text": "b", "more": 1}),
         ("a", "b [MASK]\n", FillMask, [], {"text": "b [MASK]"}),
         ("a.txt", "b\n", Classify, [], {"text_a": "b"}),
@@ -48,7 +62,112 @@ def read(path, kind, *columns, **changes):
 def test_columns(tmp_path, name, text, kind, columns, expected):
     (tmp_path / name).write_text(text)
     ((_, found),) = read(tmp_path / name, kind, *columns)
-    if expected == 0:
-        expected = {"id": 7, "text_a": "b"}
-        found.pop("text", None)
     assert found == expected
+
+
+class Damaged:
+    """A task whose model has weights that are not finite for some texts."""
+
+    name = "classify"
+
+    def check(self, item):
+        pass
+
+    def compute(self, items):
+        return items
+
+    def reply(self, item, row):
+        return {"score": float(row["text"])}
+
+
+def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
+    batch = [
+        (Place(number), {"id": number, "text": text})
+        for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
+    ]
+    answerer = answers.Answerer(Damaged())
+    written = [*map(json.loads, answerer.answer(batch))]
+    assert (answerer.num_answers, answerer.num_errors) == (2, 2)
+    assert [answer.get("score") for answer in written] == [1.5, None, None, 2]
+    for number in (2, 3):
+        answer = written[number - 1]
+        assert answer["id"] == answer["line"] == number
+        assert "the answer would hold NaN or an infinity" in answer["error"]
+
+
+def test_batches_depend_on_the_rows_alone():
+    rows = [(Place(i), {"text": "a" * (i == 3) * (1 << 20)}) for i in range(9)]
+    cut = [*requests.cut_batches(rows, 4)]
+    assert [len(batch) for batch in cut] == [4, 4, 1]
+    assert [len(batch) for batch in requests.cut_batches(rows[1:], 4)] == [
+        3,
+        1,
+        4,
+    ]
+    for count in (1, 2, 3, 7):
+        parts = [requests.cut_shard(9, (i + 1, count), 2) for i in range(count)]
+        assert parts[0][0] == 0 and parts[-1][1] == 9
+        assert [end for _, end in parts[:-1]] == [
+            start for start, _ in parts[1:]
+        ]
+        assert all(start % 2 == 0 or start == 9 for start, _ in parts)
+
+
+ROWS = [
+    {"id": 1, "line": 4, "error": "no text"},
+    {"id": "b", "label": ["x", "y"], "p": {"x": 1, "y": 0.5}, "spans": []},
+    {"id": None, "label": [], "p": {"x": 0.25, "y": 1}, "spans": [[1, 2]]},
+    {"id": "\ud800", "label": None, "p": {"x": 0.25, "y": 1}},
+]
+
+
+def write(rows, form, path):
+    with path.with_suffix(".in").open("w+b") as file:
+        file.write(b"the first line\n")
+        file.writelines(map(answers.to_json_line, rows))
+        file.seek(15)
+        answer_files.write(file, form, path)
+
+
+def test_answers_of_odd_types_as_tables(tmp_path):
+    write(ROWS, "csv", tmp_path / "a.csv")
+    header, *rows = csv.reader((tmp_path / "a.csv").open())
+    assert header == ["id", "label", "p.x", "p.y", "spans", "line", "error"]
+    assert rows[0] == ["1", "", "", "", "", "4", "no text"]
+    assert rows[1][:5] == ["b", '["x", "y"]', "1", "0.5", "[]"]
+    assert rows[3][:2] == ["\\ud800", ""]
+    write([], "csv", tmp_path / "a.csv")
+    assert (tmp_path / "a.csv").read_text() == ""
+
+
+@pytest.mark.parametrize("group", [1, 1 << 23])
+def test_answers_of_odd_types_in_parquet(tmp_path, monkeypatch, group):
+    pytest.importorskip("pyarrow", reason="needs requirements/tables.txt")
+    from pyarrow import parquet
+
+    monkeypatch.setattr(answer_files, "_GROUP_BYTES", group)
+    write(ROWS, "parquet", tmp_path / "a.parquet")
+    table = parquet.read_table(tmp_path / "a.parquet")
+    assert table.column_names[-2:] == ["line", "error"]
+    assert table["id"].to_pylist() == ["1", "b", None, "\\ud800"]
+    assert table["p.x"].to_pylist() == [None, 1.0, 0.25, 0.25]
+    assert table["spans"].to_pylist() == [None, [], [[1, 2]], None]
+    assert table["label"].to_pylist() == [None, ["x", "y"], [], None]
+    write([], "parquet", tmp_path / "a.parquet")
+    assert parquet.read_table(tmp_path / "a.parquet").num_rows == 0
+
+
+def test_an_array_holds_one_field_of_one_shape(tmp_path):
+    rows = [{"line": 1, "error": "x"}, {"value": 2.5}, {"value": -1}]
+    write(rows, "npy", tmp_path / "a.npy")
+    found = np.load(tmp_path / "a.npy")
+    np.testing.assert_equal(found, np.array([np.nan, 2.5, -1], np.float32))
+    fields = answer_files.Fields(None, "npy")
+    reply = {"pooled": [1], "mean": [1, 2], "tokens": ["a"]}
+    assert fields(reply) == {"mean": [1, 2]}
+    with pytest.raises(ValueError, match="'mean' is of shape .3,. in one"):
+        fields({"mean": [1, 2, 3]})
+    with pytest.raises(
+        ValueError, match="have none to choose, but answer; npy"
+    ):
+        answer_files.Fields(None, "npy")({"answer": "a"})

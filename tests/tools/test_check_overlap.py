@@ -22,7 +22,7 @@ def test_rows_texts_and_word_sequences_are_found(tmp_path):
     (tmp_path / "train.jsonl").write_text("\n".join(map(json.dumps, rows)))
     (tmp_path / "corpus.txt").write_text(f"\nIt said: {TEXT}.\nthe end\n")
     done = script_runner.run(
-        "tools/check_overlap.py",
+        "tools.check_overlap",
         tmp_path,
         input_file="train.jsonl,corpus.txt",
         eval_file="dev.tsv",
@@ -44,7 +44,7 @@ def test_rows_texts_and_word_sequences_are_found(tmp_path):
     ]
     (tmp_path / "bad.jsonl").write_text("no json")
     done = script_runner.run(
-        "tools/check_overlap.py",
+        "tools.check_overlap",
         tmp_path,
         input_file="bad.jsonl",
         eval_file="dev.tsv",

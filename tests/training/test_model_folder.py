@@ -7,6 +7,7 @@ import pytest
 import modeling
 from data.text import tokenization
 from tests import conftest, toy_task
+from tests.golden import ROOT
 from tests.script_runner import SAMPLES
 from training import model_checks, model_descriptions, model_folder
 from training.config import DataFolderConfig
@@ -166,3 +167,8 @@ def test_an_export_is_named_as_one(tmp_path, file):
     (tmp_path / file).write_bytes(b"")
     with pytest.raises(ValueError, match=f"{file} .*: an export has no names"):
         DataFolderConfig(output_dir="x", init_checkpoint=str(tmp_path))
+
+
+def test_tags_of_another_toolkit_may_be_of_any_scheme():
+    folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
+    assert model_folder.read(folder).task["legal_tags"] is False

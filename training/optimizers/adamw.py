@@ -321,7 +321,10 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Takes the arguments of AdamWeightDecayOptimizer."""
-        defaults = {"name": "LAMBOptimizer", "bias_correction": True}
+        defaults: dict[str, Any] = {
+            "name": "LAMBOptimizer",
+            "bias_correction": True,
+        }
         super().__init__(*args, **defaults | kwargs)
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:

@@ -80,7 +80,7 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
     """
     if not 0.0 < decay <= 1.0:
         raise ValueError(
-            f"A layer-wise decay lies in (0, 1]. Received: {decay}"
+            f"--layerwise_lr_decay={decay} must be above 0 and at most 1"
         )
     layers = [
         [rf"/layer_{index}/", decay ** (num_hidden_layers - index)]

@@ -137,7 +137,7 @@ def find_huggingface(path: str | os.PathLike[str]) -> str:
         path = next(filter(os.path.isfile, files), files[0])
     if not os.path.isfile(path):
         raise FileNotFoundError(
-            f"There is no file {path}; give the path of one on this machine, "
+            f"There is no file {path}; use the path of one on this machine, "
             "nothing is downloaded"
         )
     return path

@@ -1,0 +1,223 @@
+"""predict.py on tables: forms of files, shards, and runs that are killed."""
+
+import csv
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests import script_runner
+from tests.golden import ROOT
+
+NUM_ROWS = 150
+TEXTS = [f"The boat {'of the sea ' * (i % 5)}{i}." for i in range(NUM_ROWS)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Tables of the same texts."""
+    folder = tmp_path_factory.mktemp("tables")
+    lines = [f"{i};{text}\n" for i, text in enumerate(TEXTS)]
+    (folder / "in.csv").write_text("id;review\n" + "".join(lines))
+    for name, part in (("1.csv", lines[:70]), ("2.csv", lines[70:])):
+        (folder / name).write_text("id;review\n" + "".join(part))
+    (folder / "in.txt.gz").write_bytes(gzip.compress("\n".join(TEXTS).encode()))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def predict(folder, export_folder):
+    """Runs predict.py on the classifier."""
+
+    def run(model="classifier", kill_when=lambda: False, **flags):
+        flags = {"text_column": "review", "batch_size": 4, **flags}
+        model = export_folder / model
+        return script_runner.run(
+            "predict.py", folder, kill_when=kill_when, model=model, **flags
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def answers(folder, predict):
+    """The answers to all rows, as JSON lines."""
+    done = predict(input_file="in.csv", output_file="all.jsonl").check()
+    assert f"Predicting row 4 of {NUM_ROWS}  rows/s " in done.stderr
+    assert "150 lines answered, 0 could not be; wrote all.jsonl" in done.stderr
+    assert not [*folder.glob("*.unfinished*")]
+    found = script_runner.read_lines(folder / "all.jsonl")
+    assert [answer["id"] for answer in found] == [*map(str, range(NUM_ROWS))]
+    return found
+
+
+def test_forms_of_answers(folder, predict, answers):
+    pytest.importorskip("pyarrow", reason="needs requirements/tables.txt")
+    from pyarrow import Table, parquet
+
+    rows = [
+        {"id": i, "review": text, "more": None} for i, text in enumerate(TEXTS)
+    ]
+    parquet.write_table(Table.from_pylist(rows), folder / "in.parquet")
+    outputs = ["out.csv", "out.parquet", "out.npy", "out.csv.gz"]
+    for output in outputs:
+        predict(input_file="in.parquet", output_file=output).check()
+    text = (folder / "out.csv").read_text()
+    assert (
+        gzip.decompress((folder / "out.csv.gz").read_bytes()) == text.encode()
+    )
+    good = [list(each["probabilities"].values()) for each in answers]
+    array = np.load(folder / "out.npy")
+    assert array.dtype == np.float32 and array.shape == (NUM_ROWS, 3)
+    np.testing.assert_allclose(array, good, atol=1e-5)
+    names = ["no", "maybe", "yes"]
+    columns = ["id", "label", *(f"probabilities.{name}" for name in names)]
+    header, *cells = csv.reader(text.splitlines())
+    table = parquet.read_table(folder / "out.parquet")
+    assert header == table.column_names == columns
+    for row, given, answer in zip(
+        cells, table.to_pylist(), answers, strict=True
+    ):
+        assert row == [*map(str, given.values())]
+        assert (str(given["id"]), row[1]) == (answer["id"], answer["label"])
+
+
+def test_a_killed_run_continues_with_the_same_bytes(folder, predict, answers):
+    flags = {"input_file": "1.csv,2.csv", "output_file": "killed.jsonl"}
+    unfinished = folder / "killed.jsonl.unfinished"
+
+    def is_half_way():
+        return unfinished.exists() and unfinished.read_bytes().count(b"\n") > 50
+
+    killed = predict(kill_when=is_half_way, **flags)
+    assert killed.status != 0 and not (folder / "killed.jsonl").exists()
+    with unfinished.open("ab") as file:
+        # As a batch that was being written.
+        file.write(b'{"label": "n')
+    done = predict(**flags).check()
+    assert "An earlier run has answered " in done.stderr
+    assert "150 lines answered" in done.stderr
+    # Of two files the batches are those of one.
+    good = (folder / "all.jsonl").read_bytes()
+    assert (folder / "killed.jsonl").read_bytes() == good
+    assert not [*folder.glob("killed.jsonl?*")]
+
+
+def test_other_flags_begin_again_and_users_files_stay(folder, predict, answers):
+    unfinished = folder / "again.jsonl.unfinished"
+    unfinished.write_text(
+        '{"unfinished": {"flags": {"batch_size": 9}}}\n{"a": 1}\n'
+    )
+    flags = {"input_file": "in.csv", "output_file": "again.jsonl"}
+    done = predict(**flags).check()
+    assert "of a run with other flags, inputs or another model" in done.stderr
+    good = (folder / "all.jsonl").read_bytes()
+    assert (folder / "again.jsonl").read_bytes() == good
+    unfinished.write_text("my notes")
+    assert "is not a file that predict.py wrote" in predict(**flags).error
+    assert unfinished.read_text() == "my notes"
+    unfinished.unlink()
+
+
+def test_shards_follow_one_another(folder, predict, answers):
+    found = b""
+    for shard in ("1/2", "2/2"):
+        output = f"{shard[0]}.jsonl"
+        predict(input_file="in.csv", output_file=output, shard=shard).check()
+        found += (folder / output).read_bytes()
+    assert found == (folder / "all.jsonl").read_bytes()
+
+
+def test_bad_rows_of_tables(folder, predict):
+    lines = ["id,review", "1,a", "2", *(f"{i},\udcff" for i in range(3, 20))]
+    text = "\n".join(lines)
+    (folder / "bad.csv").write_text(text, errors="surrogateescape")
+    (folder / "good.csv").write_text("id,review\n7,a")
+    flags = {"input_file": "bad.csv,good.csv", "output_file": "bad_out.csv"}
+    done = predict(keep_going=True, **flags).check()
+    assert "bad.csv, line 3: the line has 1 columns" in done.stderr
+    assert done.stderr.count("is not UTF-8") == 9
+    assert "2 lines answered, 18 could not be" in done.stderr
+    rows = [*csv.DictReader((folder / "bad_out.csv").open())]
+    assert [*rows[0]][-3:] == ["file", "line", "error"]
+    assert [row["line"] for row in rows] == ["", *map(str, range(3, 21)), ""]
+    flags = {**flags, "output_file": "bad.npy", "keep_going": True}
+    predict(output_fields="probabilities", **flags).check()
+    is_nan = np.isnan(np.load(folder / "bad.npy")).all(1)
+    assert [*is_nan] == [False, *[True] * 18, False]
+
+
+def test_what_is_wrong_is_one_error(folder, predict):
+    (folder / "none.jsonl").write_text('{"txt": "a"}\n' * 50)
+    (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
+    for flags, message in [
+        (
+            {"input_file": "in.csv", "text_column": None},
+            "one column 'text_a' or 'text'; its columns are 'id', 'review'",
+        ),
+        (
+            {"input_file": "none.jsonl"},
+            "line 1: there is no 'review' among its",
+        ),
+        (
+            {"input_file": "none.jsonl", "text_column": None},
+            "no row can be answered; line 1: no 'text_a'; classify takes",
+        ),
+        (
+            {"input_file": "open.csv"},
+            "open.csv, line 3: unexpected end of data",
+        ),
+        (
+            {"input_file": "in.csv", "shard": "0/2"},
+            "--shard=0/2 must be a part",
+        ),
+        ({"shard": "1/2"}, "--shard=1/2 needs --input_file"),
+        ({"input_format": "parquet"}, "parquet needs --input_file"),
+        ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
+        (
+            {"input_file": "in.csv", "output_fields": "vector"},
+            "the answers have no 'vector', but label, probabilities",
+        ),
+        (
+            {
+                "input_file": "in.csv",
+                "output_fields": "label",
+                "output_format": "npy",
+            },
+            "'label' is not of numbers, which npy holds. Received: ",
+        ),
+        (
+            {
+                "input_file": "in.csv",
+                "model": "features",
+                "text_b_column": "id",
+            },
+            "--text_b_column=id: embed takes text; leave it out",
+        ),
+    ]:
+        done = predict(**{"output_file": "no.out", **flags})
+        assert message in done.error
+        assert not [*folder.glob("no.out*")]
+
+
+def test_lines_of_text(folder, predict, answers, export_folder):
+    flags = {"text_column": None, "output_file": "text.jsonl"}
+    predict(input_file="in.txt.gz", **flags).check()
+    found = script_runner.read_lines(folder / "text.jsonl")
+    assert found == [{k: v for k, v in a.items() if k != "id"} for a in answers]
+    done = subprocess.run(
+        [
+            *(sys.executable, ROOT / "predict.py", "--output_format=csv"),
+            f"--model={export_folder / 'classifier'}",
+        ],
+        input="The boat.\n\nThe sea.\n",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert [
+        row["label"] in ("no", "maybe", "yes")
+        for row in csv.DictReader(done.stdout.splitlines())
+    ] == [True, True]
