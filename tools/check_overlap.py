@@ -10,7 +10,6 @@ held in memory; the others may have any size.
 
 import csv
 import dataclasses
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 from data.io import text_files
 from files import progress
 from files.flags import flag
+from files.json_files import parse_json
 from files.paths import Kind
 from training.command_line import cli
 
@@ -70,7 +70,7 @@ def read_rows(path: str) -> Iterator[Row]:
         cells = csv.reader(lines)
     elif name.endswith(".jsonl"):
         cells = (
-            _parse(line, f"{path}, line {number}")
+            [*parse_json(line, f"{path}, line {number}").values()]
             for number, line in enumerate(lines, start=1)
         )
     for number, row in enumerate(cells, start=1):
@@ -81,13 +81,6 @@ def read_rows(path: str) -> Iterator[Row]:
         ]
         if texts := [words for words in found if len(words) >= _FEWEST_WORDS]:
             yield Row(number, texts)
-
-
-def _parse(line: str, where: str) -> list[Any]:
-    try:
-        return [*json.loads(line).values()] if line.strip() else []
-    except (ValueError, AttributeError):
-        raise ValueError(f"{where}: it is not a JSON object") from None
 
 
 class Index:

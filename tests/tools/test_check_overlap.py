@@ -49,4 +49,4 @@ def test_rows_texts_and_word_sequences_are_found(tmp_path):
         input_file="bad.jsonl",
         eval_file="dev.tsv",
     )
-    assert "bad.jsonl, line 1: it is not a JSON object" in done.error
+    assert "bad.jsonl, line 1 is not valid JSON" in done.error
