@@ -32,6 +32,8 @@ class Classify(PairTask):
         "classify_text": {"text": "text_a"},
     }
 
+    _stride = 0
+
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         super().__init__(model, options)
         self._stride = model.settings.get("doc_stride", 0)

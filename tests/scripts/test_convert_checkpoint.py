@@ -188,7 +188,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
     cases = [
         ("--init_checkpoint=other", "is of BertLMHeadModel"),
         ("--init_checkpoint=torch", "torch/pytorch_model.bin cannot be read: "),
-        ("--init_checkpoint=unknown", "give --model=classifier, token_"),
+        ("--init_checkpoint=unknown", "use --model=classifier, token_"),
         ("--init_checkpoint=bert-base-uncased", "nothing is downloaded"),
         (
             f"--init_checkpoint={RECORDED}/BertModel --model=squad",

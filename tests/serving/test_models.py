@@ -213,7 +213,7 @@ def test_nothing_is_a_text_too(method, load):
 
 def test_words_that_are_nothing(load):
     assert load("ner").task().answer([{"words": []}]) == [
-        {"words": [], "tags": []}
+        {"words": [], "tags": [], "probabilities": []}
     ]
 
 

@@ -150,7 +150,7 @@ def test_plain_updates_are_calls_of_the_formula_itself():
 
 @pytest.mark.parametrize("decay", [0.0, 1.5, -1.0])
 def test_layerwise_decay_out_of_range_is_refused(decay):
-    with pytest.raises(ValueError, match="layer-wise"):
+    with pytest.raises(ValueError, match="--layerwise_lr_decay"):
         optimization.layerwise_factors(2, decay)
 
 
