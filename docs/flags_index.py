@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = [
     "tools.create_vocabulary",
+    "tools.check_overlap",
     "create_pretraining_data.py",
     "run_pretraining.py",
     "run_classifier.py",

@@ -337,6 +337,14 @@ def main(options: Config) -> None:
     labels = None
     if hasattr(model, "num_labels"):
         labels = modeling.load_labels(start, model.num_labels)
+        former = task.get("labels")
+        # Other names may be a user's own.
+        if labels and former and labels != former and {*labels} == {*former}:
+            raise ValueError(
+                f"{folder_of(start)}: {model_folder.FILE} says that the model "
+                f"has the labels {former}, in this order, and another file "
+                f"{labels}; correct the one that is wrong"
+            )
     is_lower_case = find_casing(options.do_lower_case, start)
     tokenizer = find_tokenizer(
         options.vocab_file, is_lower_case, start, is_needed=becomes_theirs

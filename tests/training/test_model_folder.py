@@ -108,7 +108,25 @@ def test_a_start_that_has_moved_on_can_be_left_out(folder):
         ({"task": {"max_seq_length": "64"}}, "max_seq_length='64'"),
         ({"task": {"max_seq_length": 0}}, "max_seq_length=0"),
         ({"task": {"load_best": "no"}}, "load_best='no'"),
-        ({"origin": {"settings": {"left_to_right": "yes"}}}, "left_to_right='"),
+        ({"task": {"name": ["x"]}}, r"`name` is \['x'\]"),
+        ({"task": {"problem_type": 1}}, "`problem_type` is 1"),
+        ({"origin": None}, "model.json: `origin` is None"),
+        (
+            {"origin": {"settings": {"bert_config": None}}},
+            "`bert_config` is",
+        ),
+        (
+            {"origin": {"settings": {"bert_config": {"vocab_size": -1}}}},
+            "model.json: `vocab_size` must be .* vocab_size=-1",
+        ),
+        (
+            {"origin": {"settings": {"left_to_right": "yes"}}},
+            "model.json: `left_to_right` is 'yes'",
+        ),
+        (
+            {"origin": {"settings": {"tokenizer": {"do_lower_case": 1}}}},
+            "model.json: `do_lower_case` is 1",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_named(folder, change, message):
