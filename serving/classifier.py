@@ -76,7 +76,7 @@ def export_classifier(
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
     classify = _classify(
         *(predict, inputs, label_list, options, output_mode),
-        *(window_options, limits),
+        *(window_options, limits, temperature),
     )
 
     def classify_text(text: tf.Tensor) -> Features:
@@ -135,6 +135,7 @@ def _classify(
     output_mode: str,
     window_options: WindowOptions,
     thresholds: Sequence[float],
+    temperature: float,
 ) -> Callable[..., Features]:
     """Returns the function of `classify`; see `export_classifier`."""
     packing = options.packing
@@ -162,7 +163,10 @@ def _classify(
         )
         if stride:
             outputs = {
-                name: _pool(value, rows, num_texts, output_mode, window_options)
+                name: _pool(
+                    *(value, rows, num_texts),
+                    *(output_mode, window_options, temperature),
+                )
                 for name, value in outputs.items()
             }
         if label_list is None:
@@ -205,6 +209,7 @@ def _pool(
     num_texts: tf.Tensor,
     output_mode: str,
     window_options: WindowOptions,
+    temperature: float,
 ) -> tf.Tensor:
     """Pools the outputs for windows as data/classification/windows.py does.
 
@@ -214,6 +219,7 @@ def _pool(
         num_texts: int32, N.
         output_mode: see `export_classifier`.
         window_options: how to pool.
+        temperature: number that the logits of `values` were divided by.
 
     Returns:
         float32 [N, L]; in regression [N].
@@ -223,6 +229,10 @@ def _pool(
         values = tf.math.log(clipped)
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
+    if output_mode == "classification" and temperature != 1:
+        # Logarithms of the probabilities before the temperature.
+        before = tf.nn.softmax(temperature * values)
+        values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":
         values = -tf.math.unsorted_segment_min(-values, rows, num_texts)
     else:

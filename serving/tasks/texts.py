@@ -77,13 +77,15 @@ class Classify(PairTask):
         settings = self.model.settings
         mode = settings["output_mode"]
         values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
+        # The network's outputs are divided by it, and pooling comes before.
+        temperature = settings.get("temperature", 1.0)
         (pooled,) = windows.pool(
-            windows.to_logits(values, mode),
+            temperature * windows.to_logits(values, mode),
             [0],
             mode,
             settings["window_pooling"],
         )
-        found = windows.to_probabilities(pooled, mode)
+        found = windows.to_probabilities(pooled / temperature, mode)
         return {name: found.reshape(row.outputs[0][name].shape)}
 
     def read(self, request: Request, row: Row) -> Reply:

@@ -22,10 +22,11 @@ CASES = [
     ("multilabel", "max"),
     ("regression", "mean"),
     ("regression", "max"),
+    ("calibrated", "max"),
 ]
 
 
-def expected_outputs(model, mode, pooling):
+def expected_outputs(model, mode, pooling, temperature):
     """Returns what each text gets, from the model itself."""
     rows = []
     for text in TEXTS:
@@ -42,12 +43,15 @@ def expected_outputs(model, mode, pooling):
             }
             logits.append(np.array(model(features))[0])
         pooled = windows.pool(np.stack(logits), [0], mode, pooling)
-        rows.append(windows.to_probabilities(pooled, mode)[0])
+        rows.append(windows.to_probabilities(pooled / temperature, mode)[0])
     return np.stack(rows)
 
 
 @pytest.mark.parametrize("mode, pooling", CASES)
 def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
+    temperature = 1.0
+    if mode == "calibrated":
+        mode, temperature = "classification", 3.0
     labels = None if mode == "regression" else LABELS
     model = create_model(modeling.BertClassifier, len(labels or "1"))
     serving.export_classifier(
@@ -57,13 +61,14 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
         serving.ServingOptions(TOKENIZER, LENGTH, predict_batch_size=4),
         mode,
         windows.WindowOptions(doc_stride=9, window_pooling=pooling),
+        temperature,
     )
     bert = serving.load(tmp_path / "model")
     assert bert.settings["doc_stride"] == 9
     assert bert.settings["window_pooling"] == pooling
     answers = bert.classify(TEXTS)
     assert not [each for each in answers if "num_wordpieces_cut" in each]
-    expected = expected_outputs(model, mode, pooling)
+    expected = expected_outputs(model, mode, pooling, temperature)
     outputs = bert.engine.call("classify_text", {"text": TEXTS})
     if mode == "regression":
         found = [[each["value"]] for each in answers]
