@@ -2,6 +2,7 @@
 
 import csv
 import json
+import types
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from serving.tasks.words import FillMask
 def read(path, kind, *columns, **changes):
     """Returns the requests of a file, and checks them as a task does."""
     task = kind.__new__(kind)
+    task.model = types.SimpleNamespace(settings={})
     source = Source(paths=[str(path)], columns=columns, **changes)
     found = []
     for place, item in source.read(task):
