@@ -8,7 +8,10 @@ lines of text, and writes a JSON object for each, or a table:
     classify       {"text_a": ".."}, text_b if any  -> {"label": .., ..}
     answer         {"question": "..", "context": ".."} -> {"answer": .., ..}
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
-    embed          {"text": ".."}                      -> {"pooled": ..}
+    embed          {"text": ".."}          -> {"mean_normalized": [..], ..}
+    rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
+    score          {"text": ".."}                      -> {"score": .., ..}
+    zero-shot      {"text": "..", "labels": [..]}    -> {"label": .., ..}
     tokenize       {"text_a": ".."}, text_b if any  -> {"tokens": .., ..}
     attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
 
@@ -68,7 +71,8 @@ class Config(EngineConfig):
         "Task to run; by default the first one that the model supports.",
         choices=[
             *("fill-mask", "next-sentence", "classify"),
-            *("answer", "tag", "embed", "tokenize", "attention"),
+            *("answer", "tag", "embed", "rerank", "score", "zero-shot"),
+            *("tokenize", "attention"),
         ],
     )
     input_file: str | None = flag(
@@ -136,9 +140,24 @@ class Config(EngineConfig):
         "fill-mask: WordPieces for each mask.",
         at_least=1,
     )
+    min_probability: float = flag(
+        0.0,
+        'classify: write "label": null where no label is as probable.',
+        at_least=0.0,
+        at_most=1.0,
+    )
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
-        False, "embed: also write each WordPiece and its vector."
+        False,
+        "embed: also write each WordPiece and its vector; score: each "
+        "WordPiece and its log probability.",
+    )
+    labels: Sequence[str] = flag(
+        (), "zero-shot: labels to choose from, if a request names none."
+    )
+    hypothesis: str = flag(
+        "This example is {}.",
+        "zero-shot: sentence about a label, which replaces {}.",
     )
 
     def find_inputs(self) -> list[str]:
@@ -189,18 +208,23 @@ class Config(EngineConfig):
         )
 
 
-def to_request(task: "base.TextTask", texts: Sequence[str]) -> dict[str, Any]:
+def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
     """Returns the request of a command's texts, one for each field in order.
+
+    Of a task whose last field is a list, it has the remaining texts.
 
     Raises:
         ValueError: there are too few or too many, or one cannot be answered.
     """
-    if not sum(task.fields.values()) <= len(texts) <= len(task.fields):
+    given: Sequence[Any] = texts
+    if task.lists and len(texts) > 1:
+        given = [texts[0], [*texts[1:]]]
+    if not sum(task.fields.values()) <= len(given) <= len(task.fields):
         raise ValueError(
             f"{task.name} takes {', '.join(task.fields)} as texts in this "
             f"order, each in quotes. Received: {[*texts]}"
         )
-    request = dict(zip(task.fields, texts, strict=False))
+    request = dict(zip(task.fields, given, strict=False))
     task.check(request)
     return request
 
@@ -225,7 +249,14 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     from serving import answers, requests
     from serving.tasks.base import TaskOptions
 
-    options = TaskOptions(config.top_k, config.tokens, config.n_best)
+    options = TaskOptions(
+        config.top_k,
+        config.tokens,
+        config.n_best,
+        config.labels,
+        config.hypothesis,
+        config.min_probability,
+    )
     task = model.task(config.task, options)
     logging.info("%s: ready to %s", config.model, task.name)
     source = requests.Source(

@@ -5,6 +5,7 @@ resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -21,12 +22,14 @@ from data.classification import (
     metrics,
     report,
     table_task,
+    tuning,
     windows,
 )
 from data.io import feature_specs
 from data.text import tokenization
 from files import flags
 from files.labels import PROBLEM_TYPES
+from tasks.embedding import EmbeddingTask
 from training import task
 from training.config import DataFolderConfig
 
@@ -38,7 +41,8 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
     task_name: str = flags.head(
         None,
         f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
-        "and test files, .csv, .tsv or .jsonl.",
+        "and test files, .csv, .tsv or .jsonl; embedding, pairs of texts in "
+        "such files; ranking, their queries, passages and relevance.",
     )
     xnli_language: str = flags.head(
         "zh", "XNLI's language.", choices=features.XnliProcessor.languages
@@ -51,6 +55,12 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
         "Class weights in the training loss: balanced, so that every class "
         'has equal total weight, or a JSON file, {"label": weight}.',
     )
+    contrastive_temperature: float = flags.training(
+        0.05,
+        "embedding, without scores: divides the cosines of a batch's pairs "
+        "before the softmax.",
+        at_least=1e-3,
+    )
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set: confusion matrix, calibration, "
@@ -59,6 +69,17 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
     )
 
     head = "BertClassifier"
+
+    tune_thresholds: bool = flags.decoding(
+        False,
+        "With several labels, find for each the threshold of the best F1 on "
+        "the dev set, instead of 0.5; the export keeps them. Needs --do_eval.",
+    )
+    calibrate: bool = flags.decoding(
+        False,
+        "Find one temperature on the dev set, so that probabilities say how "
+        "often labels are right; the export keeps it. Needs --do_eval.",
+    )
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -72,8 +93,16 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         windows.check(self)
-        if self.report and not self.do_eval:
-            raise ValueError("--report needs --do_eval")
+        unused = "report class_weights doc_stride tune_thresholds calibrate"
+        for name in unused.split() if self.task_name == "embedding" else ():
+            if getattr(self, name):
+                raise ValueError(
+                    f"--{name} is not used by --task_name=embedding, which "
+                    "has neither labels nor windows; leave it out"
+                )
+        for name in ("report", "tune_thresholds", "calibrate"):
+            if getattr(self, name) and not self.do_eval:
+                raise ValueError(f"--{name} needs --do_eval")
         if self.glue_submission:
             glue.submission_file(self.task_name)
             if not self.do_predict:
@@ -113,12 +142,31 @@ class ClassifierTask(task.Task):
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
+        mode = processor.output_mode
+        if options.tune_thresholds and mode != "multilabel":
+            raise ValueError(
+                "--tune_thresholds needs several labels for each text "
+                f"(--output_mode=multilabel), and these are of {mode}"
+            )
+        if options.calibrate and mode == "regression":
+            raise ValueError(
+                "--calibrate needs labels, and these are numbers (regression)"
+            )
+        if (
+            options.calibrate
+            and mode == "classification"
+            and options.doc_stride
+            and options.window_pooling == "max"
+        ):
+            raise ValueError("--calibrate needs --window_pooling=mean")
         losses = {
             "classification": modeling.ClassifierLoss,
             "multilabel": modeling.MultiLabelLoss,
             "regression": modeling.RegressionLoss,
         }
         self.loss = losses[processor.output_mode]()
+        if name == "ranking":
+            self.loss = modeling.RankingLoss()
         if options.class_weights is not None:
             class_weights.check(options.class_weights, processor.output_mode)
         # The paper reports the last one.
@@ -216,9 +264,20 @@ class ClassifierTask(task.Task):
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's metric and the benchmark's."""
-        labels, outputs = metrics.concatenate(batches)
+        return self._score(split, *metrics.concatenate(batches))
+
+    def _score(
+        self, split: str, labels: np.ndarray, outputs: np.ndarray
+    ) -> dict[str, float]:
         predictions = self.decoder.predictions(outputs)
-        figures = metrics.compute_metrics(self.metrics, labels, predictions)
+        processor = self.processors[split.removeprefix("eval")]
+        figures = processor.score(
+            self.examples[split],
+            self.metrics,
+            labels,
+            predictions,
+            self.decoder.label_list,
+        )
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         names = self.decoder.labels(outputs)
@@ -227,6 +286,29 @@ class ClassifierTask(task.Task):
             for example, name in zip(self.examples[split], names, strict=True)
         ]
         return figures
+
+    def tune(self, split: str, batches: task.Batches) -> dict[str, float]:
+        """Fits --calibrate and --tune_thresholds to the matched dev set."""
+        options, decoder = self.options, self.decoder
+        if not (options.calibrate or options.tune_thresholds):
+            return {}
+        labels, outputs = metrics.concatenate(batches)
+        figures = {}
+        if options.calibrate:
+            found = tuning.confidences(decoder, labels, outputs)
+            figures["ece_before"] = tuning.calibration_error(*found)
+            if split == "eval":
+                decoder.temperature = tuning.fit_temperature(
+                    decoder.output_mode, labels, outputs
+                )
+            found = tuning.confidences(decoder, labels, outputs)
+            figures["ece"] = tuning.calibration_error(*found)
+            figures["temperature"] = decoder.temperature
+        if options.tune_thresholds and split == "eval":
+            decoder.thresholds = tuning.find_thresholds(
+                self.labels or (), labels, decoder.probabilities(outputs)
+            )
+        return figures | self._score(split, labels, outputs)
 
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
@@ -247,7 +329,8 @@ class ClassifierTask(task.Task):
         """Writes the predictions, and GLUE's submission if asked to."""
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
-        has_labels = self.processors[suffix].test_set_has_labels
+        processor = self.processors[suffix]
+        has_labels = processor.test_set_has_labels
         entries = (
             decoding.describe_example(example, has_labels)
             for example in examples
@@ -262,7 +345,15 @@ class ClassifierTask(task.Task):
             return {}
         right = [example.label for example in examples]
         return metrics.score_known(
-            self.metrics, right, labels, self.decoder.label_ids
+            self.metrics,
+            right,
+            labels,
+            self.decoder.label_ids,
+            functools.partial(
+                processor.score,
+                examples,
+                label_names=self.decoder.label_list,
+            ),
         )
 
     def evaluate_export(
@@ -273,7 +364,7 @@ class ClassifierTask(task.Task):
         def read(outputs: dict[str, np.ndarray]) -> np.ndarray:
             if self.decoder.output_mode == "regression":
                 return outputs["values"][:, None]
-            return windows.to_logits(
+            return self.decoder.temperature * windows.to_logits(
                 outputs["probabilities"], self.decoder.output_mode
             )
 
@@ -295,12 +386,20 @@ class ClassifierTask(task.Task):
             ),
             self.decoder.output_mode,
             self.options,
+            self.decoder.temperature,
+            self.decoder.thresholds,
         )
+
+
+def create_task(options: Config) -> task.Task:
+    """Returns the task of --task_name."""
+    is_embedding = options.task_name == "embedding"
+    return (EmbeddingTask if is_embedding else ClassifierTask)(options)
 
 
 def command() -> None:
     """Runs the script as a command."""
-    task.run_command(ClassifierTask, Config)
+    task.run_command(create_task, Config)
 
 
 if __name__ == "__main__":

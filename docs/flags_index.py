@@ -3,6 +3,7 @@
 python docs/flags_index.py
 """
 
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -11,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SCRIPTS = [
     "tools.create_vocabulary",
+    "tools.check_overlap",
     "create_pretraining_data.py",
     "run_pretraining.py",
     "run_classifier.py",
@@ -26,14 +28,19 @@ SCRIPTS = [
     "tools.search",
     "serve.py",
 ]
+# A group of flags stands once if at least so many scripts share it.
+_SHARED = 3
 INTRODUCTION = """\
 # Flags
 
-Every script's own flags, from its `--help`. A name without `.py` is run as
-`python -m NAME`. `python docs/flags_index.py` writes
-this page; a test keeps it up to date. A flag of type bool is given as `--name`
-or `--noname`.
+Every flag of every script, as `--help` prints it. Flags that several scripts
+share come first, then each script's own. Run a script without `.py` in its
+name as `python -m NAME`. Set a flag of true or false as `--name` or
+`--noname`.
+
+<!-- Written by docs/flags_index.py. -->
 """
+Rows = dict[str, str]
 
 
 def main() -> None:
@@ -43,23 +50,88 @@ def main() -> None:
 
 def create_page() -> str:
     """Returns the page as Markdown."""
+    tables = {script: _rows(*texts) for script, texts in _run().items()}
+    parts, shared = [INTRODUCTION], _share(tables)
+    for scripts, rows in shared.items():
+        names = ", ".join(f"`{script}`" for script in scripts)
+        parts += [
+            f"\n## {_title(scripts)}\n\nScripts: {names}.\n",
+            _table(rows),
+        ]
+    for script, rows in tables.items():
+        links = [
+            f"[{title}](#{re.sub('[^a-z0-9]+', '-', title.lower())})"
+            for title in map(_title, (s for s in shared if script in s))
+        ]
+        own = {
+            name: row
+            for name, row in rows.items()
+            if not any(script in s and name in r for s, r in shared.items())
+        }
+        parts.append(f"\n## {script}\n\nShared flags: {', '.join(links)}.\n")
+        parts.append(_table(own))
+    return "".join(parts)
+
+
+def _run() -> dict[str, tuple[str, str]]:
+    """Returns for each script its --helpxml, and the error without flags."""
+    commands = [
+        (script, flags) for script in SCRIPTS for flags in (["--helpxml"], [])
+    ]
     processes = [
         subprocess.Popen(
-            [sys.executable, *_command(script), "--helpxml"],
+            [sys.executable, *_command(script), *flags],
             cwd=ROOT,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
         )
-        for script in SCRIPTS
+        for script, flags in commands
     ]
-    parts = [INTRODUCTION]
-    for script, process in zip(SCRIPTS, processes, strict=True):
-        parts.append(f"\n## {script}\n\n| flag | default | |\n|---|---|---|\n")
-        tree = xml.etree.ElementTree.fromstring(process.communicate()[0])
-        for flag in tree.iter("flag"):
-            if flag.findtext("key") == "yes":
-                parts.append(_row(flag))
-    return "".join(parts)
+    texts = [process.communicate() for process in processes]
+    return {
+        script: (texts[2 * number][0], texts[2 * number + 1][1])
+        for number, script in enumerate(SCRIPTS)
+    }
+
+
+def _rows(helpxml: str, error: str) -> Rows:
+    """Returns {flag: its row} of a script."""
+    required = re.findall(r"--(\w+)", error) if "required" in error else []
+    return {
+        flag.findtext("name") or "": _row(flag, required)
+        for flag in xml.etree.ElementTree.fromstring(helpxml).iter("flag")
+        if flag.findtext("key") == "yes"
+    }
+
+
+def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
+    """Returns {scripts: rows that all of them have}, most scripts first."""
+    groups: dict[tuple[str, ...], Rows] = {}
+    for name, row in sorted(
+        {item for t in tables.values() for item in t.items()}
+    ):
+        scripts = tuple(
+            s for s, rows in tables.items() if rows.get(name) == row
+        )
+        groups.setdefault(scripts, {})[name] = row
+    kept = [s for s, r in groups.items() if len(s) >= _SHARED and len(r) > 1]
+    return {scripts: groups[scripts] for scripts in sorted(kept, key=len)[::-1]}
+
+
+def _title(scripts: tuple[str, ...]) -> str:
+    if len(scripts) == len(SCRIPTS):
+        return "Every script"
+    flows = {script for script in scripts if script.startswith("run_")}
+    shown = "training" if "run_pretraining.py" in flows else "fine-tuning"
+    others = "" if flows == set(scripts) else " and features"
+    number = f", {len(scripts)} scripts"
+    return f"Shared by {shown}{others}{number}"
+
+
+def _table(rows: Rows) -> str:
+    return "\n| flag | default | |\n|---|---|---|\n" + "".join(rows.values())
 
 
 def _command(script: str) -> list[str]:
@@ -67,8 +139,8 @@ def _command(script: str) -> list[str]:
     return [script] if script.endswith(".py") else ["-m", script]
 
 
-def _row(flag: xml.etree.ElementTree.Element) -> str:
-    default = flag.findtext("default") or ""
+def _row(flag: xml.etree.ElementTree.Element, required: list[str]) -> str:
+    name, default = flag.findtext("name"), flag.findtext("default") or ""
     meaning = " ".join((flag.findtext("meaning") or "").split())
     values = [value.text or "" for value in flag.findall("enum_value")]
     if values:
@@ -78,7 +150,9 @@ def _row(flag: xml.etree.ElementTree.Element) -> str:
     if values:
         meaning = f"{', '.join(f'`{value}`' for value in values)}. {meaning}"
     shown = f"`{default}`" if default else ""
-    return f"| `--{flag.findtext('name')}` | {shown} | {meaning} |\n"
+    if name in required:
+        shown = "**required**"
+    return f"| `--{name}` | {shown} | {meaning} |\n"
 
 
 if __name__ == "__main__":

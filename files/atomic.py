@@ -256,6 +256,6 @@ def _takes_bytes_directly(path: str) -> bool:
         return False
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(
-            f"{path} is a folder; give the name of a file to write"
+            f"{path} is a folder; use the name of a file to write"
         )
     return not stat.S_ISREG(mode)

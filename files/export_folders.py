@@ -23,7 +23,7 @@ def check(export_dir: StrPath) -> None:
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise ValueError(f"--export_dir={path} is not a folder; give a new one")
+        raise ValueError(f"--export_dir={path} is not a folder; use a new one")
     if path.is_dir() and any(path.iterdir()):
         if not _is_ours(path):
             raise ValueError(

@@ -37,7 +37,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     `where`, such as "data.jsonl, line 3". For `kind` see `read_json`.
 
     Raises:
-        ValueError: as for `read_json`.
+        ValueError: see `read_json`.
     """
     try:
         if isinstance(text, bytes):

@@ -49,7 +49,7 @@ def check_labels(
             problem = f"is label {labels.index(label) + 1} too"
         if problem:
             raise ValueError(
-                f"{where}: label {number}, {label!r}, {problem}; give each "
+                f"{where}: label {number}, {label!r}, {problem}; use each "
                 "output a name of its own, in one line of text"
             )
     if num_labels is not None and len(labels) != num_labels:

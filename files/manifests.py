@@ -66,7 +66,7 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
 
     Raises:
         OSError: the list cannot be read.
-        ValueError: as for `check`; or files of an earlier model in the folder
+        ValueError: see `check`; or files of an earlier model in the folder
             would be left beside the new one.
     """
     check(folder, names, "the model cannot be written")

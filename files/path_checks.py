@@ -78,7 +78,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
         if path != flag.value:
             raise ValueError(f"{flag}: one of the names is empty; leave it out")
         raise ValueError(
-            f"--{flag.flag}= is empty (was a shell variable not set?); give a "
+            f"--{flag.flag}= is empty (was a shell variable not set?); use a "
             "path, or leave the flag out"
         )
     if control := _CONTROL.search(path):
@@ -91,7 +91,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
     if is_remote(path) and flag.kind in (Kind.RUN_FOLDER, Kind.EXPORT_FOLDER):
         raise ValueError(
             f"{flag} is not a path on this machine, where checkpoints and "
-            "exports are written; give one, and copy the folder"
+            "exports are written; use one, and copy the folder"
         )
     try:
         path.encode("utf-8")
@@ -107,7 +107,7 @@ def _check_type(flag: PathFlag, path: str) -> None:
         is_new_folder = flag.kind in OUTPUTS and path.endswith(os.sep)
         if os.path.isdir(path) or is_new_folder:
             raise IsADirectoryError(
-                f"{flag}: {path} is a folder; give the path of a file"
+                f"{flag}: {path} is a folder; use the path of a file"
             )
         return
     if flag.kind is Kind.MODEL or flag.is_prefix:
@@ -122,10 +122,10 @@ def _check_type(flag: PathFlag, path: str) -> None:
     if os.path.islink(path) and not os.path.exists(path):
         raise FileNotFoundError(
             f"{flag} is a symbolic link to {os.readlink(path)}, which is "
-            "not there; give a folder"
+            "not there; use a folder"
         )
     if os.path.exists(path) and not os.path.isdir(path):
-        raise NotADirectoryError(f"{flag} is a file; give the path of a folder")
+        raise NotADirectoryError(f"{flag} is a file; use the path of a folder")
 
 
 def _check_writable(flag: PathFlag, path: str) -> None:
@@ -134,7 +134,7 @@ def _check_writable(flag: PathFlag, path: str) -> None:
     if is_file and os.path.exists(path):
         if not os.access(path, os.W_OK):
             raise PermissionError(
-                f"{flag} is write-protected; give another path, or remove it"
+                f"{flag} is write-protected; use another path, or remove it"
             )
         if not os.path.isfile(path):
             # A FIFO or a device is written in place.
@@ -148,7 +148,7 @@ def _check_writable(flag: PathFlag, path: str) -> None:
         return
     reason = "write-protected" if os.path.isdir(folder) else "not a folder"
     raise OSError(
-        f"{flag} cannot be written: {folder} is {reason}; give another path"
+        f"{flag} cannot be written: {folder} is {reason}; use another path"
     )
 
 
@@ -202,7 +202,7 @@ def _check_equal(output: _Place, other: _Place) -> None:
         return
     if output.flag == other.flag:
         raise ValueError(f"{output.flag}: {other.path} is named twice")
-    raise ValueError(f"{output} and {other} are the same; give another path")
+    raise ValueError(f"{output} and {other} are the same; use another path")
 
 
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
@@ -210,7 +210,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 
     def refuse(reason: str) -> NoReturn:
         raise ValueError(
-            f"{inner} is inside {outer}: {reason}; give another path"
+            f"{inner} is inside {outer}: {reason}; use another path"
         )
 
     is_input = not inner.is_output
@@ -251,7 +251,7 @@ def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
         if not place.is_output and not parts.isdisjoint(place.lineage):
             raise ValueError(
                 f"{place} has the name of a part of {output}, which could "
-                "replace it; give another path"
+                "replace it; use another path"
             )
 
 

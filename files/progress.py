@@ -120,7 +120,10 @@ def track(
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):
             yield element
-            if progress.due(done):
+            # A single element is no progress to show.
+            if total != 1 and progress.due(done):
                 progress.update(done)
-        if done != progress.shown:
+        # `total` may be more than there is.
+        progress.total = total and done
+        if total != 1 and not progress.shown == done == (total or done):
             progress.update(done)

@@ -31,15 +31,19 @@ if TYPE_CHECKING:
     from modeling.distillation import DistillationLoss, Distiller
     from modeling.losses import (
         ClassifierLoss,
+        ContrastiveLoss,
+        CosineLoss,
         MultiLabelLoss,
         MultipleChoiceLoss,
         PretrainingLoss,
+        RankingLoss,
         RegressionLoss,
         SpanLoss,
         TokenLoss,
     )
     from modeling.tasks import (
         BertClassifier,
+        BertEmbedder,
         BertMultipleChoice,
         BertPretrainer,
         BertSpanLabeler,
@@ -62,12 +66,13 @@ _NAMES = {
     "config": "BertConfig",
     "distillation": "DistillationLoss Distiller",
     "losses": (
-        "ClassifierLoss MultiLabelLoss MultipleChoiceLoss PretrainingLoss "
-        "RegressionLoss SpanLoss TokenLoss"
+        "ClassifierLoss ContrastiveLoss CosineLoss MultiLabelLoss "
+        "MultipleChoiceLoss PretrainingLoss RankingLoss RegressionLoss "
+        "SpanLoss TokenLoss"
     ),
     "tasks": (
-        "BertClassifier BertMultipleChoice BertPretrainer BertSpanLabeler "
-        "BertTokenClassifier"
+        "BertClassifier BertEmbedder BertMultipleChoice BertPretrainer "
+        "BertSpanLabeler BertTokenClassifier"
     ),
 }
 _MODULES = {

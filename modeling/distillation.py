@@ -162,7 +162,7 @@ def attention_scores(
 
     Args:
         model: a TaskModel.
-        states: its hidden states, float [B, T, W], the embeddings' first.
+        states: hidden states, float [B, T, W], the embeddings' first.
         layer: the block, 1 = the lowest.
 
     Returns:
@@ -188,7 +188,7 @@ class DistillationLoss(Loss):
 
     Args:
         loss: the task's.
-        temperature: of the divergence, above 0.
+        temperature: temperature of the divergence, above 0.
         alpha: the teacher's weight, in [0, 1].
         layers: whether layers are distilled.
 

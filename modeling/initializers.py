@@ -41,7 +41,7 @@ def create_initializer(
     """Returns a truncated normal initializer of mean 0.
 
     Args:
-        initializer_range: its standard deviation.
+        initializer_range: standard deviation of the weights.
         seed_generator: `keras.random.SeedGenerator` that every use draws a
             new seed from; None = every use gives the same values.
     """

@@ -109,10 +109,10 @@ class WeightedLoss(Loss):
         """Returns how far outputs are from a teacher's, to distill it.
 
         Args:
-            outputs: as `sums`.
+            outputs: see `sums`.
             teacher_outputs: a teacher's outputs for `features`; may be longer
                 than `outputs` if those are as long as the sequences.
-            features: as `sums`; labels are not read.
+            features: see `sums`; labels are not read.
             temperature: divides both logits before the softmax.
 
         Returns:
@@ -178,6 +178,76 @@ class RegressionLoss(WeightedLoss):
     ) -> Features:
         """Returns the squared differences, float [B], without temperature."""
         return self.values(outputs, {"label_ids": teacher_outputs[..., 0]})
+
+
+class RankingLoss(WeightedLoss):
+    """Binary cross entropy of a passage's relevance, mean over the examples.
+
+    Reads `label_ids` float [B], of which more than 1 counts as 1, and logits
+    [B, 1].
+    """
+
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each example's loss, float [B]."""
+        logits = at_least_float32(outputs)[..., 0]
+        labels = keras.ops.cast(features["label_ids"], logits.dtype)
+        labels = keras.ops.clip(labels, 0.0, 1.0)
+        return {"loss": keras.ops.softplus(logits) - labels * logits}
+
+    def value_divergences(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Features:
+        """Returns the squared differences, float [B], without temperature."""
+        difference = at_least_float32(outputs) - teacher_outputs
+        return {"loss": keras.ops.square(difference)[..., 0]}
+
+
+class VectorLoss(WeightedLoss):
+    """A loss of the vectors of two texts each, [B, 2, W], of length 1."""
+
+    def value_divergences(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Features:
+        """Returns the squared distance from a teacher's vectors, float [B]."""
+        squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
+        return {"loss": keras.ops.sum(squares, axis=(1, 2))}
+
+
+class CosineLoss(VectorLoss):
+    """Squared difference of a pair's cosine and its label, float [B]."""
+
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each example's loss, float [B]."""
+        vectors = at_least_float32(outputs)
+        cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
+        labels = keras.ops.cast(features["label_ids"], cosines.dtype)
+        return {"loss": keras.ops.square(cosines - labels)}
+
+
+class ContrastiveLoss(VectorLoss):
+    """Cross entropy of a text's own partner among all of the batch.
+
+    The texts of other pairs are the negatives; on several replicas, those of
+    the same replica.
+
+    Args:
+        temperature: divides the cosines before the softmax.
+    """
+
+    def __init__(self, temperature: float) -> None:
+        self._temperature = temperature
+
+    def values(self, outputs: Any, features: Features) -> Features:
+        """Returns each example's loss, float [B]."""
+        vectors = at_least_float32(outputs)
+        cosines = keras.ops.matmul(
+            vectors[:, 0], keras.ops.transpose(vectors[:, 1])
+        )
+        # Examples that only pad the batch are no partners.
+        is_real = keras.ops.cast(_example_weights(features), cosines.dtype)
+        logits = cosines / self._temperature - 1e4 * (1.0 - is_real)
+        places = keras.ops.arange(keras.ops.shape(logits)[0])
+        return {"loss": cross_entropy(logits, places)}
 
 
 class MultiLabelLoss(WeightedLoss):

@@ -197,8 +197,8 @@ def attention_probs(
         attention_scores: float [B, N, F, T].
         adder: float32 or more, broadcasts to the scores; it gets no gradient.
         scale: factor of the scores.
-        dropout_prob: as `dropout`.
-        seed: as `dropout`.
+        dropout_prob: see `dropout`.
+        seed: see `dropout`.
 
     Returns:
         as the scores, each row a distribution.

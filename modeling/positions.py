@@ -46,7 +46,7 @@ def attended_positions(input_mask: Tensor) -> Tensor:
     """Returns which positions any other attends to, int [B, T].
 
     Args:
-        input_mask: as `create_attention_mask_from_input_mask`.
+        input_mask: see `create_attention_mask_from_input_mask`.
     """
     if len(input_mask.shape) == 2:
         return input_mask

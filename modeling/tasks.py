@@ -24,7 +24,13 @@ from modeling.heads import (
     OutputHead,
 )
 from modeling.model import FeaturesModel, Shape, check_ids, get_feature
-from modeling.ops import Features, Tensor, dropout, dropout_seed
+from modeling.ops import (
+    Features,
+    Tensor,
+    at_least_float32,
+    dropout,
+    dropout_seed,
+)
 from modeling.positions import attended_positions, gather_indexes
 
 # As in the original, this one is fixed: keep 0.9, regardless of the
@@ -37,7 +43,7 @@ class TaskModel(FeaturesModel, abc.ABC):
 
     Args:
         config: `BertConfig`.
-        name: as `keras.Model`; so are `dtype` and `trainable`.
+        name: see `keras.Model`, for `dtype` and `trainable` too.
         bilstm: put a bidirectional LSTM between encoder and head (paper 5.1);
             its outputs replace the encoder's.
         **options: arguments of `BertModel`: `use_one_hot_embeddings`,
@@ -313,8 +319,35 @@ class BertSpanLabeler(TaskModel):
         return {"start_logits": input_shape, "end_logits": input_shape}
 
 
+class SeveralTextsModel(TaskModel):
+    """Reads several texts for each example: every feature is int [B, C, T]."""
+
+    feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
+
+    def encode(
+        self, features: Features, training: bool, seed: Tensor | None
+    ) -> tuple[Features, Tensor | None]:
+        """Encodes each text as a sequence like any other."""
+        return super().encode(self.flatten(features), training, seed)
+
+    def flatten(self, features: Features) -> Features:
+        """Returns features of the network, int [B * C, T]."""
+        input_ids = get_feature(features, "input_ids")
+        if len(input_ids.shape) != 3:
+            raise ValueError(
+                "`input_ids` must have rank 3, [batch, choices, length]. "
+                f"Received: shape {tuple(input_ids.shape)}"
+            )
+        length = keras.ops.shape(input_ids)[-1]
+        return {
+            name: keras.ops.reshape(features[name], (-1, length))
+            for name in self.feature_ranks
+            if name in features
+        }
+
+
 @keras.saving.register_keras_serializable(package="bert")
-class BertMultipleChoice(TaskModel):
+class BertMultipleChoice(SeveralTextsModel):
     """Scores each of C continuations (paper 4.4, SWAG).
 
     Every feature is int [B, C, T]: one sequence for each choice. A choice's
@@ -324,30 +357,9 @@ class BertMultipleChoice(TaskModel):
         logits, float [B, C].
     """
 
-    feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
-
     def __init__(self, config: BertConfig, **kwargs: Any) -> None:
         super().__init__(config, **kwargs)
         self.head = self.create_output_head(1, "multiple_choice")
-
-    def encode(
-        self, features: Features, training: bool, seed: Tensor | None
-    ) -> tuple[Features, Tensor | None]:
-        """Encodes each choice as a sequence like any other."""
-        input_ids = get_feature(features, "input_ids")
-        if len(input_ids.shape) != 3:
-            raise ValueError(
-                "`input_ids` must have rank 3, [batch, choices, length]. "
-                f"Received: shape {tuple(input_ids.shape)}"
-            )
-        length = keras.ops.shape(input_ids)[-1]
-        # [B, C, T] -> [B * C, T]
-        flat = {
-            name: keras.ops.reshape(features[name], (-1, length))
-            for name in self.feature_ranks
-            if name in features
-        }
-        return super().encode(flat, training, seed)
 
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
@@ -363,3 +375,38 @@ class BertMultipleChoice(TaskModel):
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
         """Returns the shape of what `call` returns."""
         return get_feature(features_shape, "input_ids")[:2]
+
+
+@keras.saving.register_keras_serializable(package="bert")
+class BertEmbedder(SeveralTextsModel):
+    """Encodes each of C texts as one vector, to be compared by its cosine.
+
+    The vector is the mean of the text's WordPieces' in the last block, divided
+    by its length (Reimers and Gurevych 2019).
+
+    Returns:
+        float [B, C, W].
+    """
+
+    def build_head(self) -> None:
+        """Creates no weights: there is no head."""
+
+    def apply_head(
+        self, encoded: Features, features: Features, seed: Tensor | None
+    ) -> Tensor:
+        """Computes the vectors; see the class."""
+        sequence = at_least_float32(encoded["sequence_output"])
+        flat = self.flatten(features)
+        mask = flat.get("input_mask", keras.ops.ones_like(flat["input_ids"]))
+        weights = keras.ops.cast(mask, sequence.dtype)[..., None]
+        # The length of the sum is divided out, so that no mean is needed.
+        vectors = keras.ops.normalize(
+            keras.ops.sum(sequence * weights, axis=1), axis=-1
+        )
+        shape = keras.ops.shape(features["input_ids"])[:2]
+        return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
+
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
+        """Returns the shape of what `call` returns."""
+        shape = get_feature(features_shape, "input_ids")[:2]
+        return (*shape, self.config.hidden_size)

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from files.atomic import atomic_open
+from files.json_files import parse_json
 from files.paths import StrPath
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
 
         def read() -> Iterator[dict[str, Any]]:
             answers.seek(start)
-            return map(json.loads, answers)
+            return (parse_json(line, str(path)) for line in answers)
 
         if form == "jsonl":
             shutil.copyfileobj(answers, file)

@@ -17,7 +17,7 @@ from absl import logging
 
 from files import locks
 from files.atomic import atomic_open
-from files.json_files import format_json
+from files.json_files import format_json, parse_json
 from files.progress import Progress
 from serving.requests import Numbered, can_write, check_request
 from serving.tasks.base import Reply, Row, TextTask
@@ -95,7 +95,9 @@ class Answerer:
 
     def count(self, line: bytes) -> None:
         """Counts a line that an earlier run wrote."""
-        is_error = b'"error": ' in line and "error" in json.loads(line)
+        is_error = b'"error": ' in line and "error" in parse_json(
+            line, "an answer"
+        )
         self.num_errors += is_error
         self.num_answers += not is_error
 

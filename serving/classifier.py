@@ -3,9 +3,11 @@
 N = texts, L = labels, B = batch, C = choices, F = length of an input.
 """
 
+import contextlib
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -15,6 +17,7 @@ from data.classification.windows import WindowOptions
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from data.text.windows_layer import cut_windows
+from modeling.checkpoints.names import original_name
 from serving import batches, signatures
 from serving.batches import Features
 from training.config import ExportConfig
@@ -27,19 +30,21 @@ def export_classifier(
     options: signatures.ServingOptions,
     output_mode: str = "classification",
     window_options: WindowOptions | None = None,
+    temperature: float = 1.0,
+    thresholds: Mapping[str, float] | None = None,
 ) -> None:
     """Exports a classifier: `serve` over ids, and two signatures over text.
 
     `classify` takes `text_a` and `text_b`, string [N]; "" is no second text.
     `classify_text` takes `text` alone. With a `doc_stride`, both read all
-    windows of a text and pool the outputs, and a second text is an error. They
-    return
+    windows of a text and pool the outputs, and neither takes a second text.
+    They return
 
         probabilities  float32 [N, L]
         labels         string [N, L], the names of the probabilities, in the
                        order of labels.txt
         label          string [N], the most probable one; with several labels
-                       string [N, L], "" where one does not hold
+                       string [N, L], "" where one is not above its threshold
 
     or, in regression, `values` alone, float32 [N].
 
@@ -52,6 +57,8 @@ def export_classifier(
         options: longer texts are cut, unless there are windows.
         output_mode: "classification", "multilabel" or "regression".
         window_options: how long texts are read; None cuts them.
+        temperature: number that the logits are divided by, in every format.
+        thresholds: {label: threshold} of several labels; None for 0.5 each.
     """
     window_options = window_options or WindowOptions()
 
@@ -64,36 +71,71 @@ def export_classifier(
         return {"probabilities": tf.nn.softmax(logits)}
 
     predict = signatures.trace_once(predict)
+    names = ["text_a"] if window_options.doc_stride else ["text_a", "text_b"]
+    inputs = signatures.text_signature(*names)
+    limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
     classify = _classify(
-        predict, label_list, options, output_mode, window_options
+        *(predict, inputs, label_list, options, output_mode),
+        *(window_options, limits),
     )
 
     def classify_text(text: tf.Tensor) -> Features:
-        return classify(text, tf.zeros_like(text))
+        return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
 
     endpoints: signatures.Endpoints = {
-        "classify": (classify, signatures.text_signature("text_a", "text_b")),
+        "classify": (classify, inputs),
         "classify_text": (classify_text, signatures.text_signature("text")),
     }
     labels = label_list and [*label_list]
-    task = {
+    task: dict[str, Any] = {
         "labels": labels,
         "output_mode": output_mode,
         "doc_stride": window_options.doc_stride,
         "window_pooling": window_options.window_pooling,
     }
-    signatures.export_text_model(
-        export_dir, model, predict, endpoints, options, task
-    )
+    if thresholds:
+        task["thresholds"] = dict(thresholds)
+    if temperature != 1:
+        # The weights contain it; this only tells.
+        task["temperature"] = temperature
+    with _divided_outputs(model, temperature):
+        signatures.export_text_model(
+            export_dir, model, predict, endpoints, options, task
+        )
+
+
+@contextlib.contextmanager
+def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
+    """Divides the last layer's weights, which divides the logits.
+
+    So all formats have the temperature, without an operation of their own.
+    """
+    variables = [
+        weight
+        for weight in model.weights
+        if original_name(weight) in ("output_weights", "output_bias")
+    ]
+    values = [keras.ops.convert_to_numpy(each) for each in variables]
+    if temperature != 1:
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value / temperature)
+    try:
+        yield
+    finally:
+        if temperature != 1:
+            for variable, value in zip(variables, values, strict=True):
+                variable.assign(value)
 
 
 def _classify(
     predict: Callable[..., Features],
+    inputs: list[tf.TensorSpec],
     label_list: Sequence[str] | None,
     options: signatures.ServingOptions,
     output_mode: str,
     window_options: WindowOptions,
-) -> Callable[[tf.Tensor, tf.Tensor], Features]:
+    thresholds: Sequence[float],
+) -> Callable[..., Features]:
     """Returns the function of `classify`; see `export_classifier`."""
     packing = options.packing
     stride = window_options.doc_stride
@@ -103,15 +145,12 @@ def _classify(
         specs = {"probabilities": tf.TensorSpec([None, len(label_list)])}
 
     # One graph for both endpoints.
-    @tf.function(
-        autograph=False,
-        input_signature=signatures.text_signature("text_a", "text_b"),
-    )
-    def classify(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
-        tokens = packing.tokenize(text_a, text_b)
-        num_texts = num_rows = tf.shape(text_a)[0]
+    @tf.function(autograph=False, input_signature=inputs)
+    def classify(*texts: tf.Tensor) -> Features:
+        tokens = packing.tokenize(*texts)
+        num_texts = num_rows = tf.shape(texts[0])[0]
         if stride:
-            rows, pack = _windows(packing, tokens[0], tokens[1], stride)
+            rows, pack = _windows(packing, tokens[0], stride)
             num_rows = tf.size(rows)
         else:
             pack = functools.partial(batches.pack_rows, packing, tokens)
@@ -131,7 +170,7 @@ def _classify(
         probabilities = outputs["probabilities"]
         labels = tf.tile([label_list], [num_texts, 1])
         if output_mode == "multilabel":
-            label = tf.where(probabilities > 0.5, labels, "")
+            label = tf.where(probabilities > thresholds, labels, "")
         else:
             label = tf.gather(label_list, tf.argmax(probabilities, -1))
         return {**outputs, "label": label, "labels": labels}
@@ -140,29 +179,21 @@ def _classify(
 
 
 def _windows(
-    packing: PackingLayer,
-    tokens: tf.RaggedTensor,
-    tokens_b: tf.RaggedTensor,
-    stride: int,
+    packing: PackingLayer, tokens: tf.RaggedTensor, stride: int
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor, tf.Tensor], Features]]:
-    """Cuts texts into windows; there must be no second ones.
+    """Cuts texts, of ids, into windows.
 
     Returns:
         (rows, pack): int64 [W], the text of each window; (begin, end) -> the
         features of these windows.
     """
-    check = tf.debugging.Assert(
-        tf.equal(tf.size(tokens_b.flat_values), 0),
-        ["This model reads a text in windows, and takes no text_b."],
-    )
     length = packing.max_seq_length
-    with tf.control_dependencies([check]):
-        found = cut_windows(
-            tf.identity(tokens.row_splits),
-            tf.fill([tokens.nrows()], tf.constant(length - 2, tf.int64)),
-            stride,
-            fewest=1,
-        )
+    found = cut_windows(
+        tokens.row_splits,
+        tf.fill([tokens.nrows()], tf.constant(length - 2, tf.int64)),
+        stride,
+        fewest=1,
+    )
     return found.rows, lambda begin, end: batches.trim(
         found.slice(begin, end).pack(packing.tokenizer, tokens, length)
     )

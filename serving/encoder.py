@@ -39,6 +39,8 @@ def export_encoder(
     `embed` takes `text`, string [N], and returns
 
         pooled_output    float32 [N, W]
+        mean_output      float32 [N, W], the mean over its tokens
+        mean_normalized  float32 [N, W], the mean divided by its length
         sequence_output  float32 [N, T, W], the last block's; 0 where a text
                          has ended
         tokens           string [N, T], its WordPieces with [CLS] and [SEP];
@@ -90,11 +92,16 @@ def _embed(
             outputs = encode(features)
             is_real = features["input_mask"] > 0
             names = tf.gather(packing.tokenizer.vocab, features["input_ids"])
+            sequence = tf.where(
+                is_real[:, :, None], outputs["sequence_output"], 0.0
+            )
+            count = tf.reduce_sum(tf.cast(is_real, tf.float32), 1)
+            mean = tf.reduce_sum(sequence, 1) / count[:, None]
             return {
                 "pooled_output": outputs["pooled_output"],
-                "sequence_output": tf.where(
-                    is_real[:, :, None], outputs["sequence_output"], 0.0
-                ),
+                "mean_output": mean,
+                "mean_normalized": tf.math.l2_normalize(mean, -1, 1e-24),
+                "sequence_output": sequence,
                 "tokens": tf.where(is_real, names, ""),
             }
 
@@ -107,6 +114,8 @@ def _embed(
             options.predict_batch_size,
             {
                 "pooled_output": tf.TensorSpec([None, width]),
+                "mean_output": tf.TensorSpec([None, width]),
+                "mean_normalized": tf.TensorSpec([None, width]),
                 "sequence_output": tf.TensorSpec([None, None, width]),
                 "tokens": tf.TensorSpec([None, None], tf.string),
             },

@@ -11,6 +11,7 @@ import numpy as np
 from absl import logging
 
 from serving import engines
+from serving.tasks import TASKS
 from training.task import Task
 
 Arrays = dict[str, np.ndarray]
@@ -37,7 +38,10 @@ def evaluate_export(
         ValueError: a file fails on the records.
     """
     length = task.options.max_seq_length
-    batch_size = engines.BUDGET // (length * task.sequences_per_example) or 1
+    width = task.sequences_per_example
+    batch_size = engines.BUDGET // (length * width) or 1
+    # As it is served.
+    pads = any(kind.pads for kind in TASKS.get(task.options.head or "", ()))
     scores = {}
     for name, runtime in engines.RUNTIMES.items():
         if not Path(export_dir, runtime.file).is_file():
@@ -53,21 +57,53 @@ def evaluate_export(
         except ValueError as error:
             logging.warning("The export %s was not checked: %s", name, error)
             continue
-        outputs = _run(engine, create_batches(batch_size), fixed or 0)
+        outputs = _run(
+            *(engine, create_batches(batch_size), fixed or length),
+            *(bool(fixed) or pads, width),
+        )
         batches = ((features, read(values)) for features, values in outputs)
         scores[name] = task.evaluate(split, task.pool(split, batches))
     return scores
 
 
 def _run(
-    engine: engines.Engine, batches: Iterable[Mapping[str, Any]], length: int
+    engine: engines.Engine,
+    batches: Iterable[Mapping[str, Any]],
+    longest: int,
+    pads: bool,
+    width: int,
 ) -> Iterator[tuple[Arrays, Arrays]]:
-    """Yields (features, outputs); inputs are padded to at least a length."""
+    """Yields (features, outputs), the outputs 0 at padding; see `cut`."""
     for batch in batches:
         features = {name: np.asarray(value) for name, value in batch.items()}
-        missing = max(length - features["input_ids"].shape[-1], 0)
-        inputs = {}
-        for name in engines.INPUTS:
-            padding = [(0, 0)] * (features[name].ndim - 1) + [(0, missing)]
-            inputs[name] = np.pad(features[name], padding)
-        yield features, engine.run(inputs)
+        masks = features["input_mask"]
+        size = masks.shape[-1]
+        sizes = size - masks[..., ::-1].argmax(-1)
+        sizes = sizes.reshape(len(masks), -1).max(1).tolist()
+        found: Arrays = {}
+        for rows, length in engines.cut(
+            *(engine, sizes, longest, pads), width=width
+        ):
+            outputs = engine.run(
+                {
+                    name: _fit(features[name][rows], length)
+                    for name in engines.INPUTS
+                }
+            )
+            for name, value in outputs.items():
+                if value.ndim > masks.ndim:
+                    # Those of each WordPiece.
+                    value = _fit(value, size, masks.ndim - 1)
+                if name not in found:
+                    shape = len(masks), *value.shape[1:]
+                    found[name] = np.zeros(shape, value.dtype)
+                found[name][rows] = value
+        yield features, found
+
+
+def _fit(values: np.ndarray, size: int, axis: int = -1) -> np.ndarray:
+    """Cuts an axis, or pads it with 0."""
+    values = values.take(range(min(size, values.shape[axis])), axis)
+    padding = [(0, 0)] * values.ndim
+    padding[axis] = 0, size - values.shape[axis]
+    return np.pad(values, padding)

@@ -105,12 +105,12 @@ class TextModel:
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         self.tokenizer.segmenter = self.settings.get("segmenter")
         fixed = self.engine.inputs["input_ids"][-1]
-        self._fixed_length: int | None = fixed
-        self.max_seq_length = self.settings["max_seq_length"]
-        if fixed:
-            self.max_seq_length = min(self.max_seq_length, fixed)
-            self.settings["max_seq_length"] = self.max_seq_length
-        kinds: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        self._pads = bool(fixed)
+        longest = min(filter(None, (self.settings["max_seq_length"], fixed)))
+        self.max_seq_length = self.settings["max_seq_length"] = longest
+        self._longest = fixed or longest
+        every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
+        kinds = [kind for kind in every if kind.supports(self.settings)]
         if self.is_former:
             from serving import former_exports
 
@@ -134,7 +134,8 @@ class TextModel:
                 self.engine,
                 [each for one in encoded for each in one.inputs],
                 task.keep,
-                self._fixed_length or (self.max_seq_length * task.pads),
+                self._longest,
+                self._pads or task.pads,
                 len(self.tokenizer.tokens) if task.predicts_words else 1,
             )
         )
@@ -145,12 +146,10 @@ class TextModel:
 
         The first computation of a length allocates memory, or compiles.
         """
-        fixed = self._fixed_length
-        for length in (
-            {fixed} if fixed else engines.lengths(self.max_seq_length)
-        ):
+        longest = self._longest
+        for length in [longest] if self._pads else engines.lengths(longest):
             each = engines.Input([0] * length, length)
-            engines.compute(self.engine, [each], lambda *_: None, length)
+            engines.compute(self.engine, [each], lambda *_: None, longest)
 
     @property
     def tasks(self) -> list[str]:
@@ -181,9 +180,18 @@ class TextModel:
         kind = self._kinds[name or self.tasks[0]]
         return kind(self, options)
 
-    def classify(self, text_a: Texts, text_b: Texts = "") -> Any:
-        """Returns {"label", "probabilities"}, or {"value"} in regression."""
-        return self._ask("classify", text_a=text_a, text_b=text_b)
+    def classify(
+        self, text_a: Texts, text_b: Texts = "", min_probability: float = 0.0
+    ) -> Any:
+        """Returns {"label", "probabilities"}, or {"value"} in regression.
+
+        Args:
+            text_a: one or several.
+            text_b: the second texts of pairs.
+            min_probability: below it, "label" is None.
+        """
+        options = TaskOptions(min_probability=min_probability)
+        return self._ask("classify", options, text_a=text_a, text_b=text_b)
 
     def answer(self, question: Texts, context: Texts, n_best: int = 1) -> Any:
         """Returns {"answer", "probability", "start", "end", ...}.
@@ -209,13 +217,49 @@ class TextModel:
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
     def embed(self, text: Texts, tokens: bool = False) -> Any:
-        """Returns {"pooled", "mean"}, vectors.
+        """Returns {"pooled", "mean", "mean_normalized"}, vectors.
+
+        To compare texts, take the product of their `mean_normalized`: their
+        cosine. `pooled` is for the heads of BERT's own tasks.
 
         Args:
             text: one or several.
             tokens: also return "tokens" and "sequence", their vectors.
         """
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
+
+    def rerank(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
+        """Returns {"ranking"}: {"index", "score"} of each, the best first."""
+        many = as_texts("passages", passages)
+        request = {"query": query, "passages": many}
+        task = self.task("rerank")
+        task.check(request)
+        return task.answer([request])[0]
+
+    def score(self, text: Texts, tokens: bool = False) -> Any:
+        """Returns {"score", "perplexity", "num_wordpieces"}.
+
+        Args:
+            text: one or several.
+            tokens: also return "tokens" and their "log_probabilities".
+        """
+        return self._ask("score", TaskOptions(tokens=tokens), text=text)
+
+    def zero_shot(
+        self,
+        text: Texts,
+        labels: Sequence[str],
+        hypothesis: str = DEFAULTS.hypothesis,
+    ) -> Any:
+        """Returns {"label", "probabilities", "entailment"}.
+
+        Args:
+            text: one or several.
+            labels: the labels to choose from.
+            hypothesis: sentence about a label, which replaces {}.
+        """
+        options = TaskOptions(labels=labels, hypothesis=hypothesis)
+        return self._ask("zero-shot", options, text=text)
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "num_wordpieces"}; longer texts are cut."""
@@ -224,7 +268,7 @@ class TextModel:
     def attention(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "attention"}.
 
-        attention[block][head][i][j] is how much token i attends to token j.
+        `attention[block][head][i][j]` is how much token i attends to token j.
         """
         return self._ask("attention", text_a=text_a, text_b=text_b)
 

@@ -272,11 +272,19 @@ def documented_flags():
     A test of the pages keeps those what the scripts' --help lists.
     """
     page = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
+    tables = dict(
+        re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
+    )
+    names = {
+        title: set(re.findall(r"^\| `--(\w+)`", table, re.M))
+        for title, table in tables.items()
+    }
     return {
-        script: set(re.findall(r"^\| `--(\w+)`", table, re.MULTILINE))
-        for script, table in re.findall(
-            r"^## (\S+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL
+        script: names[script].union(
+            *(names[title] for title in re.findall(r"\[(.+?)\]\(#", table))
         )
+        for script, table in tables.items()
+        if "\nShared flags:" in table
     }
 
 

@@ -49,6 +49,14 @@ def test_pages_and_templates_are_installed():
     assert found and found <= patterns
 
 
+def test_the_version_is_the_same_everywhere():
+    version = (ROOT / "VERSION").read_text().strip()
+    assert SETUPTOOLS["dynamic"]["version"] == {"file": "VERSION"}
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    changes = (ROOT / "docs/changelog.md").read_text(encoding="utf-8")
+    assert f"\n## {version} - 2" in changes
+
+
 def test_requirements_are_listed_once():
     dynamic = SETUPTOOLS["dynamic"]
     assert dynamic["dependencies"] == {"file": ["requirements.txt"]}

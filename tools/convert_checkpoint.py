@@ -53,7 +53,8 @@ class Config:
     init_checkpoint: str = flag(
         ...,
         "Checkpoint to convert: the prefix of a TF1 checkpoint, or a Hugging "
-        "Face folder or .safetensors file. Nothing is downloaded.",
+        "Face folder, .safetensors file or pytorch_model.bin. Nothing is "
+        "downloaded.",
         kind=Kind.MODEL,
     )
     output_dir: str = flag(
@@ -103,9 +104,9 @@ def find_model(
     """Returns the key of MODELS for a checkpoint.
 
     Args:
-        checkpoint: its path.
-        config_file: its configuration.
-        names: those of its weights.
+        checkpoint: path of the checkpoint.
+        config_file: configuration of the model.
+        names: names of its weights.
 
     Raises:
         ValueError: neither config.json nor the names decide it.
@@ -116,7 +117,7 @@ def find_model(
             return kinds[modeling.ARCHITECTURES[architecture]]
         raise ValueError(
             f"{config_file} is of {architecture}, which has no counterpart "
-            f"here; give --model, one of {', '.join(MODELS)}, to convert the "
+            f"here; set --model, one of {', '.join(MODELS)}, to convert the "
             "part that has"
         )
     if kind := kinds.get(model_folder.read(checkpoint).model_class or ""):
@@ -124,7 +125,7 @@ def find_model(
     heads = {name for name in names if not name.startswith("bert")}
     if any(name.startswith(("output_", "classifier.")) for name in heads):
         raise ValueError(
-            f"{checkpoint} does not say what its output weights are for; give "
+            f"{checkpoint} does not say what its output weights are for; use "
             "--model=classifier, token_classifier or multiple_choice"
         )
     if any(name.startswith(("cls/squad/", "qa_outputs.")) for name in heads):
@@ -145,8 +146,8 @@ def create_model(
 
     Args:
         name: key of MODELS.
-        config: its configuration.
-        checkpoint: its path, for messages.
+        config: configuration of the model.
+        checkpoint: path of the checkpoint, for messages.
         shapes: what `modeling.read_shapes` gave.
         **network: options that it was trained with.
 
@@ -162,13 +163,13 @@ def create_model(
         if len(shape) != 2 or not shape[0]:
             raise ValueError(
                 f"{weights} in {checkpoint} has shape {shape}, and must be "
-                "[labels, hidden_size]; give --model=bert to convert the "
+                "[labels, hidden_size]; set --model=bert to convert the "
                 "encoder alone"
             )
         return create(config, shape[0], **network)
     raise ValueError(
         f"--model={name}: {checkpoint} has neither output_weights nor "
-        "classifier.weight; give --model=bert to convert the encoder alone"
+        "classifier.weight; set --model=bert to convert the encoder alone"
     )
 
 
@@ -187,7 +188,7 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
     }
     if heads and heads <= set(report.missing):
         raise ValueError(
-            f"{checkpoint} has no weights for --model={name}; give "
+            f"{checkpoint} has no weights for --model={name}; use "
             "--model=bert to convert the encoder alone"
         )
     if report.missing:
@@ -229,10 +230,10 @@ def find_tokenizer(
             if is_needed:
                 raise ValueError(
                     f"there is no {places[0]}, and without a vocabulary "
-                    "transformers makes up one of 5 tokens; give --vocab_file"
+                    "transformers makes up one of 5 tokens; set --vocab_file"
                 )
             logging.warning(
-                "There is no %s; give --vocab_file to have a vocabulary copied",
+                "There is no %s; set --vocab_file to have a vocabulary copied",
                 places[0],
             )
             return None
@@ -268,8 +269,8 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
 
     Args:
         name: key of MODELS.
-        checkpoint: its path.
-        longest: its positions, which count where no file beside it says more.
+        checkpoint: path of the checkpoint.
+        longest: number of positions, used where no file beside it says more.
     """
     folder = model_folder.read(checkpoint)
     length = folder.task.get("max_seq_length")
@@ -336,6 +337,14 @@ def main(options: Config) -> None:
     labels = None
     if hasattr(model, "num_labels"):
         labels = modeling.load_labels(start, model.num_labels)
+        former = task.get("labels")
+        # Other names may be a user's own.
+        if labels and former and labels != former and {*labels} == {*former}:
+            raise ValueError(
+                f"{folder_of(start)}: {model_folder.FILE} says that the model "
+                f"has the labels {former}, in this order, and another file "
+                f"{labels}; correct the one that is wrong"
+            )
     is_lower_case = find_casing(options.do_lower_case, start)
     tokenizer = find_tokenizer(
         options.vocab_file, is_lower_case, start, is_needed=becomes_theirs

@@ -222,7 +222,7 @@ def write_squad(
             what = "holds an answer to" if num_passages else "belongs to"
             raise ValueError(
                 f"no document in --evidence_dir={config.evidence_dir} {what} "
-                f"the questions of {config.input_file}; give the folder that "
+                f"the questions of {config.input_file}; use the folder that "
                 "holds TriviaQA's folders wikipedia and web"
             )
     return num_written, num_passages

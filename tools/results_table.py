@@ -29,6 +29,7 @@ from files.paths import Kind, named_folders
 from training import finished_runs
 from training.command_line import cli
 from training.finished_runs import Run
+from training.run_folder import split_by_label
 
 # In every file that this tool writes, so that it replaces no other.
 MARK = "Written by tools.results_table"
@@ -51,7 +52,7 @@ class Config:
     metrics: Sequence[str] | None = flag(
         None,
         "Results to show. Default: GLUE's metrics of its tasks; of others, all "
-        "but the loss.",
+        "but the loss and those of single labels.",
     )
     output: str | None = flag(
         None,
@@ -102,7 +103,8 @@ def make_rows(
         settings = group[0].settings
         task = (settings.get("task_name") or "").lower()
         shown = [f"{name}={settings.get(name)}" for name in differing]
-        names = metrics or glue.METRICS.get(task) or group[0].figures
+        overall, _ = split_by_label(group[0].figures)
+        names = metrics or glue.METRICS.get(task) or overall
         figures = {
             name: [run.figures[name] for run in group]
             for name in names

@@ -251,8 +251,9 @@ class ModelConfig(DeviceConfig):
     init_checkpoint: str | None = flags.training(
         None,
         "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
-        "checkpoint (bert_model.ckpt), or a .safetensors file. Its folder "
-        "tells the network, the vocabulary and the casing.",
+        "checkpoint (bert_model.ckpt), a .safetensors file or a "
+        "pytorch_model.bin. Its folder tells the network, the vocabulary and "
+        "the casing.",
         kind=Kind.MODEL,
     )
     given_flags: Mapping[str, Any] = dataclasses.field(
@@ -302,6 +303,11 @@ class OptimizerConfig:
         "Decay rate of the second moment.",
         at_least=0.0,
         at_most=_LARGEST_BETA,
+    )
+    bias_correction: bool = flags.training(
+        False,
+        "Correct the bias of Adam's moments, which Google's code leaves in; "
+        "LAMB always does. It helps short trainings at high rates.",
     )
     weight_decay: float = flags.training(
         0.01,

@@ -41,7 +41,19 @@ def export(
             "The export is not checked: this command scores no dev set."
         )
         task.export(os.fspath(path), trainer.model)
-        return
+    else:
+        _export_checked(task, trainer, splits, results, path)
+    logging.info("Wrote the export to %s", path)
+
+
+def _export_checked(
+    task: Task,
+    trainer: Trainer,
+    splits: Splits,
+    results: Mapping[str, float],
+    path: Path,
+) -> None:
+    """Writes an export, unless its scores are much worse than `results`."""
     with export_folders.create(path) as folder:
         task.export(os.fspath(folder), trainer.model)
         found = _evaluate(task, folder, splits)

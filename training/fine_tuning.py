@@ -52,6 +52,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
             trainer = flow.train(config)
             results = flow.evaluate(trainer) if config.do_eval else {}
         if results:
+            results = flow.tune(trainer, results)
             trainer.write_results("eval_results.txt", results)
         if not trainer.is_chief:
             # Only the chief writes.
@@ -237,6 +238,17 @@ class _Flow:
         logging.info("Evaluating %s", self.describe(trainer))
         results = self._evaluate(trainer, trainer.global_step)
         trainer.history.add("eval", trainer.global_step, results)
+        return results
+
+    def tune(
+        self, trainer: Trainer, results: dict[str, float]
+    ) -> dict[str, float]:
+        """Fits the decoder to the dev set; returns the scores with it."""
+        for name, batches in self.predict(trainer, "eval", "Tuning"):
+            scores, suffix = self.task.tune(name, batches), suffix_of(name)
+            results = results | {
+                f"{key}{suffix}": scores[key] for key in scores
+            }
         return results
 
     def describe(self, trainer: Trainer) -> str:

@@ -75,9 +75,10 @@ def describe_copy(
         changed: settings of `path` that the copy does not share.
     """
     folder = read(path) if path else ModelFolder("")
-    values: dict[str, Any] = {"version": VERSION, "origin": {}}
+    values: dict[str, Any] = {"version": VERSION}
     if folder.description:
         values = json_files.read_json(folder.description)
+    values.setdefault("origin", {})
     values["task"] = {**folder.task, "name": model_name, **(task or {})}
     values["task"].pop("architectures", None)
     settings = folder.settings

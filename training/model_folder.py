@@ -35,7 +35,7 @@ FORMER_FILE = "run_settings.json"
 # Options of the network that bert_config.json has no entry for.
 NETWORK = ("left_to_right", "bilstm")
 # Classes without a head for a task; None where it is unknown.
-_HEADLESS = {None, "BertModel", "BertPretrainer"}
+_HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +154,7 @@ def _read_file(file: str) -> dict[str, Any]:
         )
 
     def part(inside: Mapping[str, Any], name: str, kind: type) -> Any:
-        value = inside.get(name) or kind()
+        value = inside.get(name, kind())
         if not isinstance(value, kind):
             raise ValueError(
                 f"{file}: `{name}` is {repr(value)[:80]}, not what a run "
@@ -166,6 +166,18 @@ def _read_file(file: str) -> dict[str, Any]:
     settings = part(origin, "settings", dict)
     for setting in ("bert_config", "flags", "tokenizer"):
         part(settings, setting, dict)
+    for option in NETWORK:
+        part(settings, option, bool)
+    if settings.get("tokenizer"):
+        part(settings["tokenizer"], "do_lower_case", bool)
+    for entry in ("name", "problem_type"):
+        if task.get(entry) is not None:
+            part(task, entry, str)
+    if config := settings.get("bert_config"):
+        try:
+            modeling.BertConfig.from_dict(config)
+        except ValueError as error:
+            raise ValueError(f"{file}: {error}") from error
     mode = task.get("output_mode")
     return {
         "task": _typed(task, mode if isinstance(mode, str) else None),
@@ -185,6 +197,9 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
         return {}
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
+    if not found and len(values.get("id2label") or ()) == 1:
+        # One output is a number to transformers; so cross-encoders are saved.
+        found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
         "architectures": values.get("architectures"),

@@ -1,6 +1,7 @@
 """Names and results in the folder of a run. Imports no TensorFlow."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,10 @@ from typing import Any
 from absl import logging
 
 from files import run_files
+
+RATES = ("precision", "recall", "f1")
+# A score of one label, perhaps with the suffix of its split.
+_OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
 
 PREFIX = run_files.PREFIX
 BEST, AVERAGES = run_files.BEST, run_files.AVERAGES
@@ -75,3 +80,46 @@ def warn_of_earlier(
             ", ".join(name for name, _ in left),
             folder,
         )
+
+
+def split_by_label(
+    results: Mapping[str, float],
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Returns the scores of all examples, and {label: scores of the label}.
+
+    Args:
+        results: {name: score}; `LABEL_f1` and so on are of one label.
+    """
+    matches = {name: _OF_LABEL.fullmatch(name) for name in results}
+    by_label: dict[str, dict[str, float]] = {}
+    for name, match in matches.items():
+        if match:
+            label = by_label.setdefault(match[1] + match[3], {})
+            label[match[2]] = results[name]
+    # Others are such as HasAns_f1, of a set of questions.
+    by_label = {k: v for k, v in by_label.items() if len(v) == len(RATES)}
+    overall = {
+        name: results[name]
+        for name, match in matches.items()
+        if not (match and match[1] + match[3] in by_label)
+    }
+    return overall, by_label
+
+
+def format_results(results: Mapping[str, float]) -> str:
+    """Returns aligned lines of scores, and below them a row for each label."""
+    overall, by_label = split_by_label(results)
+    width = max(map(len, [*overall, *by_label, "label"]))
+    lines = [
+        f"  {name:<{width}}  {_right(value)}" for name, value in overall.items()
+    ]
+    if by_label:
+        lines.append("  ".join([f"  {'label':<{width}}", *map(_right, RATES)]))
+    for label, scores in by_label.items():
+        cells = [_right(scores[name]) for name in RATES]
+        lines.append("  ".join([f"  {label:<{width}}", *cells]))
+    return "\n".join(lines)
+
+
+def _right(cell: str | float) -> str:
+    return f"{cell:>9.4f}" if isinstance(cell, float) else f"{cell:>9}"

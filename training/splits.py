@@ -83,7 +83,7 @@ class Splits:
         run_files.register(os.path.basename(path))
         run_files.remove_partial_files(self._folder)
         logging.info(
-            "The split %s: %d examples, %d records",
+            "The %s set: %d examples in %d records",
             name,
             len(examples),
             writer.num_records,

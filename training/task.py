@@ -174,6 +174,18 @@ class Task(abc.ABC):
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
         """Returns the scores of the model's outputs, {name: value}."""
 
+    def tune(self, split: str, batches: Batches) -> dict[str, float]:
+        """Fits how outputs are decoded to a dev set; by default nothing.
+
+        Called once for the final weights, before their results are written.
+
+        Returns:
+            scores with the fitted decoder, which replace those of `evaluate`;
+            {} if nothing is fitted. The batches are only computed if it reads
+            them.
+        """
+        return {}
+
     def write_report(
         self, split: str, batches: Batches, output_dir: str
     ) -> None:
@@ -216,11 +228,13 @@ class Task(abc.ABC):
         return {}
 
 
-def run_command(task: type[Task], config: type[FineTuningConfig]) -> None:
+def run_command(
+    task: Callable[[Any], Task], config: type[FineTuningConfig]
+) -> None:
     """Runs a script that trains, evaluates, predicts and exports a task.
 
     Args:
-        task: the script's task.
+        task: (config) -> the script's task, usually its class.
         config: the script's flags.
     """
 

@@ -25,7 +25,11 @@ from training import checkpointing, devices, model_descriptions, train_step
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
-from training.run_folder import checkpoint_steps, remove_checkpoints
+from training.run_folder import (
+    checkpoint_steps,
+    format_results,
+    remove_checkpoints,
+)
 from training.summary import Summary
 
 _Callback = TypeVar("_Callback", bound=Callback)
@@ -310,15 +314,15 @@ class Trainer(BatchPredictor):
         self.save_weights(config.output_dir, self.global_step)
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like the original, and logs them."""
-        lines = [f"{key} = {results[key]}" for key in sorted(results)]
-        logging.info("***** Eval results *****")
-        for line in lines:
-            logging.info("  %s", line)
+        """Writes `key = value` lines like the original, and logs a table."""
+        ordered = {key: results[key] for key in sorted(results)}
+        logging.info("***** Eval results *****\n%s", format_results(ordered))
         self.summary.results[name] = results
         if self.is_chief:
             path = Path(self.config.output_dir) / name
-            write_text(path, "\n".join(lines) + "\n")
+            lines = [f"{key} = {value}\n" for key, value in ordered.items()]
+            write_text(path, "".join(lines))
+            logging.info("Wrote %s", path)
 
     def write_summary(self) -> None:
         """Writes summary.json."""

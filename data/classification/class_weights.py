@@ -23,7 +23,7 @@ def check(setting: str, output_mode: str) -> None:
     """
     if not setting.strip():
         raise ValueError(
-            "--class_weights= is empty (was a shell variable not set?); give "
+            "--class_weights= is empty (was a shell variable not set?); use "
             f"{BALANCED} or a file, or leave the flag out"
         )
     if output_mode != "classification":

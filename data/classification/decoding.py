@@ -33,12 +33,19 @@ class LabelDecoder:
         output_mode: "classification", one label each; "multilabel", any
             number of them; or "regression", a number.
         label_list: list of str; None in regression.
+
+    Attributes:
+        temperature: number that logits are divided by; see tuning.py.
+        thresholds: {label: least probability} of several labels; None for 0.5
+            each.
     """
 
     def __init__(self, output_mode: str, label_list: list[str] | None) -> None:
         self.output_mode = output_mode
         self.label_list = label_list
         self._names = label_list or []
+        self.temperature = 1.0
+        self.thresholds: dict[str, float] | None = None
 
     @property
     def num_outputs(self) -> int:
@@ -57,6 +64,9 @@ class LabelDecoder:
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
+        if self.output_mode == "multilabel" and self.thresholds:
+            limits = [self.thresholds[name] for name in self._names]
+            return (self.probabilities(outputs) > limits).astype(np.int64)
         if self.output_mode == "multilabel":
             return (outputs > 0).astype(np.int64)
         return np.argmax(outputs, axis=-1)
@@ -70,6 +80,8 @@ class LabelDecoder:
         outputs = outputs.astype(np.float32)
         if self.output_mode == "regression":
             return outputs
+        if self.temperature != 1:
+            outputs = outputs / np.float32(self.temperature)
         if self.output_mode == "multilabel":
             return special.expit(outputs)
         return special.softmax(outputs, axis=-1)
@@ -155,5 +167,7 @@ def write_predictions(
                 line = format_json(entry, where, ensure_ascii=False)
                 # A lone surrogate stays the \uXXXX that it was in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
-    logging.info("Wrote %d predictions to %s", len(labels), table_file)
+    logging.info(
+        "Wrote %d predictions to %s and %s", len(labels), table_file, json_file
+    )
     return labels

@@ -2,11 +2,12 @@
 
 import abc
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from data.classification import metrics
 from data.io import text_files
 from data.io.sets import SetReader, find_set_file
 from files.paths import StrPath
@@ -69,6 +70,25 @@ class DataProcessor(SetReader[InputExample]):
     @abc.abstractmethod
     def get_labels(self) -> list[str] | None:
         """Returns the list of labels; None in regression."""
+
+    def score(
+        self,
+        examples: Sequence[InputExample],
+        names: Collection[str],
+        labels: np.ndarray,
+        predictions: np.ndarray,
+        label_names: Sequence[str] | None = None,
+    ) -> dict[str, float]:
+        """Returns metrics of a set; see metrics.compute_metrics.
+
+        Args:
+            examples: examples of the set; only those with a label count.
+            names: names of the metrics.
+            labels: their labels.
+            predictions: predictions for the examples with a label.
+            label_names: names of the labels, if each is scored too.
+        """
+        return metrics.compute_metrics(names, labels, predictions, label_names)
 
     def _label(self, row: Row, column: int) -> str | float:
         """Returns a row's label, which must be one of the task's."""

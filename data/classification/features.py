@@ -234,7 +234,7 @@ def create_windows(
 
     Args:
         examples: InputExamples of single texts.
-        label_list: as `convert_single_example`.
+        label_list: see `convert_single_example`.
         max_seq_length: WordPieces of a window with [CLS] and [SEP], at least 3.
         tokenizer: a FullTokenizer.
         doc_stride: WordPieces from the start of one window to that of the next.

@@ -20,6 +20,7 @@ from data.classification.examples import (
     SplitFilesProcessor,
     regression_label,
 )
+from data.classification.pairs import RankingProcessor
 from data.classification.table_task import TableOptions, TableProcessor
 from files.atomic import atomic_open
 from files.paths import StrPath
@@ -189,7 +190,7 @@ register(
 )
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
-TASK_NAMES = sorted([*PROCESSORS, "csv"])
+TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])
 # GLUE's metrics of each task in evaluation. Their mean is its score.
 METRICS: dict[str, Sequence[str]] = {
     "cola": ["matthews"],
@@ -229,11 +230,13 @@ def create_processors(
     name = task_name.lower()
     if name not in TASK_NAMES:
         raise ValueError(
-            f"--task_name={task_name} is not known; give one of "
+            f"--task_name={task_name} is not known; use one of "
             f"{', '.join(TASK_NAMES)}"
         )
     if name == "csv":
         return {"": TableProcessor(data_dir, table)}
+    if name == "ranking":
+        return {"": RankingProcessor(data_dir, table)}
     if name == "xnli":
         return {"": features.XnliProcessor(xnli_language)}
     if name == "mnli":

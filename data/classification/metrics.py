@@ -64,8 +64,30 @@ def concatenate(
     return np.concatenate(labels), np.concatenate(outputs)
 
 
+def rates_by_label(
+    truth: np.ndarray, guesses: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Returns each label's precision, recall and F1; 0 for 0 / 0.
+
+    Args:
+        truth: bool [examples, labels], the labels of each example.
+        guesses: bool [examples, labels], the predicted ones.
+    """
+    correct, predicted, right = (
+        chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
+    )
+    return {
+        "precision": correct / np.maximum(predicted, 1),
+        "recall": correct / np.maximum(right, 1),
+        "f1": 2 * correct / np.maximum(predicted + right, 1),
+    }
+
+
 def compute_metrics(
-    names: Collection[str], labels: ArrayLike, predictions: ArrayLike
+    names: Collection[str],
+    labels: ArrayLike,
+    predictions: ArrayLike,
+    label_names: Sequence[str] | None = None,
 ) -> dict[str, float]:
     """Computes metrics over a whole set.
 
@@ -78,6 +100,8 @@ def compute_metrics(
         labels: [examples] of int, of float for correlations; or [examples,
             labels] of 0 and 1.
         predictions: like `labels`, never logits.
+        label_names: names of the labels, each of which gets `LABEL_precision`,
+            `LABEL_recall` and `LABEL_f1`; None for none.
 
     Returns:
         dict of name to float, in the order of `names`.
@@ -98,9 +122,18 @@ def compute_metrics(
             f"there is no metric {sorted(unknown)}; the metrics are "
             f"{sorted(_metrics())}"
         )
-    return {
+    scores = {
         name: float(_metrics()[name](labels, predictions)) for name in names
     }
+    if label_names:
+        chosen = [labels > 0.5, predictions > 0.5]
+        if labels.ndim == 1:
+            one_hot = np.eye(len(label_names), dtype=bool)
+            chosen = [one_hot[labels], one_hot[predictions]]
+        for rate, values in rates_by_label(*chosen).items():
+            for name, value in zip(label_names, values.tolist(), strict=True):
+                scores[f"{name}_{rate}"] = value
+    return scores
 
 
 def score_known(
@@ -108,11 +141,12 @@ def score_known(
     labels: Sequence[Any],
     predicted: Sequence[Any],
     label_ids: Callable[[Sequence[Any]], np.ndarray],
+    score: Callable[..., dict[str, float]] = compute_metrics,
 ) -> dict[str, float]:
     """Scores the test examples whose right label is known.
 
     A right label that is unknown is None. `label_ids` converts a list of labels
-    for `compute_metrics`.
+    for `score`, which takes what `compute_metrics` does.
 
     Returns:
         the metrics, with `num_without_label` if some are unknown; {} if there
@@ -127,7 +161,7 @@ def score_known(
     if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
         return {}
     right, found = (label_ids(each) for each in zip(*pairs, strict=True))
-    scores = compute_metrics(names, right, found)
+    scores = score(names, right, found)
     num_unknown = len(labels) - len(pairs)
     if num_unknown:
         scores["num_without_label"] = num_unknown

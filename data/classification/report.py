@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from data.classification import metrics, tuning
 from data.classification.decoding import LabelDecoder
 from data.classification.examples import InputExample
 from data.io import html_report
 from data.io.html_report import show
 from files.paths import StrPath
-
-_NUM_BINS = 10
 
 
 def write_report(
@@ -65,7 +64,8 @@ def _of_labels(
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
     if has_many:
-        truth, guesses = label_ids > 0.5, probabilities > 0.5
+        truth = label_ids > 0.5
+        guesses = decoder.predictions(outputs) > 0.5
         is_right = truth == guesses
         confidence = np.maximum(probabilities, 1 - probabilities)
     else:
@@ -91,8 +91,8 @@ def _of_labels(
         return _entry(examples[index], verdict) | {"table": table}
 
     sections = [
-        _label_scores(names, truth, guesses),
-        _calibration(confidence.ravel(), is_right.ravel()),
+        _label_scores(names, truth, guesses, decoder.thresholds),
+        _calibration(label_ids, outputs, decoder),
         {
             "title": "Errors, the most confident first",
             "entries": [describe(index) for index in wrong.tolist()],
@@ -157,44 +157,48 @@ def _of_numbers(
 
 
 def _label_scores(
-    names: Sequence[str], truth: np.ndarray, guesses: np.ndarray
+    names: Sequence[str],
+    truth: np.ndarray,
+    guesses: np.ndarray,
+    thresholds: dict[str, float] | None,
 ) -> dict[str, Any]:
     """Returns precision, recall and F1 of labels, from bool [N, L] each."""
-    correct, predicted, right = (
-        chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
-    )
-    columns = [
-        correct / np.maximum(predicted, 1),
-        correct / np.maximum(right, 1),
-        2 * correct / np.maximum(predicted + right, 1),
-        right,
-        predicted,
-    ]
+    rates = metrics.rates_by_label(truth, guesses)
+    columns = [*rates.values(), truth.sum(0), guesses.sum(0)]
     header = ["label", "precision", "recall", "F1", "right", "predicted"]
+    if thresholds:
+        header.append("threshold")
+        columns.append(np.array([thresholds[name] for name in names]))
     rows = [*zip(names, *columns, strict=True)]
     return {"title": "Each label", "table": {"header": header, "rows": rows}}
 
 
 def _calibration(
-    confidence: np.ndarray, is_right: np.ndarray
+    label_ids: np.ndarray, outputs: np.ndarray, decoder: LabelDecoder
 ) -> dict[str, Any]:
     """Returns how often predictions are right, by their confidence."""
-    bins = np.minimum((confidence * _NUM_BINS).astype(int), _NUM_BINS - 1)
-    rows, points, error = [], [], 0.0
+    confidence, is_right = tuning.confidences(decoder, label_ids, outputs)
+    bins = tuning.bins_of(confidence)
+    rows, points = [], []
     for number in np.unique(bins):
         members = bins == number
         fraction = float(members.mean())
         sure = float(confidence[members].mean())
         accuracy = float(is_right[members].mean())
-        error += fraction * abs(sure - accuracy)
-        low, high = number / _NUM_BINS, (number + 1) / _NUM_BINS
+        low, high = number / tuning.NUM_BINS, (number + 1) / tuning.NUM_BINS
         rows.append([f"{low:.1f} to {high:.1f}", members.sum(), sure, accuracy])
         points.append((sure, accuracy, 3 + 12 * fraction**0.5))
     text = (
         "For a calibrated model the circles lie on the line; larger circles "
         "stand for more predictions. Expected calibration error: "
-        f"{show(error)}."
+        f"{_show_error(decoder, label_ids, outputs)}."
     )
+    if decoder.temperature != 1:
+        plain = LabelDecoder(decoder.output_mode, decoder.label_list)
+        text += (
+            f" Before --calibrate: {_show_error(plain, label_ids, outputs)}; "
+            f"the temperature is {show(decoder.temperature)}."
+        )
     header = ["confidence", "predictions", "mean confidence", "accuracy"]
     chart = {"points": points, "low": 0.0, "high": 1.0}
     return {
@@ -203,6 +207,13 @@ def _calibration(
         "chart": chart | {"x_title": "confidence", "y_title": "accuracy"},
         "table": {"header": header, "rows": rows},
     }
+
+
+def _show_error(
+    decoder: LabelDecoder, label_ids: np.ndarray, outputs: np.ndarray
+) -> str:
+    found = tuning.confidences(decoder, label_ids, outputs)
+    return show(tuning.calibration_error(*found) if len(outputs) else 0.0)
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:

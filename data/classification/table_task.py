@@ -83,6 +83,8 @@ class TableProcessor(DataProcessor):
     """
 
     test_set_has_labels = True
+    # Whether train and dev sets may be as test sets.
+    may_lack_labels = False
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         self.output_mode = options.output_mode
@@ -106,7 +108,7 @@ class TableProcessor(DataProcessor):
 
         Raises:
             OSError: they are read from a train set that is missing.
-            ValueError: as `read_set`, or the train set has too few
+            ValueError: see `read_set`, or the train set has too few
                 labels.
         """
         if self.output_mode == "regression":
@@ -135,7 +137,8 @@ class TableProcessor(DataProcessor):
         path = find_set_file(
             data_dir, name, [name + extension for extension in _EXTENSIONS]
         )
-        options, is_test = self._options, name == "test"
+        options = self._options
+        is_test = name == "test" or self.may_lack_labels
         id_columns = [*filter(None, [options.id_column])]
         label_columns = [options.label_column]
         # In multi-label classification an empty cell means no label.

@@ -178,7 +178,7 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
         if os.path.lexists(path / name) and not is_ours:
             raise FileExistsError(
                 f"{path / name} already exists and was not written by the "
-                "projector; give another folder"
+                "projector; use another folder"
             )
     # Written first: it marks the others as ours.
     write_text(path / _CONFIG, _CONFIG_TEXT)

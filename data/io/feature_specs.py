@@ -101,6 +101,14 @@ def swag_features(max_seq_length: int, num_choices: int) -> Spec:
     }
 
 
+def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
+    """Returns the spec of records of two texts each, and of their scores."""
+    spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
+    if has_scores:
+        spec["label_ids"] = Feature((), "float32", -_LARGEST, _LARGEST)
+    return spec
+
+
 def ner_features(max_seq_length: int) -> Spec:
     """Returns the spec of run_ner.py's records."""
     return {

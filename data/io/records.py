@@ -266,7 +266,7 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
         )
         raise ValueError(
             f"{path}: {what} (the checksum of a record's length does not "
-            "match); give a file that create_pretraining_data.py made"
+            "match); use a file that create_pretraining_data.py made"
         )
     return length
 

@@ -56,7 +56,7 @@ def read_table(
         path: a file whose name ends as ENDINGS lists.
         text_columns: columns whose cells must be text, at least one.
         columns: other columns; in JSON and Parquet, cells may have any type.
-        quoting: as for `read_rows`.
+        quoting: see `read_rows`.
         optional_columns: other columns that the table, or a JSON object in it,
             may lack.
 

@@ -53,7 +53,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
             found = [scheme + path for path in matches if os.path.isfile(path)]
         if not found:
             raise FileNotFoundError(
-                f"--{flag_name}: no file matches '{pattern}'; give the path "
+                f"--{flag_name}: no file matches '{pattern}'; use the path "
                 "of a file that exists, or a pattern that matches one"
             )
         files.extend(found)
@@ -181,7 +181,7 @@ def read_block(
         path: a text file, as for `read_lines`.
         start: first byte, where a line begins.
         end: end byte, exclusive; None = the end of the file.
-        dropped: as for `read_lines`.
+        dropped: see `read_lines`.
 
     Yields:
         str, white space at both ends removed; "" for a blank line.

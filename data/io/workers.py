@@ -179,7 +179,7 @@ def generate(
         function: takes an iterable of items and yields results; those of
             an item do not depend on other items. It can be pickled.
         items: can be pickled; the results are in their order.
-        num_processes: as for `run`, and so are the errors.
+        num_processes: see `run`, for the errors too.
     """
     items = iter(items)
     chunks = iter(lambda: list(itertools.islice(items, _CHUNK_SIZE)), [])

@@ -105,7 +105,7 @@ class NerProcessor(SetReader[NerExample]):
     def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
         """See SetReader."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
-        if path.endswith((".json", ".jsonl")):
+        if path.removesuffix(".gz").endswith((".json", ".jsonl")):
             return self._read_spans(path, name)
         sentences = [*_read_sentences(path, self._label_column)]
         if not sentences:

@@ -141,7 +141,8 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         first = json_files.parse_json(lines[0][1], "", object)
     except ValueError:
         # The beginning of a list over several lines, or a damaged line.
-        first = {} if os.fspath(path).endswith(".jsonl") else []
+        name = os.fspath(path).removesuffix(".gz")
+        first = {} if name.endswith(".jsonl") else []
     # spaCy's ["text", {...}] is a line as well.
     if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
         for number, line in lines:

@@ -14,6 +14,7 @@ import numpy as np
 
 from data.io import records, text_files
 from data.text import characters, sentences, tokenization
+from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
 
@@ -98,7 +99,7 @@ class TextReader:
             options.vocab_file, options.do_lower_case
         )
         self.pieces = pieces = Pieces(tokenizer.vocab)
-        self._words = tokenization.WordCache(
+        self._words = WordCache(
             lambda word: [
                 pieces[token] for token in tokenizer.tokenize_word(word)
             ]
@@ -160,7 +161,7 @@ class TextReader:
             if marked is None:
                 raise ValueError(
                     f"{block.boundaries}, line {number}: its words are not "
-                    f"those of the same line of {block.path}; give the same "
+                    f"those of the same line of {block.path}; use the same "
                     "lines, with spaces between words"
                 )
             yield marked

@@ -18,7 +18,7 @@ def describe(
     """Returns each sequence as the model read it, and the masked WordPieces.
 
     Args:
-        features: of pretraining records: `input_ids` and `input_mask` [B, S],
+        features: features of records: `input_ids` and `input_mask` [B, S],
             `masked_lm_positions`, `masked_lm_ids` and `masked_lm_weights`
             [B, P].
         logits: float [B, P, V], the `masked_lm_logits` of BertPretrainer.

@@ -91,7 +91,7 @@ def read_documents(
         logging.warning(warning)
     if not groups:
         raise ValueError(
-            f"no text in the input: {', '.join(input_files)}; give files "
+            f"no text in the input: {', '.join(input_files)}; use files "
             "with one sentence a line and blank lines between documents"
         )
     return groups[0]

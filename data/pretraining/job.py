@@ -171,7 +171,7 @@ class Job:
             if os.path.exists(given) and os.path.samefile(given, path):
                 raise ValueError(
                     f"{given} is an input, and the documents of "
-                    f"--eval_fraction are written to {path}; give another "
+                    f"--eval_fraction are written to {path}; use another "
                     "--output_file"
                 )
 
@@ -218,7 +218,7 @@ class Job:
             manifest.check_version(path, begun)
         except ValueError as error:
             raise ValueError(
-                f"{error}; give another --output_file, or remove "
+                f"{error}; use another --output_file, or remove "
                 f"{self.manifest_file} and {self._work_dir} to start again"
             ) from error
         names = []
@@ -230,7 +230,7 @@ class Job:
         if not is_ours:
             raise ValueError(
                 f"{self._work_dir} is where unfinished work is kept, but holds "
-                "other files; give another --output_file, or move it away"
+                "other files; use another --output_file, or move it away"
             )
         write_json(path, description)
         return found, whole
@@ -294,7 +294,7 @@ class Job:
             shards += result["shards"]
         if not counts["num_documents"]:
             raise ValueError(
-                f"no text in the input: {', '.join(self.input_files)}; give "
+                f"no text in the input: {', '.join(self.input_files)}; use "
                 "files with one sentence a line and blank lines between "
                 "documents"
             )

@@ -63,7 +63,7 @@ def read(
         path: the file.
         fields: types of the fields that it must have, besides those of
             `describe`.
-        description: of `describe`.
+        description: the description that `describe` returns.
 
     Raises:
         ValueError: it describes other work, or is another file.

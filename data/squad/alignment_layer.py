@@ -102,10 +102,13 @@ class Alignment(NamedTuple):
         last = tf.gather(letters.last, firsts)
         if self.use_char_offsets:
             text, starts = passages.contexts[self.row], passages.starts
+            text_start = 0
         else:
             text, starts = passages.texts[self.row], passages.letter_starts
-        ends = tf.gather(starts, last) + _at(passages.sizes, last)
-        texts = drop_invalid(_substrings(text, tf.gather(starts, first), ends))
+            text_start = passages.text_starts[self.row]
+        begins = tf.gather(starts, first) - text_start
+        ends = tf.gather(starts, last) - text_start + _at(passages.sizes, last)
+        texts = drop_invalid(_substrings(text, begins, ends))
         return tf.gather(texts, numbers)
 
     def find_bytes(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:

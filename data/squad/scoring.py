@@ -145,7 +145,7 @@ def _read_gold_answers(
     num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
     if num_missing == len(gold_answers):
         raise ValueError(
-            f"no prediction is for a question of {input_file}; give the file "
+            f"no prediction is for a question of {input_file}; use the file "
             "that was predicted"
         )
     if num_missing:

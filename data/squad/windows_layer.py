@@ -68,7 +68,9 @@ class Passages(NamedTuple):
         last_letters: int32 [D], the last of the dropped accents on each letter;
             the letter itself if there is none.
         texts: string [N], the words, each with a space before it.
-        letter_starts: int32 [D], where each letter starts in its text.
+        text_starts: int32 [N], where each of `texts` would start, in bytes, if
+            they were concatenated with a line end after each.
+        letter_starts: int32 [D], where each letter starts there.
         starts: int32 [D], where it starts in the passage as given, in bytes.
         sizes: int8 [D], its bytes.
     """
@@ -86,6 +88,7 @@ class Passages(NamedTuple):
     char_letters: tf.Tensor
     last_letters: tf.Tensor
     texts: tf.Tensor
+    text_starts: tf.Tensor
     letter_starts: tf.Tensor
     starts: tf.Tensor
     sizes: tf.Tensor
@@ -150,7 +153,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
     with tf.control_dependencies(words.values()):
-        letters = _find_letters(texts)
+        letters = _find_letters(chars.decoded)
     with tf.control_dependencies(letters):
         source = tf.identity(chars.source)
         num_chars = tf.size(source)
@@ -177,6 +180,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         char_letters=char_letters,
         last_letters=last_letters,
         texts=texts,
+        text_starts=tf.cumsum(tf.strings.length(texts) + 1, exclusive=True),
         letter_starts=letters.starts,
         starts=starts,
         sizes=letters.sizes,
@@ -205,29 +209,36 @@ class _Letters(NamedTuple):
     begins_word: tf.Tensor
 
 
-def _find_letters(texts: tf.Tensor) -> _Letters:
-    """Returns the letters of `Passages.texts`."""
-    _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
-        input=tf.strings.join([texts, "\n"]), input_encoding="UTF-8"
-    )
-    starts = tf.cast(starts, tf.int32)
+def _find_letters(decoded: tf.Tensor) -> _Letters:
+    """Returns the letters of `Passages.texts`, decoded, int32 [K]."""
     is_space = decoded == ord(" ")
     is_letter = ~(is_space | (decoded == ord("\n")))
     count = tf.cumsum(tf.cast(is_letter, tf.int32))
     spaces = ragged.where(is_space)
+    # Each step waits for the one before, as in `read_passages`.
     with tf.control_dependencies([count, spaces]):
         at = ragged.where(is_letter)
         letters = tf.gather(decoded, at)
+        sizes = utf8_length(letters)
+    with tf.control_dependencies([sizes]):
         index = tf.searchsorted(_accents(), letters)
-        return _Letters(
-            count=count,
-            spaces=spaces,
-            of_words=tf.gather(count, spaces),
-            starts=tf.gather(starts, at),
-            sizes=utf8_length(letters),
-            is_accent=tf.gather(_accents(), index) == letters,
-            begins_word=tf.gather(is_space, at - 1),
-        )
+        is_accent = tf.gather(_accents(), index) == letters
+    with tf.control_dependencies([is_accent]):
+        begins_word = tf.gather(is_space, at - 1)
+        # All others are of one byte.
+        num_others = at - tf.range(tf.size(at))
+    with tf.control_dependencies([begins_word, num_others]):
+        num_bytes = tf.cast(sizes, tf.int32)
+        starts = tf.cumsum(num_bytes, exclusive=True) + num_others
+    return _Letters(
+        count=count,
+        spaces=spaces,
+        of_words=tf.gather(count, spaces),
+        starts=starts,
+        sizes=sizes,
+        is_accent=is_accent,
+        begins_word=begins_word,
+    )
 
 
 def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
@@ -235,10 +246,12 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
     _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
         input=contexts, input_encoding="UTF-8", errors="ignore"
     )
-    is_letter = tf.fill(tf.shape(decoded), True)
-    for cp in _WHITE_SPACE:
-        is_letter &= decoded != cp
-    return tf.boolean_mask(tf.cast(starts, tf.int32), is_letter)
+    starts = tf.cast(starts, tf.int32)
+    with tf.control_dependencies([starts]):
+        is_letter = tf.fill(tf.shape(decoded), True)
+        for cp in _WHITE_SPACE:
+            is_letter &= decoded != cp
+        return tf.gather(starts, ragged.where(is_letter))
 
 
 def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
@@ -258,14 +271,17 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     tokenized = tf.strings.unicode_encode(
         ragged.with_row_splits(cps, splits), "UTF-8"
     )
-    sizes = utf8_length(chars.cps)
+    # Only then, as both take much memory. So do the words, counted again.
+    with tf.control_dependencies([tokenized]):
+        sizes = utf8_length(tf.identity(chars.cps))
+        begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
+        starts = tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True) + begun
     return {
         "tokenized": tokenized,
         "tokenized_starts": tf.cumsum(
             tf.strings.length(tokenized), exclusive=True
         ),
-        "char_starts": begun
-        + tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True),
+        "char_starts": starts,
         "char_sizes": sizes,
     }
 

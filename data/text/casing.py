@@ -44,7 +44,7 @@ def find_casing(
     """Returns whether to lower-case the text.
 
     Args:
-        options: of the command, with `vocab_file`, `do_lower_case`,
+        options: options of the command, with `vocab_file`, `do_lower_case`,
             `given_flags` and, unless it needs no model, `weights`.
         tokens: the vocabulary's WordPieces.
         stated: whether `vocab_file` itself, a tokenizer.json, lower-cases.
@@ -185,7 +185,7 @@ def validate_case_matches_checkpoint(
         raise ValueError(
             f"--do_lower_case={do_lower_case} contradicts "
             f"--init_checkpoint={init_checkpoint}: {name} is a "
-            f"{'lowercased' if is_lower_case else 'cased'} model; give "
+            f"{'lowercased' if is_lower_case else 'cased'} model; use "
             f"--do_lower_case={is_lower_case}, or rename the checkpoint's "
             "folder if its name misleads"
         )

@@ -32,7 +32,7 @@ def check_language(language: str) -> None:
     code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
     if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
         raise ValueError(
-            f"--sentence_split={language} is not a language code; give one "
+            f"--sentence_split={language} is not a language code; use one "
             "of ISO 639, such as en, de or zh"
         )
 

@@ -11,7 +11,6 @@ import os
 import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -19,6 +18,7 @@ from absl import logging
 from data.io import text_files
 from data.text import casing, sentences, tokenizer_json
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
+from data.text.word_cache import WordCache
 
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 _CHUNK = 8192
 # Words end there, whatever follows: at white space, before an ideograph.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
-# Maximum words cached by each tokenizer, and longest word worth caching.
-MAX_CACHED_WORDS = 1 << 17
-_MAX_CACHED_LENGTH = 64
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
@@ -75,7 +72,7 @@ class FullTokenizer:
             else if it has no upper-case letters.
 
     Attributes:
-        vocab_file: as given.
+        vocab_file: path of the vocabulary.
         vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
             of a tokenizer.json, those of the vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
@@ -213,7 +210,7 @@ class FullTokenizer:
         if missing:
             raise ValueError(
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
-                "lines; give a BERT vocabulary, one WordPiece a line"
+                "lines; use a BERT vocabulary, one WordPiece a line"
             )
         # No text is cut into empty lines at the end, such as an editor adds.
         while (
@@ -224,7 +221,7 @@ class FullTokenizer:
         if rows_left < 0:
             raise ValueError(
                 f"{path} is larger than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; give the vocabulary that the "
+                f"but vocab_size is {vocab_size}; use the vocabulary that the "
                 "model's configuration was made for"
             )
         warnings = []
@@ -308,12 +305,12 @@ def load_tokenizer(
     """Returns a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: of the command; see `casing.find_casing`. Its `segmenter`, if
-            it has one, splits the texts into words.
+        options: options of the script; see `casing.find_casing`. Its
+            `segmenter`, if there is one, splits the texts into words.
         vocab_size: the model's number of WordPieces; None = not checked.
 
     Raises:
-        ValueError: as `FullTokenizer.check_vocab`, `casing.find_casing` and
+        ValueError: see `FullTokenizer.check_vocab`, `casing.find_casing` and
             `sentences.segmenter`.
         OSError: the vocabulary cannot be read.
     """
@@ -398,25 +395,3 @@ class WordpieceTokenizer:
             pieces.append(prefix + token[start:end])
             start, prefix = end, "##"
         return pieces
-
-
-class WordCache(dict):
-    """Caches a function's results by word, up to a limit."""
-
-    def __init__(self, function: Callable[[str], list]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, word: str) -> list:
-        """Calls the function."""
-        result = self._function(word)
-        if len(word) <= _MAX_CACHED_LENGTH:
-            # Cleared when full: frequent words soon return.
-            if len(self) >= MAX_CACHED_WORDS:
-                self.clear()
-            self[word] = result
-        return result
-
-    def of_all(self, words: Iterable[str]) -> list:
-        """Returns the results for all words, as one list."""
-        return list(chain.from_iterable(map(self.__getitem__, words)))

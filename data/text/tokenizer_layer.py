@@ -31,12 +31,14 @@ class Characters(NamedTuple):
         begins: bool [C], whether it begins a word of `BasicTokenizer`.
         source: int32 [C], the code point [D] that it came from.
         row_splits: int32 [N + 1], the first character of each text.
+        decoded: int32 [D], the code points, with a line end after each text.
     """
 
     cps: tf.Tensor
     begins: tf.Tensor
     source: tf.Tensor
     row_splits: tf.Tensor
+    decoded: tf.Tensor
 
 
 class _Normalized(NamedTuple):
@@ -156,6 +158,7 @@ class TokenizerLayer(keras.layers.Layer):
                 begins=tf.gather(begins, kept),
                 source=tf.gather(chars.source, kept),
                 row_splits=tf.searchsorted(kept, row_splits),
+                decoded=decoded,
             ),
         )
 

@@ -58,7 +58,7 @@ def check_sizes(vocab_size: int, num_unused: int) -> None:
     if num_reserved >= vocab_size:
         raise ValueError(
             f"--num_unused={num_unused} leaves no room in --vocab_size="
-            f"{vocab_size}: {num_reserved} rows are reserved; give fewer "
+            f"{vocab_size}: {num_reserved} rows are reserved; use fewer "
             "unused ones, or a larger vocabulary"
         )
 
@@ -79,7 +79,7 @@ def learn_vocabulary(
             characters.
     """
     if not counts:
-        raise ValueError("no words in the input; give files with text")
+        raise ValueError("no words in the input; use files with text")
     try:
         from tensorflow_text.tools.wordpiece_vocab import (
             wordpiece_tokenizer_learner_lib as learner,
@@ -189,7 +189,7 @@ def extend_vocabulary(
         num_new_words = len(unused)
     if not num_new_words:
         raise ValueError(
-            "the vocabulary has no [unusedN] rows; give --num_new_words, to "
+            "the vocabulary has no [unusedN] rows; set --num_new_words, to "
             "add words at its end"
         )
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))

@@ -1,4 +1,4 @@
-"""Writes the sentence pairs and the questions of this folder.
+"""Writes the tables of this folder: pairs, questions, topics and entities.
 
 Joins the hand-written parts in pieces.json at random, always with the same
 seed: the files come out the same, byte for byte, each time.
@@ -6,9 +6,12 @@ seed: the files come out the same, byte for byte, each time.
     python examples/samples/make_tables.py [FOLDER, by default its own]
 """
 
+import csv
+import io
 import itertools
 import json
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -18,6 +21,10 @@ PAIRS = {"train": 900, "dev": 120, "test": 60}
 PASSAGES = {"train": 100, "dev": 18}
 QUESTIONS = {"train": 6, "dev": 4}
 SENTENCES = 4
+TOPICS = {"train": 300, "dev": 60, "test": 60}
+# The slots that are entities.
+TAGS = {"town": "PLACE", "name": "NAME", "day": "DATE", "year": "DATE"}
+ENTITIES = {"train": 300, "dev": 60, "test": 30}
 
 
 def fill(text, values):
@@ -144,6 +151,63 @@ def create_squad_tables(pieces, rng):
     return tables
 
 
+def draw_facts(pieces, rng):
+    """Returns a kind's title, two of its sentences, and their values."""
+    # The first kinds are the most frequent, so the labels are unbalanced.
+    kinds = pieces["passages"]
+    kind = rng.choices(kinds, weights=range(len(kinds), 0, -1))[0]
+    slots = pieces["slots"]
+    name = f"{rng.choice(slots['first'])} {rng.choice(slots['second'])}"
+    values = {**draw_values(slots, rng), "name": name}
+    chosen = [kind["facts"][0], rng.choice(kind["facts"][1:])]
+    return kind["title"], [rng.choice(fact["says"]) for fact in chosen], values
+
+
+def create_topic_tables(pieces, rng):
+    """Returns file name -> a CSV table of texts and their topics."""
+    tables, seen = {}, set()
+    for split, size in TOPICS.items():
+        file = io.StringIO()
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["text", "label"])
+        before = len(seen)
+        while len(seen) < before + size:
+            title, sentences, values = draw_facts(pieces, rng)
+            text = " ".join(fill(sentence, values) for sentence in sentences)
+            if text not in seen:
+                seen.add(text)
+                writer.writerow([text, title.lower()])
+        tables[f"{split}.csv"] = file.getvalue()
+    return tables
+
+
+def tag_sentence(template, values):
+    """Returns (word, tag) of each word of a filled sentence."""
+    rows = []
+    for part in re.split(r"({\w+})", template):
+        slot = part.strip("{}") if part.startswith("{") else None
+        words = re.findall(r"\w+|[^\w\s]", values[slot] if slot else part)
+        for index, word in enumerate(words):
+            place = "B" if index == 0 else "I"
+            tag = f"{place}-{TAGS[slot]}" if slot in TAGS else "O"
+            rows.append((word, tag))
+    return rows
+
+
+def create_entity_tables(pieces, rng):
+    """Returns file name -> words and tags, in the layout of CoNLL-2003."""
+    tables = {}
+    for split, size in ENTITIES.items():
+        sentences = []
+        for _ in range(size):
+            _, templates, values = draw_facts(pieces, rng)
+            template = rng.choices(templates, weights=[1, 2])[0]
+            rows = tag_sentence(template, values)
+            sentences.append("".join(f"{word} {tag}\n" for word, tag in rows))
+        tables[f"{split}.txt"] = "\n".join(sentences)
+    return tables
+
+
 def main(folder):
     """Writes all tables under `folder`/glue and `folder`/squad."""
     pieces = json.loads((HERE / "pieces.json").read_text(encoding="utf-8"))
@@ -151,6 +215,8 @@ def main(folder):
     made = {
         "glue": create_pair_tables(pieces, rng),
         "squad": create_squad_tables(pieces, rng),
+        "topics": create_topic_tables(pieces, rng),
+        "entities": create_entity_tables(pieces, rng),
     }
     for task, tables in made.items():
         (folder / task).mkdir(parents=True, exist_ok=True)

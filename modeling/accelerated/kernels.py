@@ -76,7 +76,7 @@ def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
     state or order is needed to compute any of them.
 
     Args:
-        shape: of the result, up to 2 ** 31 elements.
+        shape: shape of the result, up to 2 ** 31 elements.
         seed: int [2].
     """
     seed = keras.ops.cast(seed, "uint32")

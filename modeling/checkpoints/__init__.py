@@ -51,8 +51,6 @@ _EXPORT = (
 _FOREIGN_FILES = {
     "adapter_model.safetensors": _MERGE,
     "adapter_model.bin": _MERGE,
-    "pytorch_model.bin": _SAVE_AGAIN,
-    "pytorch_model.bin.index.json": _SAVE_AGAIN,
     "tf_model.h5": _SAVE_AGAIN,
     "flax_model.msgpack": _SAVE_AGAIN,
     "saved_model.pb": _EXPORT,
@@ -67,7 +65,7 @@ _FOREIGN_ENDINGS = {
     ".keras": "open it with keras.models.load_model, and write it with "
     "modeling.save_huggingface",
 }
-_PART = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
+_PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
 
 
 def _refuse_foreign(
@@ -117,11 +115,13 @@ def _refuse(files: Iterable[str]) -> None:
     for file in files:
         name = os.path.basename(file)
         ending = next(filter(name.endswith, _FOREIGN_ENDINGS), "")
-        way_out = _FOREIGN_FILES.get(name, _FOREIGN_ENDINGS.get(ending))
-        if _PART.search(name):
+        way_out = _FOREIGN_FILES.get(name)
+        if not way_out and not is_huggingface(file):
+            way_out = _FOREIGN_ENDINGS.get(ending)
+        if part := _PART.search(name):
             way_out = (
                 "it has a part of the weights: name its folder, with "
-                "model.safetensors.index.json"
+                f"{name[: part.start()]}{part[1]}.index.json"
             )
         if way_out:
             raise ValueError(f"{file} cannot be read: {way_out}")
@@ -164,9 +164,10 @@ def load_checkpoint(
     Args:
         model: any model here, built or not.
         path: a TF1 checkpoint such as `bert_model.ckpt` or a folder with
-            one, or a Hugging Face folder or `.safetensors` file. Of a run's
-            folder, what the run would export is read: the best step, else the
-            averages, else the last step; the log says which.
+            one, or a Hugging Face folder, `.safetensors` file or
+            `pytorch_model.bin`. Of a run's folder, what the run would export is
+            read: the best step, else the averages, else the last step; the log
+            says which.
         layers: for each block of the model, the block of the checkpoint that it
             starts from, such as `[0, 2, 5]` for a student of 3 blocks; None =
             the same blocks.

@@ -42,7 +42,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
         return _find_exported(path, best) or _find_newest(path)
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
-            f"There is no checkpoint {path}: no file {path}.index; give the "
+            f"There is no checkpoint {path}: no file {path}.index; use the "
             "path of one on this machine, nothing is downloaded"
         )
     return path
@@ -73,7 +73,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
 
     Args:
         path: folder of the run.
-        newest: its newest step.
+        newest: the newest step of the folder.
     """
     best = Path(path, run_files.BEST)
     results, history = best / "eval_results.json", Path(path, "history.jsonl")
@@ -132,7 +132,7 @@ def _find_newest(path: str) -> str:
             f"{names}; name one of them"
             if names
             else f"{there or 'none'}; weights are read from NAME.index with "
-            "NAME.data-*, or from model.safetensors"
+            "NAME.data-*, model.safetensors or pytorch_model.bin"
         )
         raise FileNotFoundError(
             f"The directory {path} must hold one checkpoint. Received: {names}"

@@ -8,7 +8,7 @@ import glob
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -126,10 +126,12 @@ class Input(NamedTuple):
     Attributes:
         ids: its WordPieces, with special tokens.
         first_length: number of those in segment 0.
+        state: what a task needs to read the outputs; the network does not.
     """
 
     ids: list[int]
     first_length: int
+    state: Any = None
 
 
 def open_engine(
@@ -215,6 +217,14 @@ def name_outputs(names: Sequence[str]) -> dict[str, str]:
     return {theirs.get(name, name): name for name in names if name != "logits"}
 
 
+def damaged(path: str | os.PathLike[str], reason: Any) -> OSError:
+    """Returns the error of a file or folder that cannot be loaded."""
+    return OSError(
+        f"{os.fspath(path)} cannot be loaded; export the model again, or copy "
+        f"it again: {' '.join(str(reason).split())}"
+    )
+
+
 def failure(error: Exception) -> ValueError:
     """Returns the error of a run that failed, in one line."""
     reason = " ".join(str(error).split())[:200] or "out of memory"
@@ -232,44 +242,73 @@ def compute(
     engine: Engine,
     inputs: Sequence[Input],
     keep: Callable[[Input, dict[str, np.ndarray]], Any],
-    length: int | None = None,
+    longest: int,
+    pads: bool = False,
     max_values: int = 1,
 ) -> list[Any]:
-    """Runs inputs of mixed lengths, those of about the same length together.
+    """Runs inputs of mixed lengths.
 
     Args:
         engine: Engine.
-        inputs: of any number, each at most as long as the network takes.
+        inputs: of any number.
         keep: (input, its row of each output) -> what is kept of them, so that
             large outputs need not be in memory together.
-        length: length that all are padded to; None = that of the longest in
-            the batch, rounded up to one of a few.
-        max_values: values that the network computes for a WordPiece, if many.
+        longest: see `cut`.
+        pads: see `cut`.
+        max_values: see `cut`.
     """
     kept: list[Any] = [None] * len(inputs)
-    order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].ids))
-    while order:
-        longest = length or _round_up(len(inputs[order[0]].ids))
-        count = max(min(BUDGET, MAX_VALUES // max_values) // longest, 1)
-        if engine.is_row_wise:
-            count = 1
-        rows, order = order[:count], order[count:]
-        outputs = engine.run(_pack([inputs[i] for i in rows], longest))
+    sizes = [len(each.ids) for each in inputs]
+    for rows, length in cut(engine, sizes, longest, pads, max_values):
+        outputs = engine.run(_pack([inputs[i] for i in rows], length))
         for row, i in enumerate(rows):
             values = {name: value[row] for name, value in outputs.items()}
             kept[i] = keep(inputs[i], values)
     return kept
 
 
+def cut(
+    engine: Engine,
+    sizes: Sequence[int],
+    longest: int,
+    pads: bool = False,
+    max_values: int = 1,
+    width: int = 1,
+) -> Iterator[tuple[list[int], int]]:
+    """Cuts rows into batches, those of about the same length together.
+
+    Args:
+        engine: Engine.
+        sizes: length of each row, without its padding.
+        longest: most WordPieces of a row.
+        pads: whether all rows are padded to it; else to the longest in their
+            batch, rounded up to one of a few.
+        max_values: values that the network computes for a WordPiece, if many.
+        width: inputs in a row, the choices of multiple choice.
+
+    Yields:
+        (numbers of the rows of a batch, the length they are padded to).
+    """
+    order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
+    most = min(BUDGET, MAX_VALUES // max_values)
+    while order:
+        length = longest if pads else _round_up(sizes[order[0]], longest)
+        count = max(most // (length * width), 1)
+        if engine.is_row_wise:
+            count = 1
+        yield order[:count], length
+        order = order[count:]
+
+
 def lengths(longest: int) -> list[int]:
     """Returns the lengths that those up to the longest are rounded up to."""
-    return sorted({_round_up(length) for length in range(1, longest + 1)})
+    return sorted({_round_up(size, longest) for size in range(1, longest + 1)})
 
 
-def _round_up(length: int) -> int:
+def _round_up(length: int, longest: int) -> int:
     """Rounds up to one of 8 lengths between each two powers of 2."""
     step = max((1 << (length - 1).bit_length()) // 8, 8)
-    return -(-length // step) * step
+    return min(-(-length // step) * step, longest)
 
 
 def _pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:

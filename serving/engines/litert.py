@@ -34,10 +34,7 @@ class LiteRt:
             )
             self._serve = interpreter.get_signature_runner("serve")
         except (ValueError, RuntimeError) as error:
-            raise OSError(
-                f"{folder / FILE} cannot be loaded; export the model again, or "
-                f"copy it again: {error}"
-            ) from error
+            raise engines.damaged(folder / FILE, error) from error
         kinds = {each["dtype"] for each in interpreter.get_tensor_details()}
         self.precision = "int8" if np.int8 in kinds else "float32"
         self._lock = threading.Lock()

@@ -16,7 +16,7 @@ _GPU = "CUDAExecutionProvider"
 class OnnxRuntime:
     """An Engine; see there.
 
-    Its int8 takes one range for all of a batch, so each row runs by itself.
+    Its int8 takes one range for all of a batch, so it is row-wise.
 
     Args:
         folder: folder of the export.
@@ -42,10 +42,7 @@ class OnnxRuntime:
             )
         except Exception as error:
             # Its errors share no other class.
-            raise OSError(
-                f"{folder / FILE} cannot be loaded; export the model again, or "
-                f"copy it again: {error}"
-            ) from error
+            raise engines.damaged(folder / FILE, error) from error
         written = self._session.get_modelmeta().custom_metadata_map
         self.precision = written.get("precision", "float32")
         self.is_row_wise = self.precision == "int8"
@@ -68,19 +65,10 @@ class OnnxRuntime:
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()
         }
-        num_rows = len(next(iter(inputs.values())))
-        step = 1 if self.is_row_wise else max(num_rows, 1)
         try:
-            parts = [
-                self._session.run(
-                    [*self._outputs.values()],
-                    {name: x[row : row + step] for name, x in inputs.items()},
-                )
-                for row in range(0, max(num_rows, 1), step)
-            ]
+            outputs = self._session.run([*self._outputs.values()], inputs)
         except Exception as error:
             raise engines.failure(error) from None
-        outputs = map(np.concatenate, zip(*parts, strict=True))
         return dict(zip(self._outputs, outputs, strict=True))
 
 

@@ -47,11 +47,7 @@ class OpenVino:
         try:
             compiled = core.compile_model(str(folder / FILE), "CPU", options)
         except RuntimeError as error:
-            reason = " ".join(str(error).split())
-            raise OSError(
-                f"{folder / FILE} cannot be loaded; export the model again, or "
-                f"copy it again: {reason}"
-            ) from error
+            raise engines.damaged(folder / FILE, error) from error
         self._request = compiled.create_infer_request()
         self._lock = threading.Lock()
         self.inputs = {

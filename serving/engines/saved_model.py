@@ -60,7 +60,7 @@ class SavedModel:
         try:
             saved, used = operations.find(Path(path, FILE).read_bytes())
         except DecodeError as error:
-            raise self._damaged(str(error)) from error
+            raise engines.damaged(self.path, error) from error
         operations.check(used, self.path, allow_any_operation)
         with patterns.literal_name(self.path) as name:
             try:
@@ -69,7 +69,7 @@ class SavedModel:
             except Exception as error:
                 # TensorFlow may raise any exception for a damaged file.
                 reason = str(error).replace(name, self.path)
-                raise self._damaged(reason) from error
+                raise engines.damaged(self.path, reason) from error
         self.signatures = self._loaded.signatures
         # Copies, because a message keeps the whole file in memory.
         self.definitions = {
@@ -77,12 +77,6 @@ class SavedModel:
             for name, definition in saved.meta_graphs[0].signature_def.items()
             if not name.startswith("__")
         }
-
-    def _damaged(self, reason: str) -> OSError:
-        return OSError(
-            f"{self.path} cannot be loaded; export the model again, or copy it "
-            f"again: {reason}"
-        )
 
     @functools.cached_property
     def inputs(self) -> dict[str, tuple[int | None, ...]]:

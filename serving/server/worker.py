@@ -8,6 +8,7 @@ import contextlib
 import math
 import os
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -66,7 +67,8 @@ class Version:
         *options: Any,
     ) -> None:
         model = self.model = TextModel(path, allow_any_operation, *options)
-        self._max_wordpieces = max_wordpieces
+        # What warms it up is not a client's.
+        self._max_wordpieces = sys.maxsize
         self._tasks = {
             name: model.task(name, _PAGE_OPTIONS) for name in model.tasks
         }
@@ -98,6 +100,7 @@ class Version:
         if model.tasks:
             model.warm_up()
         self._signatures = self._call_all(signatures)
+        self._max_wordpieces = max_wordpieces
         self.description = Description(
             self._signatures,
             frozenset(self._ids | self._texts.keys() | self._tasks.keys()),
@@ -120,7 +123,10 @@ class Version:
         for name, (inputs, _) in signatures.items():
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
-        for name in () if signatures else [*self._ids, *self._texts]:
+        for name in [*self._ids, *self._texts]:
+            # A SavedModel's graph has some of them.
+            if name in signatures:
+                continue
             asked: list[Arrays] = []
             for count in (1, 2):
                 if name in self._ids:
@@ -133,8 +139,13 @@ class Version:
                         for key, shape in shapes
                     }
                 else:
-                    fields = self._texts[name].signatures[name]
-                    arrays = dict.fromkeys(fields, texts[:count])
+                    task = self._texts[name]
+                    arrays = {
+                        key: np.tile(texts[:count], (count, 1))
+                        if field in task.lists
+                        else texts[:count]
+                        for key, field in task.signatures[name].items()
+                    }
                 asked.append(arrays)
             key = Key(name, ())
             outputs = [self.run(key, [arrays])[0] for arrays in asked]
@@ -187,10 +198,12 @@ class Version:
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
         """Returns the outputs of a signature over text."""
         task = self._texts[name]
+        # Of a text, or of each in a list.
+        decode = np.vectorize(lambda x: x.decode("utf-8", "ignore"), [object])
         groups = []
         for arrays in calls:
             columns = {
-                field: [text.decode("utf-8", "ignore") for text in arrays[key]]
+                field: decode(arrays[key]).tolist()
                 for key, field in task.signatures[name].items()
             }
             if "words" in columns:
@@ -222,6 +235,9 @@ class Version:
                 count = sum(len(tokenize(text)) for text in texts)
                 check_wordpieces(count, self._max_wordpieces)
             own = [task.encode(request) for request in requests]
+            if task.repeats:
+                count = sum(len(i.ids) for each in own for i in each.inputs)
+                check_wordpieces(count, self._max_wordpieces)
             encoded += own
             lengths = (
                 max(len(each.tokens), sum(len(one.ids) for one in each.inputs))
@@ -245,14 +261,13 @@ class Version:
         self._check_ids(joined)
         values = self._count_values(name, shape[-1])
         check_values(num_rows * values)
-        engine, each = self.model.engine, math.prod(shape)
-        count = max(engines.BUDGET // each, 1)
-        count = max(min(count, engines.MAX_VALUES // max(values, 1)), 1)
-        if getattr(engine, "is_row_wise", False):
-            count = 1
+        engine, length = self.model.engine, shape[-1]
         parts = [
-            engine.run({k: v[begin : begin + count] for k, v in joined.items()})
-            for begin in range(0, num_rows, count)
+            engine.run({k: v[rows] for k, v in joined.items()})
+            for rows, _ in engines.cut(
+                *(engine, [length] * num_rows, length, True),
+                *(max(values // length, 1), math.prod(shape[:-1])),
+            )
         ]
         ends = np.cumsum([len(arrays["input_ids"]) for arrays in calls])[:-1]
         split = {

@@ -2,14 +2,17 @@
 
 from serving.tasks.answer import Answer
 from serving.tasks.base import TextTask
+from serving.tasks.rerank import Rerank
+from serving.tasks.score import Score
 from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify, Embed
 from serving.tasks.words import FillMask, NextSentence
+from serving.tasks.zero_shot import ZeroShot
 
 # By the class of the model, the tasks of its head, the main one first.
 TASKS: dict[str, tuple[type[TextTask], ...]] = {
-    "BertPretrainer": (FillMask, NextSentence),
-    "BertClassifier": (Classify,),
+    "BertPretrainer": (FillMask, NextSentence, Score),
+    "BertClassifier": (Classify, Rerank, ZeroShot),
     "BertSpanLabeler": (Answer,),
     "BertTokenClassifier": (Tag,),
     "BertModel": (Embed,),

@@ -6,7 +6,7 @@ that training uses.
 
 import abc
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,13 +48,19 @@ class TaskOptions:
 
     Attributes:
         top_k: WordPieces for each mask.
-        tokens: whether to return each WordPiece's vector too.
+        tokens: whether to return each WordPiece's vector, or score, too.
         n_best: answers to each question.
+        labels: labels of zero-shot, where a request names none.
+        hypothesis: sentence of zero-shot about a label, which replaces {}.
+        min_probability: least probability of a label that is returned.
     """
 
     top_k: int = 5
     tokens: bool = False
     n_best: int = 1
+    labels: Sequence[str] = ()
+    hypothesis: str = "This example is {}."
+    min_probability: float = 0.0
 
 
 DEFAULTS = TaskOptions()
@@ -78,12 +84,21 @@ class TextTask(abc.ABC):
     pads = False
     #: Whether the network gives each WordPiece the whole vocabulary.
     predicts_words = False
+    #: Whether the network reads a text once for each of its WordPieces.
+    repeats = False
+    #: Fields that are lists of texts.
+    lists: Sequence[str] = ()
     #: {signature of an export: {its input: the field of a request}}
     signatures: dict[str, dict[str, str]] = {}
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         self.model = model
         self.options = options
+
+    @classmethod
+    def supports(cls, settings: Mapping[str, Any]) -> bool:
+        """Returns whether a model whose head has these settings can do it."""
+        return True
 
     def check(self, request: Request) -> None:
         """Checks a request.
@@ -195,3 +210,45 @@ class PairTask(TextTask):
                 raise ValueError("'text' and 'text_a' are the same; give one")
             request["text_a"] = request.pop("text")
         super().check(request)
+
+
+class OneToManyTask(TextTask):
+    """A task over a text paired with each of several others.
+
+    A subclass has two `fields`: the text, and the list, one of `lists`.
+    """
+
+    def check(self, request: Request) -> None:
+        """Checks that the second field is a list of texts."""
+        one, many = self.fields
+        texts = request.get(many, [])
+        if isinstance(texts, str) or not isinstance(texts, Sequence):
+            raise ValueError(
+                f"{many!r} must be a list of texts. "
+                f"Received: {repr(texts)[:80]}"
+            )
+        super().check({**request, **({many: ""} if many in request else {})})
+        for text in texts:
+            check_text(many, text)
+
+    def pairs(self, request: Request) -> list[tuple[str, str]]:
+        """Returns what the network reads together."""
+        one, many = self.fields
+        return [(request[one], text) for text in request.get(many, [])]
+
+    def texts_of(self, request: Request) -> list[str]:
+        """Returns all texts that the network reads."""
+        return [text for pair in self.pairs(request) for text in pair]
+
+    def encode(self, request: Request) -> Encoded:
+        """Returns an input for each pair; counts what the longest one loses."""
+        most, cut = self.model.max_seq_length, self.model.tokenizer
+        packed = [
+            self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
+            for pair in self.pairs(request)
+        ]
+        return Encoded(
+            [each for one in packed for each in one.inputs],
+            max((one.tokens for one in packed), key=len, default=[]),
+            max((one.num_cut for one in packed), default=0),
+        )

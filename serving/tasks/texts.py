@@ -11,12 +11,14 @@ from data.text.windows import cut_spans
 from serving.engines import Input
 from serving.requests import to_number
 from serving.tasks.base import (
+    DEFAULTS,
     Encoded,
     Outputs,
     PairTask,
     Reply,
     Request,
     Row,
+    TaskOptions,
     TextTask,
 )
 
@@ -29,6 +31,15 @@ class Classify(PairTask):
         "classify": {"text_a": "text_a", "text_b": "text_b"},
         "classify_text": {"text": "text_a"},
     }
+
+    def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
+        super().__init__(model, options)
+        self._stride = model.settings.get("doc_stride", 0)
+        if self._stride:
+            self.fields = {"text_a": True}
+            self.signatures = self.signatures | {
+                "classify": {"text_a": "text_a"}
+            }
 
     def check(self, request: Request) -> None:
         """Also refuses a pair where texts are read in windows."""
@@ -56,10 +67,6 @@ class Classify(PairTask):
         inputs = [each.inputs[0] for each in packed]
         return Encoded(inputs, packed[0].tokens)
 
-    @property
-    def _stride(self) -> int:
-        return self.model.settings.get("doc_stride", 0)
-
     def _pool(self, row: Row) -> dict[str, Any]:
         """Returns the outputs for a text, of all its windows."""
         if len(row.outputs) == 1:
@@ -78,15 +85,21 @@ class Classify(PairTask):
         return {name: found.reshape(row.outputs[0][name].shape)}
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"label", "probabilities"}, or {"value"} in regression."""
+        """Returns {"label", "probabilities"}, or {"value"} in regression.
+
+        The label is None if its probability is below `min_probability`.
+        """
         outputs = self._pool(row)
         if "values" in outputs:
             return {"value": to_number(outputs["values"])}
         labels = self.model.settings["labels"]
         probabilities = outputs["probabilities"]
-        label = labels[probabilities.argmax()]
+        least = self.options.min_probability
+        index = probabilities.argmax()
+        label = labels[index] if probabilities[index] >= least else None
         if self.model.settings["output_mode"] == "multilabel":
-            label = [*itertools.compress(labels, probabilities > 0.5)]
+            is_chosen = self._choose(probabilities) & (probabilities >= least)
+            label = [*itertools.compress(labels, is_chosen)]
         numbers = map(to_number, probabilities)
         return {
             "label": label,
@@ -102,8 +115,15 @@ class Classify(PairTask):
         labels = to_bytes(self.model.settings["labels"])
         label = labels[probabilities.argmax(keepdims=True)].reshape([])
         if self.model.settings["output_mode"] == "multilabel":
-            label = np.where(probabilities > 0.5, labels, b"")
+            label = np.where(self._choose(probabilities), labels, b"")
         return {**outputs, "label": label, "labels": labels}
+
+    def _choose(self, probabilities: np.ndarray) -> np.ndarray:
+        """Returns which labels are above their thresholds, bool [L]."""
+        settings = self.model.settings
+        found = settings.get("thresholds") or {}
+        limits = [found.get(name, 0.5) for name in settings["labels"]]
+        return probabilities > np.array(limits)
 
 
 class Embed(TextTask):
@@ -119,11 +139,17 @@ class Embed(TextTask):
         return outputs["pooled_output"], sequence
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"pooled", "mean"}, and "tokens" and "sequence" if asked."""
+        """Returns {"pooled", "mean", "mean_normalized"}, vectors.
+
+        With the option `tokens` also "tokens" and "sequence".
+        """
         ((pooled, sequence),) = row.outputs
-        # Over all WordPieces including [CLS] and [SEP], as in sentence models.
-        vectors = {"pooled": pooled, "mean": sequence.mean(0)}
-        answer: Reply = {k: [*map(to_number, v)] for k, v in vectors.items()}
+        mean, normalized = _means(sequence)
+        answer: Reply = {
+            "pooled": [*map(to_number, pooled)],
+            "mean": [*map(to_number, mean)],
+            "mean_normalized": [*map(to_number, normalized)],
+        }
         if self.options.tokens:
             answer["tokens"] = row.encoded.tokens
             answer["sequence"] = [[*map(to_number, v)] for v in sequence]
@@ -132,8 +158,14 @@ class Embed(TextTask):
     def read_arrays(self, request: Request, row: Row) -> Outputs:
         """See TextTask."""
         ((pooled, sequence),) = row.outputs
-        vectors = {"pooled_output": pooled, "sequence_output": sequence}
-        return vectors | tokens_of(row)
+        mean, normalized = _means(sequence)
+        return {
+            "pooled_output": pooled,
+            "mean_output": mean,
+            "mean_normalized": normalized,
+            "sequence_output": sequence,
+            **tokens_of(row),
+        }
 
 
 class Tokenize(PairTask):
@@ -192,6 +224,15 @@ class Attention(PairTask):
             "attention", {field: [text] for field, text in texts}
         )
         return outputs["attention_probs"][0]
+
+
+def _means(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the mean of vectors, [T, W] -> [W], and the same of length 1.
+
+    [CLS] and [SEP] count, as in sentence-transformers.
+    """
+    mean = sequence.mean(0)
+    return mean, mean / np.maximum(np.linalg.norm(mean), 1e-12)
 
 
 def to_bytes(texts: Sequence[str]) -> np.ndarray:

@@ -44,12 +44,12 @@ def test_text_that_is_no_path(flag):
 @pytest.mark.parametrize(
     "values, message",
     [
-        ({"output_file": "data"}, "data is a folder; give the path of a file"),
+        ({"output_file": "data"}, "data is a folder; use the path of a file"),
         ({"output_file": "new/"}, "new/ is a folder"),
         ({"output_files": "a,data"}, "data is a folder"),
         ({"vocab_file": "data"}, "data is a folder"),
         ({"input_file": "corpus.txt,data"}, "data is a folder"),
-        ({"data_dir": "corpus.txt"}, "is a file; give the path of a folder"),
+        ({"data_dir": "corpus.txt"}, "is a file; use the path of a folder"),
         ({"output_dir": "corpus.txt"}, "is a file"),
         ({"export_weights": "corpus.txt"}, "is a file"),
         ({"export_dir": "corpus.txt"}, "is a file"),
@@ -80,7 +80,7 @@ def test_what_is_write_protected():
         )
         for flag in ("output_file", "output_dir", "export_dir"):
             line = refused(**{flag: "data/new"})
-            assert line.endswith("data is write-protected; give another path")
+            assert line.endswith("data is write-protected; use another path")
     finally:
         os.chmod("data", 0o755)
 

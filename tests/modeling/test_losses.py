@@ -5,9 +5,12 @@ import pytest
 
 from modeling.losses import (
     ClassifierLoss,
+    ContrastiveLoss,
+    CosineLoss,
     MultiLabelLoss,
     MultipleChoiceLoss,
     PretrainingLoss,
+    RankingLoss,
     RegressionLoss,
     SpanLoss,
     TokenLoss,
@@ -116,6 +119,25 @@ def multi_label_case():
     )
 
 
+def ranking_case():
+    outputs = logits(B, 1)
+    label_ids = np.array([0, 1, 2, 0.5, 0, 1], "float32")
+    prob, target = 1 / (1 + np.exp(-outputs[:, 0])), np.minimum(label_ids, 1)
+    expected = -target * np.log(prob) - (1 - target) * np.log(1 - prob)
+    return RankingLoss(), outputs, {"label_ids": label_ids}, expected.mean()
+
+
+def unit_vectors():
+    vectors = logits(B, 2, 4)
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def cosine_case():
+    vectors, label_ids = unit_vectors(), logits(B).astype("float32")
+    errors = (vectors[:, 0] * vectors[:, 1]).sum(-1) - label_ids
+    return CosineLoss(), vectors, {"label_ids": label_ids}, (errors**2).mean()
+
+
 CASES = [
     masked_lm_case,
     classifier_case,
@@ -126,6 +148,8 @@ CASES = [
     token_case,
     regression_case,
     multi_label_case,
+    ranking_case,
+    cosine_case,
 ]
 
 
@@ -172,3 +196,13 @@ def test_half_precision_logits_are_cast_up():
     total, _ = loss(outputs.astype("float16"), with_ids(features))
     assert total.dtype == "float32"
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-3)
+
+
+def test_partners_are_found_among_the_real_examples_of_a_batch():
+    vectors = unit_vectors()
+    is_real = np.array([1, 1, 0, 1, 0, 1], "int32")
+    features = with_ids({"is_real_example": is_real})
+    total, _ = ContrastiveLoss(0.1)(vectors, features)
+    first, second = vectors[is_real == 1].swapaxes(0, 1)
+    expected = cross_entropy(first @ second.T / 0.1, np.arange(4)).mean()
+    np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)

@@ -198,7 +198,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
         (
             damaged,
             "damaged/vocab.txt, and without a vocabulary transformers makes "
-            "up one of 5 tokens; give --vocab_file",
+            "up one of 5 tokens; set --vocab_file",
         ),
         (f"{damaged} --vocab_file=larger.txt", "larger than the model: 25"),
     ]

@@ -122,6 +122,7 @@ RUN = (
 OUTPUTS = {
     "create_pretraining_data": "output_file=OUTPUT_FILES",
     "tools.create_vocabulary": "output_file=OUTPUT_FILE",
+    "tools.check_overlap": "",
     "extract_features": "output_file=OUTPUT_FILE export_dir=EXPORT_FOLDER "
     "projector_dir=RUN_FOLDER",
     "tools.plot_runs": "png=OUTPUT_FILE svg=OUTPUT_FILE",

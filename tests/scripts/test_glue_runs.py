@@ -80,6 +80,17 @@ def read_predictions(folder):
     return table, read_lines(folder / "predictions.jsonl")
 
 
+def of_labels(labels, *suffixes):
+    """Returns the names of the scores of single labels."""
+    rates = ("precision", "recall", "f1")
+    return {
+        f"{label}_{rate}{suffix}"
+        for label in labels
+        for rate in rates
+        for suffix in suffixes or ("",)
+    }
+
+
 def read_class_weights(folder):
     return model_folder.read(folder).settings["class_weights"]
 
@@ -89,7 +100,9 @@ def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
     one, two = (read_results(folder / f"run_{n}") for n in (1, 2))
     results = read_results(folder)
     original = {"eval_accuracy", "eval_loss", "global_step", "loss"}
-    assert one.keys() == two.keys() == original | {"accuracy", "f1"}
+    names = original | {"accuracy", "f1"} | of_labels("01")
+    assert one.keys() == two.keys() == names
+    assert one["f1"] == one["1_f1"]
     assert one["accuracy"] == one["eval_accuracy"]
     assert one["eval_loss"] != two["eval_loss"]
     for name in one.keys() - {"global_step"}:
@@ -167,6 +180,7 @@ def test_multinli_is_evaluated_on_both_sets_with_an_lstm(runs):
     results = read_results(folder)
     names = {"eval_accuracy", "eval_loss", "loss", "accuracy"}
     names |= {f"{name}_mm" for name in names}
+    names |= of_labels(LABELS, "", "_mm")
     assert results.keys() == names | {"global_step"}
     best = json.loads((folder / "best" / "eval_results.json").read_text())
     assert best["accuracy"] == results["accuracy"]
@@ -209,7 +223,8 @@ def test_several_labels_each_are_scored_and_kept(runs):
             found.append([int(one in entry[labels]) for one in ("blue", "red")])
     names = ("accuracy", "f1_micro", "f1_macro")
     assert read_results(folder, "test_eval_results.txt") == pytest.approx(
-        metrics.compute_metrics(names, right, predicted) | {"global_step": 4}
+        metrics.compute_metrics(names, right, predicted, ["blue", "red"])
+        | {"global_step": 4}
     )
 
 

@@ -202,6 +202,30 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
         serving.load(folder, engine="litert")
 
 
+@pytest.mark.parametrize("has_cuda", [False, True])
+@needs("onnx")
+def test_a_gpu_is_chosen_if_a_package_can_use_it(has_cuda, monkeypatch):
+    """None was tried: here the list of ONNX Runtime decides, real or longer."""
+    import onnxruntime
+
+    real = onnxruntime.get_available_providers()
+    monkeypatch.setattr(engines.glob, "glob", lambda _: ["/dev/nvidia0"])
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if has_cuda:
+        longer = ["CUDAExecutionProvider", *real]
+        monkeypatch.setattr(
+            onnxruntime, "get_available_providers", lambda: longer
+        )
+    elif "CUDAExecutionProvider" in real or tf.config.list_physical_devices(
+        "GPU"
+    ):
+        pytest.skip("a package here can use GPUs")
+    expected = "onnx" if has_cuda else INSTALLED[0]
+    assert engines._choose([*engines.RUNTIMES]) == expected
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
+    assert engines._choose([*engines.RUNTIMES]) == INSTALLED[0]
+
+
 class Counting(toy_task.ToyTask):
     """Counts the batches that were read before the first one was scored."""
 
@@ -228,9 +252,45 @@ def test_records_are_scored_in_batches_of_bounded_size(folders):
     assert scores == dict.fromkeys(SMALL, {"first": size, "read": 1, "more": 2})
 
 
+class Recording(toy_task.ToyTask):
+    """Returns the first outputs as its scores."""
+
+    head = "BertClassifier"
+
+    def evaluate(self, split, batches):
+        return dict(enumerate(next(iter(batches))[1].tolist()))
+
+
+@pytest.mark.parametrize("engine", ENGINES[:2])
+def test_an_export_is_scored_as_it_is_served(engine, tmp_path):
+    folder = export("classifier", tmp_path / "x", engine, quantize="int8")
+    bert = serving.load(folder)
+    inputs = [
+        bert.task("classify").encode({"text_a": text}).inputs[0]
+        for text in TEXTS
+    ]
+    task = Recording(toy_task.create_config("x", max_seq_length=LENGTH))
+    scores = serving.evaluate_export(
+        *(task, folder, "eval", lambda _: [engines._pack(inputs, LENGTH)]),
+        lambda outputs: outputs["probabilities"],
+    )
+    served = [[*x["probabilities"].values()] for x in bert.classify(TEXTS)]
+    np.testing.assert_allclose([*scores[engine].values()], served, atol=1e-5)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_no_length_is_beyond_the_positions(engine, tmp_path):
+    """30 would be rounded up to 32."""
+    config = ExportConfig(export_dir="x", export_format=engine)
+    options = ServingOptions(TOKENIZER, 30, export=config)
+    conftest.export("features", tmp_path, options, max_length=30)
+    bert = serving.load(tmp_path)
+    assert len(bert.embed(TEXTS[3], tokens=True)["tokens"]) == 30
+
+
 def test_lengths_are_few():
     """Each new one takes memory of its own."""
-    lengths = [engines._round_up(length) for length in range(1, 513)]
+    lengths = [engines._round_up(length, 512) for length in range(1, 513)]
     assert all(found >= length for length, found in enumerate(lengths, 1))
     assert len({*lengths}) == 20
     assert max(found / length for length, found in enumerate(lengths, 1)) <= 8

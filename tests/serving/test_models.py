@@ -95,6 +95,8 @@ def test_vectors(load):
         first["tokens"]
     )
     np.testing.assert_allclose(first["mean"], sequence.mean(0), atol=1e-5)
+    unit = first["mean"] / np.linalg.norm(first["mean"])
+    np.testing.assert_allclose(first["mean_normalized"], unit, atol=1e-5)
     assert first["pooled"] != second["pooled"] and is_plain(second)
 
 
@@ -165,6 +167,7 @@ METHODS = {
     "tag": ("ner", 1),
     "fill_mask": ("pretraining", 1),
     "next_sentence": ("pretraining", 2),
+    "score": ("pretraining", 1),
     "embed": ("features", 1),
     "tokenize": ("features", 1),
     "attention": ("features", 1),

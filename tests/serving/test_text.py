@@ -94,6 +94,13 @@ def test_embed(exports):
             atol=1e-5,
         )
         assert not outputs["sequence_output"][row, length:].any()
+        mean = outputs["sequence_output"][row, :length].mean(0)
+        np.testing.assert_allclose(outputs["mean_output"][row], mean, atol=1e-5)
+        np.testing.assert_allclose(
+            outputs["mean_normalized"][row],
+            mean / np.linalg.norm(mean),
+            atol=1e-5,
+        )
         tokens = outputs["tokens"][row].tolist()
         assert tokens[:length] == served.tokenizer.convert_ids_to_tokens(
             features["input_ids"][row, :length].numpy()

@@ -59,3 +59,21 @@ def test_nothing_is_said_of_a_new_folder(tmp_path, caplog):
     (tmp_path / "new" / "predictions.json").write_text("new")
     earlier.warn()
     assert not caplog.records
+
+
+def test_scores_of_single_labels_are_rows_of_a_table():
+    results = {
+        "accuracy": 0.5,
+        "global_step": 12,
+        "HasAns_f1": 0.25,
+        **{f"not_{rate}_mm": 0.75 for rate in run_folder.RATES},
+        **{f"a b_{rate}": 1.0 for rate in run_folder.RATES},
+    }
+    assert run_folder.format_results(results).splitlines() == [
+        "  accuracy        0.5000",
+        "  global_step         12",
+        "  HasAns_f1       0.2500",
+        "  label        precision     recall         f1",
+        "  not_mm          0.7500     0.7500     0.7500",
+        "  a b             1.0000     1.0000     1.0000",
+    ]

@@ -175,7 +175,7 @@ def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
     describe(tmp_path, "model.json", {"version": 1, "task": task})
     with pytest.raises(ValueError, match="is a BertMultipleChoice, and a Bert"):
         model_checks.check_head(tmp_path, "BertClassifier", "regression")
-    describe(tmp_path, "model.json", {"version": 1, "task": None})
+    describe(tmp_path, "model.json", {"version": 1})
     model_checks.check_head(tmp_path, "BertClassifier", "regression")
 
 
@@ -199,6 +199,39 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner, other):
     ):
         with pytest.raises(ValueError, match=message):
             RUNNERS[runner](**{"output_dir": str(tmp_path / "new")} | given)
+
+
+@pytest.mark.parametrize("entries", [{}, {"origin": {}}])
+def test_a_conversion_takes_labels_in_one_order(tmp_path, entries):
+    """Outputs that have other names may have new ones, but not swapped ones."""
+    release, config = (
+        tmp_path / "release",
+        modeling.BertConfig.from_dict(CONFIG),
+    )
+    task = {"name": "BertClassifier", "labels": ["no", "yes"]}
+    text = json.dumps({"version": 1, "task": task, **entries})
+    modeling.save_release(
+        built(modeling.BertClassifier(config, 2)),
+        release,
+        labels=["yes", "no"],
+        files={"model.json": text},
+    )
+
+    def convert(name):
+        options = {"init_checkpoint": str(release), "model": "classifier"}
+        output = tmp_path / name
+        convert_checkpoint.main(
+            convert_checkpoint.Config(
+                output_dir=str(output), output_format="tf1", **options
+            )
+        )
+        return modeling.load_labels(output)
+
+    with pytest.raises(ValueError, match="model.json says .*'no', 'yes'"):
+        convert("swapped")
+    for labels in (["no", "yes"], ["bad", "good"]):
+        modeling.checkpoints.labels.save_labels(release, labels)
+        assert convert(labels[0]) == labels
 
 
 def test_names_of_models_are_those_of_the_network():

@@ -7,6 +7,7 @@ import pytest
 import modeling
 from data.text import tokenization
 from tests import conftest, toy_task
+from tests.golden import ROOT
 from tests.script_runner import SAMPLES
 from training import model_checks, model_descriptions, model_folder
 from training.config import DataFolderConfig
@@ -107,7 +108,25 @@ def test_a_start_that_has_moved_on_can_be_left_out(folder):
         ({"task": {"max_seq_length": "64"}}, "max_seq_length='64'"),
         ({"task": {"max_seq_length": 0}}, "max_seq_length=0"),
         ({"task": {"load_best": "no"}}, "load_best='no'"),
-        ({"origin": {"settings": {"left_to_right": "yes"}}}, "left_to_right='"),
+        ({"task": {"name": ["x"]}}, r"`name` is \['x'\]"),
+        ({"task": {"problem_type": 1}}, "`problem_type` is 1"),
+        ({"origin": None}, "model.json: `origin` is None"),
+        (
+            {"origin": {"settings": {"bert_config": None}}},
+            "`bert_config` is",
+        ),
+        (
+            {"origin": {"settings": {"bert_config": {"vocab_size": -1}}}},
+            "model.json: `vocab_size` must be .* vocab_size=-1",
+        ),
+        (
+            {"origin": {"settings": {"left_to_right": "yes"}}},
+            "model.json: `left_to_right` is 'yes'",
+        ),
+        (
+            {"origin": {"settings": {"tokenizer": {"do_lower_case": 1}}}},
+            "model.json: `do_lower_case` is 1",
+        ),
     ],
 )
 def test_a_file_of_another_form_is_named(folder, change, message):
@@ -166,3 +185,8 @@ def test_an_export_is_named_as_one(tmp_path, file):
     (tmp_path / file).write_bytes(b"")
     with pytest.raises(ValueError, match=f"{file} .*: an export has no names"):
         DataFolderConfig(output_dir="x", init_checkpoint=str(tmp_path))
+
+
+def test_tags_of_another_toolkit_may_be_of_any_scheme():
+    folder = ROOT / "tests/testdata/huggingface/BertForTokenClassification"
+    assert model_folder.read(folder).task["legal_tags"] is False

@@ -11,7 +11,7 @@ from files import atomic, json_files
 from modeling.checkpoints.folders import find_fault
 from training import summary
 from training.callbacks import Callback
-from training.run_folder import checkpoint_steps
+from training.run_folder import checkpoint_steps, format_results
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
@@ -84,13 +84,16 @@ class BestStep(Callback):
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
         """Evaluates if it is due; returns whether to stop training."""
-        if step % self.every:
+        # The last steps may be fewer than an epoch's.
+        if step % self.every and step != self.trainer.num_train_steps:
             return False
         with self.trainer.evaluating():
             # Replaces the evaluation's own, which is the step at the start.
             results = {**self._evaluate(self.trainer), "global_step": step}
             self.trainer.history.add("eval", step, results)
-            logging.info("Evaluation after step %d\n%s", step, _table(results))
+            figures = {k: v for k, v in results.items() if k != "global_step"}
+            shown = format_results(figures)
+            logging.info("Evaluation after step %d\n%s", step, shown)
             if self._is_best(results):
                 self._best = results
                 self.is_of_run, self.trainer.history.best_step = True, step
@@ -175,13 +178,6 @@ def _find_fault(
         if found["run"] != summary.fingerprint_of(settings, {})["run"]:
             return f"{folder} is of a run with other settings"
     return find_fault(folder.parent, newest)
-
-
-def _table(results: Mapping[str, float]) -> str:
-    """Returns aligned lines of figures."""
-    figures = {n: v for n, v in results.items() if n != "global_step"}
-    width = max(map(len, figures))
-    return "\n".join(f"  {n:<{width}}  {v:>9.4f}" for n, v in figures.items())
 
 
 def _read_best(path: Path, *metrics: str) -> dict[str, Any]:

@@ -56,6 +56,8 @@ def create_optimizer(
             power,
             continuous=config.lr_schedule == "continuous",
         )
+    # LAMB always corrects the bias.
+    corrects = config.bias_correction or config.optimizer == "lamb"
     return OPTIMIZERS[config.optimizer](
         learning_rate=schedule,
         weight_decay_rate=config.weight_decay,
@@ -65,6 +67,7 @@ def create_optimizer(
         learning_rate_factors=layerwise_factors(
             num_hidden_layers, config.layerwise_lr_decay
         ),
+        bias_correction=corrects,
         aggregate_gradients=False,
     )
 
@@ -77,7 +80,7 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
     """
     if not 0.0 < decay <= 1.0:
         raise ValueError(
-            f"A layer-wise decay lies in (0, 1]. Received: {decay}"
+            f"--layerwise_lr_decay={decay} must be above 0 and at most 1"
         )
     layers = [
         [rf"/layer_{index}/", decay ** (num_hidden_layers - index)]

@@ -1,7 +1,8 @@
 """Reads and writes BERT as Hugging Face's transformers stores it.
 
 The tensors of its `model.safetensors` carry other names, and a dense kernel is
-stored transposed. config.py and tokenizer.py are for the other files.
+stored transposed. pickled.py reads `pytorch_model.bin`, which older models have
+instead, and config.py and tokenizer.py the other files.
 """
 
 import contextlib
@@ -26,6 +27,7 @@ from modeling.checkpoints.huggingface.config import (
     load_config,
     read_architectures,
 )
+from modeling.checkpoints.huggingface.pickled import PickledTensors
 from modeling.checkpoints.huggingface.tokenizer import (
     find_pad_id,
     write_tokenizer,
@@ -49,8 +51,20 @@ __all__ = [
 ]
 
 WEIGHTS_FILE = "model.safetensors"
-# Says which of several files holds a tensor.
-INDEX_FILE = "model.safetensors.index.json"
+# The files that are read, the first that is there; an index says which of
+# several files holds a tensor.
+_FILES = (
+    WEIGHTS_FILE,
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
+_IS_INDEX = re.compile(r"(?:safetensors|bin)\.index\.json$")
+# Also such as model.fp16.safetensors and pytorch_model.fp16.bin.
+_IS_WEIGHTS = re.compile(
+    r"\.safetensors(?:\.index\.json)?$"
+    r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
+)
 
 # theirs: NumPy's; other types hold no weights.
 _DTYPES = {
@@ -102,28 +116,28 @@ def _huggingface_name(name: str) -> str:
 
 
 def is_huggingface(path: str | os.PathLike[str]) -> bool:
-    """Returns whether `path` is a `.safetensors` file or a folder with some."""
-    return str(path).endswith((".safetensors", INDEX_FILE)) or any(
-        os.path.isfile(os.path.join(path, name))
-        for name in (WEIGHTS_FILE, INDEX_FILE)
+    """Returns whether `path` is a file of weights or a folder with some.
+
+    Such a file is called NAME.safetensors or pytorch_model.bin.
+    """
+    return bool(_IS_WEIGHTS.search(str(path))) or any(
+        os.path.isfile(os.path.join(path, name)) for name in _FILES
     )
 
 
 def find_huggingface(path: str | os.PathLike[str]) -> str:
-    """Returns the `.safetensors` file that `path` names, or its index.
+    """Returns the file of weights that `path` names, or their index.
 
     Raises:
         FileNotFoundError: there is no such file.
     """
     path = str(path)
     if os.path.isdir(path):
-        folder = path
-        path = os.path.join(folder, WEIGHTS_FILE)
-        if not os.path.isfile(path):
-            path = os.path.join(folder, INDEX_FILE)
+        files = [os.path.join(path, name) for name in _FILES]
+        path = next(filter(os.path.isfile, files), files[0])
     if not os.path.isfile(path):
         raise FileNotFoundError(
-            f"There is no file {path}; give the path of one on this machine, "
+            f"There is no file {path}; use the path of one on this machine, "
             "nothing is downloaded"
         )
     return path
@@ -192,12 +206,14 @@ def load_huggingface(
 def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
     """Opens weights in one file, or in the files that an index names."""
     try:
-        if not str(path).endswith(INDEX_FILE):
+        if _IS_INDEX.search(str(path)):
+            with contextlib.ExitStack() as stack:
+                yield _Shards(path, stack)
+        elif str(path).endswith(".bin"):
+            yield PickledTensors(path)
+        else:
             with safetensors.safe_open(path, framework="np") as file:
                 yield file
-            return
-        with contextlib.ExitStack() as stack:
-            yield _Shards(path, stack)
     except (safetensors.SafetensorError, OSError) as error:
         raise OSError(
             f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
@@ -209,7 +225,7 @@ def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
     with contextlib.suppress(OSError), open(path, "rb") as file:
         if file.read(16) == b"version https://":
             return "; it is a pointer of Git LFS: run `git lfs pull`"
-        if not str(path).endswith(INDEX_FILE):
+        if not _IS_INDEX.search(str(path)):
             return "; copy or download the file again"
     return ""
 

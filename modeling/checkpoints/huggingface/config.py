@@ -86,7 +86,7 @@ def read_architectures(path: str | os.PathLike[str]) -> list[str]:
     """Returns the classes that a config.json names; [] if it names none.
 
     Args:
-        path: as for `load_config`.
+        path: see `load_config`.
 
     Raises:
         FileNotFoundError: there is no such file.

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn.metrics
 
 from data.classification import metrics
 
@@ -53,6 +54,22 @@ def test_multilabel():
     assert found == pytest.approx(
         {"accuracy": 2 / 3, "f1_micro": 4 / 6, "f1_macro": 1 / 3}
     )
+
+
+def test_each_label():
+    rows = np.array([[1, 0, 0], [1, 1, 0], [1, 0, 1], [0, 0, 0]])
+    guesses = np.array([[1, 0, 0], [0, 1, 1], [1, 0, 1], [1, 0, 0]])
+    names = ["a", "b", "c"]
+    for pair in ((rows, guesses), (rows.argmax(1), guesses.argmax(1))):
+        found = metrics.compute_metrics((), *pair, names)
+        expected = sklearn.metrics.precision_recall_fscore_support(
+            *pair, labels=[0, 1, 2], zero_division=0
+        )
+        for rate, values in zip(
+            ("precision", "recall", "f1"), expected, strict=False
+        ):
+            found_values = [found[f"{name}_{rate}"] for name in names]
+            np.testing.assert_allclose(found_values, values)
 
 
 @pytest.mark.parametrize(

@@ -120,7 +120,10 @@ HEADER = b"id,text\n"
             "id,text\n1,a".encode("utf-16-le"),
             "a.csv is not UTF-8 but, .* UTF-16",
         ),
-        (gzip.compress(HEADER), "a.csv is packed by gzip; give it a name"),
+        (
+            gzip.compress(HEADER, mtime=0),
+            "a.csv is packed by gzip; give it a name",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, message):

@@ -1,5 +1,6 @@
 """Texts with annotated spans, in the forms of the tools that write them."""
 
+import gzip
 import json
 
 import pytest
@@ -209,6 +210,10 @@ def test_a_folder_of_sets(tmp_path):
     assert processor.get_labels(tmp_path) == labels
     (example,) = processor.get_train_examples(tmp_path)
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
+    packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
+    (tmp_path / "dev.jsonl.gz").write_bytes(packed)
+    (again,) = processor.get_dev_examples(tmp_path)
+    assert again.labels == example.labels
     # Another scheme, and texts without annotations to predict.
     read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
     bilou = reading.NerProcessor(["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"])

@@ -42,7 +42,12 @@ def test_rows_know_what_they_were():
 @pytest.mark.parametrize(
     "vocab, counts, number, message",
     [
-        (VOCAB[3:], {"seaweed": 5}, None, "no .unusedN. rows; give --num_new"),
+        (
+            VOCAB[3:],
+            {"seaweed": 5},
+            None,
+            r"no \[unusedN\] rows; set --num_new",
+        ),
         (VOCAB, {"seaweed": 1, "the": 9, "44": 3}, None, "no word of the in"),
     ],
 )

@@ -113,14 +113,12 @@ def test_weights_in_several_files(tmp_path):
 @pytest.mark.parametrize(
     "name, way_out",
     [
-        ("pytorch_model.bin", "save_pretrained"),
-        ("pytorch_model.bin.index.json", "save_pretrained"),
         ("tf_model.h5", "save_pretrained"),
         ("flax_model.msgpack", "save_pretrained"),
         ("adapter_model.safetensors", "merge it"),
         ("saved_model.pb", "checkpoint"),
         ("model.onnx", "checkpoint"),
-        ("pytorch_model-00001-of-00002.bin", "save_pretrained"),
+        ("pytorch_model-00001-of-00002.bin", "name its folder"),
         ("model.gguf", "save_pretrained"),
         ("rust_model.ot", "save_pretrained"),
         ("tf_model.h5.index.json", "save_pretrained"),

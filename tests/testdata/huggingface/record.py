@@ -3,7 +3,8 @@
     python record.py [MiniLM's folder]    # needs torch and transformers
 
 Writes, beside this file, a folder for each class as `save_pretrained` makes
-it, and outputs.npz: the inputs, and `CLASS/OUTPUT` of each model; and
+it, and outputs.npz: the inputs, `CLASS/OUTPUT` of each model; the first
+one's weights as torch.save writes them, in both its forms (pickled/); and
 minilm.npz, the same of the real weights where their folder is given.
 """
 
@@ -56,6 +57,21 @@ def record_minilm(folder):
     np.savez_compressed(HERE / "minilm.npz", **recorded)
 
 
+def record_pickled(model):
+    """Writes a model's weights as torch.save does, one of them transposed."""
+    state = model.state_dict(keep_vars=True)
+    name = "encoder.layer.0.output.dense.weight"
+    state[name] = state[name].data.t().contiguous().t()
+    state["embeddings.position_ids"] = torch.arange(12)[None]
+    (HERE / "pickled").mkdir(exist_ok=True)
+    torch.save(state, HERE / "pickled/pytorch_model.bin")
+    torch.save(
+        state,
+        HERE / "pickled/pytorch_model.before_1_6.bin",
+        _use_new_zipfile_serialization=False,
+    )
+
+
 def main():
     """Makes the models and records what they compute."""
     if len(sys.argv) > 1:
@@ -94,6 +110,8 @@ def main():
         for output in outputs:
             recorded[f"{name}/{output}"] = result[output].numpy()
         model.save_pretrained(HERE / name)
+        if name == "BertModel":
+            record_pickled(model)
     np.savez_compressed(HERE / "outputs.npz", **recorded)
 
 

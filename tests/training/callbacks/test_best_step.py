@@ -52,6 +52,21 @@ def best_step(folder, values, patience=0):
     )
 
 
+def test_the_last_steps_are_evaluated_too(tmp_path):
+    evaluated = []
+
+    def evaluate(trainer):
+        evaluated.append(trainer.step)
+        return {"pearson": float(trainer.step)}
+
+    (tmp_path / "run").mkdir()
+    history = History(create_config(tmp_path / "run"), TimeLimit())
+    best = BestStep(evaluate, 3, "pearson", tmp_path)
+    fit(create_trainer(callbacks=[history, best]), batches([]), 7)
+    assert evaluated == [3, 6, 7]
+    assert checkpointing.checkpoint_steps(tmp_path) == [7]
+
+
 def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     values = [np.nan, -0.5, np.nan, 0.0, np.nan, np.nan]
     history = History(create_config(tmp_path / "run"), TimeLimit())

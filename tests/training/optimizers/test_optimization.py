@@ -70,6 +70,23 @@ def test_adamw_follows_its_formula(form):
         np.testing.assert_allclose(found[index], w, rtol=1e-6)
 
 
+@pytest.mark.parametrize("corrects", [False, True])
+def test_bias_correction_is_keras_s_and_off_by_default(corrects):
+    values, grads = example()
+    config = OptimizerConfig(
+        learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
+    )
+    found = train(
+        optimization.create_optimizer(config, 10**9, 0), values, grads
+    )
+    keras_adam = keras.optimizers.Adam(0.1, epsilon=1e-6)
+    for ours, theirs in zip(
+        found, train(keras_adam, values, grads), strict=True
+    ):
+        assert np.allclose(ours, theirs, atol=1e-3) == corrects
+    assert not OptimizerConfig().bias_correction
+
+
 def test_lamb_follows_its_formula(form):
     values, grads = example()
     found = train(optimization.LAMBOptimizer(**arguments()), values, grads)

@@ -1,0 +1,112 @@
+"""Fits a classifier's temperature and thresholds to a dev set.
+
+N = examples, L = labels.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from absl import logging
+
+from data.classification.decoding import LabelDecoder
+
+NUM_BINS = 10
+
+
+def fit_temperature(
+    output_mode: str, label_ids: np.ndarray, outputs: np.ndarray
+) -> float:
+    """Returns the temperature of the least cross-entropy, 0.05 to 20.
+
+    Args:
+        output_mode: "classification" or "multilabel".
+        label_ids: right labels, as `LabelDecoder.predictions` returns them.
+        outputs: logits, float [N, L].
+    """
+    from scipy import optimize, special
+
+    logits = outputs.astype(np.float64)
+
+    def loss(log_temperature: float) -> float:
+        scaled = logits / np.exp(log_temperature)
+        if output_mode == "multilabel":
+            # -log sigmoid of the logit, or of its negative.
+            return float(np.logaddexp(0, (1 - 2 * label_ids) * scaled).mean())
+        log_probs = special.log_softmax(scaled, axis=-1)
+        return -float(log_probs[np.arange(len(logits)), label_ids].mean())
+
+    bounds = (np.log(0.05), np.log(20))
+    found = optimize.minimize_scalar(loss, bounds=bounds, method="bounded")
+    return float(np.exp(found.x))
+
+
+def find_thresholds(
+    names: Sequence[str], truth: np.ndarray, probabilities: np.ndarray
+) -> dict[str, float]:
+    """Returns for each label the threshold of the best F1.
+
+    A threshold lies midway between two probabilities of the dev set. A label
+    that no example has keeps 0.5.
+
+    Args:
+        names: names of the labels.
+        truth: [N, L], 1 for a right label.
+        probabilities: float [N, L].
+    """
+    thresholds = {}
+    for name, right, column in zip(
+        names, truth.T > 0.5, probabilities.T.astype(np.float64), strict=True
+    ):
+        if not right.any():
+            logging.warning(
+                "--tune_thresholds: no example of the dev set has the label "
+                "%r, which keeps 0.5",
+                name,
+            )
+            thresholds[name] = 0.5
+            continue
+        order = np.argsort(-column, kind="stable")
+        ordered = column[order]
+        # F1 if the first 1, 2, ... examples get the label.
+        f1 = 2 * np.cumsum(right[order])
+        f1 = f1 / (np.arange(1, len(f1) + 1) + right.sum())
+        below = np.append(ordered[1:], 0.0)
+        # Equal probabilities cannot be told apart.
+        best = int(np.argmax(np.where(ordered > below, f1, -1.0)))
+        thresholds[name] = float((ordered[best] + below[best]) / 2)
+    return thresholds
+
+
+def confidences(
+    decoder: LabelDecoder, label_ids: np.ndarray, outputs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns how sure each prediction is, and whether it is right; both [P].
+
+    A prediction is an example, with several labels an example's label.
+    """
+    probabilities = decoder.probabilities(outputs)
+    if decoder.output_mode == "multilabel":
+        sure = np.maximum(probabilities, 1 - probabilities)
+        is_right = (probabilities > 0.5) == (label_ids > 0.5)
+        return sure.ravel(), is_right.ravel()
+    is_right = probabilities.argmax(-1) == label_ids
+    return probabilities.max(-1), is_right
+
+
+def calibration_error(confidence: np.ndarray, is_right: np.ndarray) -> float:
+    """Returns the expected calibration error (ECE), over 10 equal bins."""
+    bins = bins_of(confidence)
+    return sum(
+        abs(
+            float(
+                confidence[bins == number].sum()
+                - is_right[bins == number].sum()
+            )
+        )
+        for number in np.unique(bins)
+    ) / len(bins)
+
+
+def bins_of(confidence: np.ndarray) -> np.ndarray:
+    """Returns the number of each confidence's bin, int [P]."""
+    return np.minimum((confidence * NUM_BINS).astype(int), NUM_BINS - 1)

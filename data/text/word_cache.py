@@ -1,0 +1,30 @@
+"""Caches what becomes of a word: words repeat in natural text."""
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+
+# Maximum words cached by each tokenizer, and longest word worth caching.
+MAX_CACHED_WORDS = 1 << 17
+_MAX_CACHED_LENGTH = 64
+
+
+class WordCache(dict):
+    """Caches a function's results by word, up to a limit."""
+
+    def __init__(self, function: Callable[[str], list]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: str) -> list:
+        """Calls the function."""
+        result = self._function(word)
+        if len(word) <= _MAX_CACHED_LENGTH:
+            # Cleared when full: frequent words soon return.
+            if len(self) >= MAX_CACHED_WORDS:
+                self.clear()
+            self[word] = result
+        return result
+
+    def of_all(self, words: Iterable[str]) -> list:
+        """Returns the results for all words, as one list."""
+        return list(chain.from_iterable(map(self.__getitem__, words)))

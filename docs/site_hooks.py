@@ -1,0 +1,31 @@
+"""What the site adds to the pages: the version, and the notebook as a page."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def on_config(config: Any) -> None:
+    """Shows the version at the end of each page."""
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    config.copyright = f"Version {version}"
+
+
+def on_files(files: Any, config: Any) -> None:
+    """Adds notebook.md."""
+    from mkdocs.structure.files import File
+
+    page = render_notebook(ROOT / "docs" / "serving.ipynb")
+    files.append(File.generated(config, "notebook.md", content=page))
+
+
+def render_notebook(path: Path) -> str:
+    """Returns a notebook as Markdown: its texts, and its code in blocks."""
+    parts = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        is_code = cell["cell_type"] == "code"
+        parts.append(f"```python\n{source}\n```" if is_code else source)
+    return "\n\n".join(parts) + "\n"

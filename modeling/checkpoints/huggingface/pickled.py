@@ -1,0 +1,344 @@
+"""Reads tensors that torch wrote with pickle, without torch and safely.
+
+A pickle may run any code when Python loads it. Here an interpreter of a few of
+its instructions builds dictionaries, numbers and descriptions of tensors, and
+refuses every other instruction and every other name, so that no code runs.
+"""
+
+import io
+import os
+import pickletools
+import struct
+import zipfile
+from collections.abc import Callable
+from typing import Any, BinaryIO, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+# First value of the files that torch wrote before version 1.6.
+_LEGACY = 0x1950A86A20F9469CFC6C
+# torch's storage: (safetensors's name, NumPy's type).
+_STORAGES = {
+    "torch DoubleStorage": ("F64", np.float64),
+    "torch FloatStorage": ("F32", np.float32),
+    "torch HalfStorage": ("F16", np.float16),
+    "torch BFloat16Storage": ("BF16", ml_dtypes.bfloat16),
+    "torch LongStorage": ("I64", np.int64),
+    "torch IntStorage": ("I32", np.int32),
+    "torch ShortStorage": ("I16", np.int16),
+    "torch CharStorage": ("I8", np.int8),
+    "torch ByteStorage": ("U8", np.uint8),
+    "torch BoolStorage": ("BOOL", np.bool_),
+}
+
+
+class _Name(NamedTuple):
+    """A class or a function that a pickle names; it is never imported."""
+
+    name: str
+
+
+class _Storage(NamedTuple):
+    """Values that several tensors may share."""
+
+    key: str
+    kind: str
+    size: int
+
+
+class _Tensor(NamedTuple):
+    """Where a tensor lies in its storage, as safetensors's slices tell it."""
+
+    storage: _Storage
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def get_shape(self) -> list[int]:
+        """Returns the tensor's shape."""
+        return list(self.shape)
+
+    def get_dtype(self) -> str:
+        """Returns the name that safetensors uses for the tensor's type."""
+        return _STORAGES[self.storage.kind][0]
+
+
+class PickledTensors:
+    """Reads the tensors of a `pytorch_model.bin`, as `safe_open` does.
+
+    Args:
+        path: a file that `torch.save` wrote, in its zip form or, before torch
+            1.6, as pickles and bytes one after another.
+
+    Raises:
+        OSError: the file is damaged, or contains more than tensors.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = path
+        # {storage: position of its values}
+        self._places: dict[str, int] = {}
+        try:
+            with open(path, "rb") as file:
+                if file.peek(4).startswith(b"PK\x03\x04"):
+                    found = self._find_zipped(file)
+                else:
+                    found = self._find_legacy(file)
+            self._tensors = _check_tensors(found)
+        except (
+            ArithmeticError,
+            LookupError,
+            RecursionError,
+            TypeError,
+            ValueError,
+            struct.error,
+            zipfile.BadZipFile,
+        ) as error:
+            raise OSError(
+                f"it is damaged, or contains more than tensors: {error}"
+            ) from error
+
+    def keys(self) -> list[str]:
+        """Returns the names of all tensors."""
+        return [*self._tensors]
+
+    def get_slice(self, name: str) -> _Tensor:
+        """Returns a tensor's shape and type, without its values."""
+        return self._tensors[name]
+
+    def get_tensor(self, name: str) -> np.ndarray:
+        """Returns a tensor."""
+        storage, offset, shape, strides = self._tensors[name]
+        dtype = np.dtype(_STORAGES[storage.kind][1])
+        values = np.memmap(
+            self._path,
+            dtype,
+            mode="r",
+            offset=self._places[storage.key],
+            shape=(storage.size,),
+        )
+        steps = [step * dtype.itemsize for step in strides]
+        return np.ndarray(shape, dtype, values, offset * dtype.itemsize, steps)
+
+    def _find_zipped(self, file: BinaryIO) -> Any:
+        with zipfile.ZipFile(file) as archive:
+            entries = {entry.filename: entry for entry in archive.infolist()}
+            pickle = next(n for n in entries if n.endswith("/data.pkl"))
+            folder = pickle.removesuffix("data.pkl")
+            order = entries.get(f"{folder}byteorder")
+            if order and archive.read(order) != b"little":
+                raise ValueError("its numbers are big-endian")
+            storages: dict[str, _Storage] = {}
+            found = _unpickle(io.BytesIO(archive.read(pickle)), storages)
+            for key, storage in storages.items():
+                entry = entries[f"{folder}data/{key}"]
+                if entry.compress_type != zipfile.ZIP_STORED:
+                    raise ValueError(f"{entry.filename} is compressed")
+                _check_size(storage, entry.file_size)
+                # A local header may have other extra fields than the list.
+                file.seek(entry.header_offset)
+                *_, name, extra = struct.unpack("<26x2H", file.read(30))
+                self._places[key] = entry.header_offset + 30 + name + extra
+        return found
+
+    def _find_legacy(self, file: BinaryIO) -> Any:
+        if _unpickle(file) != _LEGACY:
+            raise ValueError("it begins in another way")
+        version, system = _unpickle(file), _unpickle(file)
+        if version != 1001 or not system["little_endian"]:
+            raise ValueError(f"version {version}, {system}")
+        storages: dict[str, _Storage] = {}
+        found = _unpickle(file, storages)
+        for key in _unpickle(file):
+            storage = storages[key]
+            (count,) = struct.unpack("<q", file.read(8))
+            if count != storage.size:
+                raise ValueError(f"storage {key} has {count} values")
+            self._places[key] = file.tell()
+            file.seek(_byte_size(storage), os.SEEK_CUR)
+        if file.tell() > os.fstat(file.fileno()).st_size:
+            raise ValueError("it is cut off")
+        return found
+
+
+def _byte_size(storage: _Storage) -> int:
+    return storage.size * np.dtype(_STORAGES[storage.kind][1]).itemsize
+
+
+def _check_size(storage: _Storage, size: int) -> None:
+    if size != _byte_size(storage):
+        raise ValueError(f"storage {storage.key} has {size} bytes")
+
+
+def _check_tensors(found: Any) -> dict[str, _Tensor]:
+    """Returns the tensors of a state dict; each lies inside its storage."""
+    if not isinstance(found, dict):
+        raise ValueError("no dictionary of tensors is in it")
+    for name, tensor in found.items():
+        if not isinstance(name, str) or not isinstance(tensor, _Tensor):
+            raise ValueError(f"{name!r} is no tensor, and only tensors may be")
+        numbers = (tensor.offset, *tensor.shape, *tensor.strides)
+        if not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
+            raise ValueError(f"{name} has no shape")
+        last = tensor.offset + sum(
+            (length - 1) * step
+            for length, step in zip(tensor.shape, tensor.strides, strict=True)
+        )
+        if 0 not in tensor.shape and last >= tensor.storage.size:
+            raise ValueError(f"{name} is larger than its storage")
+    return found
+
+
+def _create_storage(
+    storages: dict[str, _Storage] | None, reference: Any
+) -> _Storage:
+    """Returns the storage that a pickle refers to, and lists it."""
+    kind, storage_type, key, _, size, *view = reference
+    if (
+        storages is None
+        or kind != "storage"
+        or not isinstance(key, str)
+        or type(size) is not int
+        or size < 0
+        or view not in ([], [None])
+        or storage_type.name not in _STORAGES
+    ):
+        raise ValueError(f"it refers to {reference}")
+    storage = _Storage(key, storage_type.name, size)
+    if storages.setdefault(key, storage) != storage:
+        raise ValueError(f"storage {key} is of two types")
+    return storage
+
+
+def _create_tensor(
+    storage: Any, offset: Any, shape: Any, strides: Any, *_: Any
+) -> _Tensor:
+    if not isinstance(storage, _Storage):
+        raise ValueError(f"a tensor of {storage}")
+    return _Tensor(storage, offset, tuple(shape), tuple(strides))
+
+
+# What a pickle may call, and what happens instead.
+_CALLS: dict[str, Callable[..., Any]] = {
+    "collections OrderedDict": dict,
+    "torch._utils _rebuild_parameter": lambda tensor, *_: tensor,
+    "torch._utils _rebuild_parameter_with_state": lambda tensor, *_: tensor,
+    "torch._utils _rebuild_tensor": _create_tensor,
+    "torch._utils _rebuild_tensor_v2": _create_tensor,
+}
+_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
+_EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_TUPLE": tuple}
+
+
+def _unpickle(
+    file: BinaryIO, storages: dict[str, _Storage] | None = None
+) -> Any:
+    """Returns what one pickle describes, and leaves the file behind it.
+
+    Args:
+        file: positioned at the pickle.
+        storages: gets {key: storage} of what the tensors refer to; None = the
+            pickle may refer to none.
+
+    Raises:
+        ValueError: it has an instruction or a name that no tensor needs.
+    """
+    stack: list[Any] = []
+    marks: list[int] = []
+    memo: dict[int, Any] = {}
+
+    def pop_marked() -> list[Any]:
+        start = marks.pop()
+        items = stack[start:]
+        del stack[start:]
+        return items
+
+    argument: Any
+    for opcode, argument, _ in pickletools.genops(file):
+        match opcode.name:
+            case "PROTO" | "FRAME":
+                pass
+            case "STOP":
+                (result,) = stack
+                return result
+            case "MARK":
+                marks.append(len(stack))
+            case name if name in _CONSTANTS:
+                stack.append(_CONSTANTS[name])
+            case name if name in _EMPTY:
+                stack.append(_EMPTY[name]())
+            case (
+                "BINUNICODE"
+                | "SHORT_BINUNICODE"
+                | "BININT"
+                | "BININT1"
+                | "BININT2"
+                | "LONG1"
+                | "BINFLOAT"
+            ):
+                stack.append(argument)
+            case "BINPUT" | "LONG_BINPUT":
+                memo[argument] = stack[-1]
+            case "MEMOIZE":
+                memo[len(memo)] = stack[-1]
+            case "BINGET" | "LONG_BINGET":
+                stack.append(memo[argument])
+            case "TUPLE":
+                stack.append(tuple(pop_marked()))
+            case "TUPLE1" | "TUPLE2" | "TUPLE3":
+                count = int(opcode.name[-1])
+                stack[-count:] = [tuple(stack[-count:])]
+            case "APPEND":
+                item = stack.pop()
+                _of_type(list, stack[-1]).append(item)
+            case "APPENDS":
+                items = pop_marked()
+                _of_type(list, stack[-1]).extend(items)
+            case "SETITEM":
+                key, value = stack.pop(-2), stack.pop()
+                _of_type(dict, stack[-1])[key] = value
+            case "SETITEMS":
+                items = pop_marked()
+                pairs = zip(items[::2], items[1::2], strict=True)
+                _of_type(dict, stack[-1]).update(pairs)
+            case "GLOBAL":
+                stack.append(_find(argument))
+            case "STACK_GLOBAL":
+                module, name = stack.pop(-2), stack.pop()
+                stack.append(_find(f"{module} {name}"))
+            case "BINPERSID":
+                stack.append(_create_storage(storages, stack.pop()))
+            case "REDUCE":
+                arguments = _of_type(tuple, stack.pop())
+                called = _of_type(_Name, stack.pop())
+                stack.append(_CALLS[called.name](*arguments))
+            case "BUILD":
+                # Versions of layers, which torch hangs on the dictionary.
+                stack.pop()
+                _of_type(dict, stack[-1])
+            case name:
+                raise ValueError(
+                    f"it has the instruction {name}, which tensors do not need"
+                )
+    raise ValueError("it is cut off")
+
+
+def _of_type(kind: type, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise ValueError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _find(name: str) -> _Name:
+    """Returns a name that tensors need.
+
+    Raises:
+        ValueError: it is any other.
+    """
+    if name not in _CALLS and name not in _STORAGES:
+        raise ValueError(
+            f"it asks for {name.replace(' ', '.', 1)}, which is no tensor and "
+            "could run code"
+        )
+    return _Name(name)

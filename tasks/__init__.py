@@ -1,0 +1,1 @@
+"""Fine-tuning tasks that a script has besides its own."""

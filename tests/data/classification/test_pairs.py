@@ -1,0 +1,125 @@
+"""Tables of queries and passages, and of pairs of texts."""
+
+import numpy as np
+import pytest
+from sklearn import metrics
+
+from data.classification import pairs
+from data.classification.examples import InputExample
+from data.classification.table_task import TableOptions
+from data.text.tokenization import FullTokenizer
+from tests.script_runner import SAMPLES
+
+
+def rank(tmp_path, gains, scores, queries):
+    processor = pairs.RankingProcessor(tmp_path, TableOptions())
+    examples = [
+        InputExample(i, query, "p", gain)
+        for i, (query, gain) in enumerate(zip(queries, gains, strict=True))
+    ]
+    known = [gain for gain in gains if gain is not None]
+    return processor.score(
+        examples, processor.metrics, np.array(known, float), np.array(scores)
+    )
+
+
+def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):
+    rng = np.random.default_rng(0)
+    queries = [f"q{i}" for i in range(6) for _ in range(15)]
+    gains = rng.integers(0, 4, len(queries)) * (rng.random(len(queries)) < 0.2)
+    gains[:15] = 0
+    gains[15:30] = np.eye(15)[14]
+    scores = rng.normal(size=len(queries))
+    # Beyond the tenth place.
+    scores[29] = -9.0
+    found = rank(tmp_path, gains.tolist(), scores, queries)
+    shape = 6, 15
+    rows = [
+        each
+        for each in zip(
+            gains.reshape(shape), scores.reshape(shape), strict=True
+        )
+        if each[0].any()
+    ]
+    ndcg = np.mean([metrics.ndcg_score([g], [s], k=10) for g, s in rows])
+    firsts = [np.flatnonzero(g[np.argsort(-s)][:10])[:1] for g, s in rows]
+    assert firsts[0].size == 0
+    mrr = np.mean([1 / (f[0] + 1) if f.size else 0 for f in firsts])
+    assert found == pytest.approx({"ndcg_10": ndcg, "mrr_10": mrr})
+    assert f"{6 - len(rows)} of 6 queries have no relevant" in caplog.text
+
+
+def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
+    gains, scores = [1, 0, 0, None], [0.0, 0.0, 0.0]
+    found = rank(tmp_path, gains, scores, ["q"] * 4)
+    assert found["mrr_10"] == pytest.approx(1 / 3)
+    assert np.isnan(rank(tmp_path, [0], [1.0], ["q"])["mrr_10"])
+
+
+def test_columns_have_names_of_their_own(tmp_path):
+    (tmp_path / "dev.csv").write_text("query,passage,relevance\na,b,1\nc,d,0\n")
+    (tmp_path / "test.csv").write_text("passage,q,relevance\nb,a,\n")
+    processor = pairs.RankingProcessor(tmp_path, TableOptions())
+    found = processor.read_set(tmp_path, "dev")
+    assert [(x.text_a, x.text_b, x.label) for x in found] == [
+        ("a", "b", 1.0),
+        ("c", "d", 0.0),
+    ]
+    options = TableOptions(text_column="q")
+    (one,) = pairs.RankingProcessor(tmp_path, options).read_set(
+        tmp_path, "test"
+    )
+    assert (one.text_a, one.text_b, one.label) == ("a", "b", None)
+
+
+def test_scores_are_all_there_or_none(tmp_path):
+    for text, labels in (
+        ("text,text_b\na,b\nc,d\n", [None, None]),
+        ("text,text_b,score\na,b,2\nc,d,5\n", [2.0, 5.0]),
+    ):
+        (tmp_path / "train.csv").write_text(text)
+        processor = pairs.PairProcessor(tmp_path, TableOptions())
+        examples = processor.read_set(tmp_path, "train")
+        assert [each.label for each in examples] == labels
+    (tmp_path / "train.csv").write_text("text,text_b,score\na,b,2\nc,d,\n")
+    with pytest.raises(ValueError, match="train-2 has no score, and others"):
+        processor.read_set(tmp_path, "train")
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([0, 2.5, 5], [0, 0.5, 1]),
+        ([-1, 0.5, 1], [-1, 0.5, 1]),
+        ([None, None], [None, None]),
+    ],
+)
+def test_features_are_of_both_texts(scores, expected):
+    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
+    examples = [
+        InputExample(i, "the boat", "a", x) for i, x in enumerate(scores)
+    ]
+    found = [*pairs.create_pair_features(examples, 5, tokenizer)]
+    assert [each.label_id for each in found] == expected
+    ids = np.array(found[0].input_ids).reshape(2, 5)
+    assert tokenizer.convert_ids_to_tokens(ids[1].tolist())[:3] == [
+        *("[CLS]", "a", "[SEP]"),
+    ]
+    assert found[0].input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize("scores", [[0, 100], [-2, 1]])
+def test_scores_out_of_range_are_named(scores):
+    examples = [InputExample(0, "a", "b", score) for score in scores]
+    with pytest.raises(ValueError, match="scores must be from 0 to 5, or"):
+        next(pairs.create_pair_features(examples, 5, None))
+
+
+def test_recall_counts_who_finds_the_partner():
+    vectors = np.random.default_rng(0).normal(size=(1500, 2, 8))
+    vectors /= np.linalg.norm(vectors, axis=-1, keepdims=True)
+    vectors[:900, 1] = vectors[:900, 0]
+    nearest = (vectors[:, 0] @ vectors[:, 1].T).argmax(-1)
+    expected = np.mean(nearest == np.arange(1500))
+    assert 0.6 <= expected < 0.7
+    assert pairs.recall_1(vectors) == expected

@@ -1,0 +1,179 @@
+"""Weights that torch wrote with pickle, read without torch."""
+
+import json
+import os
+import pickle
+import shutil
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+import safetensors.numpy
+
+from modeling import BertModel, find_checkpoint, load_checkpoint, load_config
+from modeling.checkpoints.huggingface.pickled import PickledTensors
+from tests.golden import ROOT
+
+RECORDED = ROOT / "tests/testdata/huggingface"
+PICKLED = RECORDED / "pickled"
+FORMS = ["pytorch_model.bin", "pytorch_model.before_1_6.bin"]
+
+
+def expected():
+    file = RECORDED / "BertModel/model.safetensors"
+    return safetensors.numpy.load_file(file)
+
+
+def write_pickle(path, pickled):
+    """Writes a file as torch.save does, with another pickle and no tensor."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/data.pkl", pickled)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_folder_with_only_torchs_weights_loads(tmp_path, form):
+    shutil.copy(RECORDED / "BertModel/config.json", tmp_path)
+    shutil.copy(PICKLED / form, tmp_path / "pytorch_model.bin")
+    model, same = (BertModel(load_config(tmp_path)) for _ in range(2))
+    report = load_checkpoint(model, tmp_path)
+    assert not report.missing and not report.unused
+    path = str(tmp_path / "pytorch_model.bin")
+    assert find_checkpoint(tmp_path) == find_checkpoint(path) == path
+    load_checkpoint(same, RECORDED / "BertModel")
+    for ours, theirs in zip(model.weights, same.weights, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_torchs_weights_in_several_files(tmp_path):
+    names = sorted(expected())
+    places = {}
+    for number, form in enumerate(FORMS):
+        place = f"pytorch_model-{number + 1:05}-of-00002.bin"
+        shutil.copy(PICKLED / form, tmp_path / place)
+        places |= dict.fromkeys(names[number::2], place)
+    index = tmp_path / "pytorch_model.bin.index.json"
+    index.write_text(json.dumps({"weight_map": places}))
+    shutil.copy(RECORDED / "BertModel/config.json", tmp_path)
+    report = load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
+    assert not report.missing and report.path == str(index)
+    with pytest.raises(ValueError, match="folder, with pytorch_model.bin.ind"):
+        find_checkpoint(tmp_path / place)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_tensors_have_their_values_and_types(form):
+    file = PickledTensors(PICKLED / form)
+    for name, value in expected().items():
+        np.testing.assert_array_equal(file.get_tensor(name), value)
+        assert file.get_slice(name).get_shape() == list(value.shape)
+        assert file.get_slice(name).get_dtype() == "F32"
+    assert file.get_slice("embeddings.position_ids").get_dtype() == "I64"
+
+
+class Malicious:
+    """Runs a command when Python unpickles it."""
+
+    def __init__(self, call, *arguments):
+        self.call = call, arguments
+
+    def __reduce__(self):
+        return self.call
+
+
+@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize("is_zip", [True, False])
+def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol, is_zip):
+    for call in (
+        Malicious(os.system, f"touch {tmp_path}/harm"),
+        Malicious(eval, f"open('{tmp_path}/harm', 'w')"),
+        Malicious(open, f"{tmp_path}/harm", "w"),
+    ):
+        path = tmp_path / "pytorch_model.bin"
+        pickled = pickle.dumps({"pooler.dense.weight": call}, protocol)
+        if is_zip:
+            write_pickle(path, pickled)
+        else:
+            path.write_bytes(pickled)
+        with pytest.raises(OSError, match="pytorch_model.bin cannot be read: "):
+            find_checkpoint(path)
+    assert os.listdir(tmp_path) == ["pytorch_model.bin"]
+
+
+@pytest.mark.parametrize(
+    "pickled, message",
+    [
+        (pickle.dumps({"a": os.system}, 2), "asks for posix.system, which is"),
+        (pickle.dumps({"a": os.system}, 4), "asks for posix.system, which is"),
+        # An instance of a class, by its own instruction.
+        (b"\x80\x02(i__main__\nA\n.", "instruction INST"),
+        (pickle.dumps({"a": 1}, 2), "'a' is no tensor"),
+        (pickle.dumps([1], 2), "no dictionary of tensors"),
+        (b"\x80\x02ctorch\nFloatStorage\n)R.", "FloatStorage"),
+        (b"\x80\x02}K\x01K\x02e.", "it is damaged, or"),
+        (b"\x80\x02}", "it is damaged, or"),
+        (b"", "it is damaged, or"),
+    ],
+)
+def test_anything_but_tensors_is_refused(tmp_path, pickled, message):
+    write_pickle(tmp_path / "pytorch_model.bin", pickled)
+    with pytest.raises(OSError, match=message):
+        find_checkpoint(tmp_path)
+
+
+def describe(size, offset=0, shape=(2, 3), strides=(3, 1), kind="FloatStorage"):
+    """Returns a pickle of one tensor in a storage of `size` numbers."""
+
+    def integers(*values):
+        body = b"".join(b"J" + struct.pack("<i", value) for value in values)
+        return b"(" + body + b"t"
+
+    return (
+        b"\x80\x02}X\x01\x00\x00\x00actorch._utils\n_rebuild_tensor_v2\n(("
+        b"X\x07\x00\x00\x00storagectorch\n" + kind.encode() + b"\n"
+        b"X\x01\x00\x00\x000X\x03\x00\x00\x00cpuJ"
+        + struct.pack("<i", size)
+        + b"tQ"
+        + integers(offset)[1:-1]
+        + integers(*shape)
+        + integers(*strides)
+        + b"\x89}tRs."
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        dict(size=5),
+        dict(size=7),
+        dict(size=6, offset=1),
+        dict(size=6, offset=-1),
+        dict(size=6, strides=(3, 2)),
+        dict(size=6, strides=(-3, 1)),
+        dict(size=6, shape=(2,)),
+        dict(size=6, kind="QInt8Storage"),
+    ],
+)
+def test_a_tensor_outside_its_storage_is_refused(tmp_path, wrong):
+    path = tmp_path / "pytorch_model.bin"
+    for arguments in (dict(size=6), wrong):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("archive/data.pkl", describe(**arguments))
+            archive.writestr("archive/data/0", np.arange(6, dtype="f4"))
+        if arguments is wrong:
+            with pytest.raises(OSError, match="it is damaged, or"):
+                PickledTensors(path)
+        else:
+            np.testing.assert_array_equal(
+                PickledTensors(path).get_tensor("a"), [[0, 1, 2], [3, 4, 5]]
+            )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_damaged_file_is_named(tmp_path, form):
+    path = tmp_path / "pytorch_model.bin"
+    whole = (PICKLED / form).read_bytes()
+    for contents in (whole[:-1000], whole[:3000], whole[:5], b"no pickle", b""):
+        path.write_bytes(contents)
+        with pytest.raises(OSError, match=f"{path} cannot be read"):
+            find_checkpoint(tmp_path)

@@ -1,0 +1,209 @@
+"""Tasks over a text and a list of others, and scores of sentences."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from scipy import special
+
+import modeling
+import serving
+from serving import classifier, pretraining
+from serving.signatures import ServingOptions
+from tests.golden import ROOT
+from tests.serving.conftest import LENGTH, TOKENIZER, create_model
+from tests.serving.test_engines import BLOCK
+from training.config import ExportConfig
+
+QUERY = "Who keeps the light?"
+PASSAGES = ["A storm!", "Anna keeps the light.", "The boat " * 20, ""]
+NLI = ["contradiction", "Entailment", "neutral"]
+LABELS = ["sea", "land", "light"]
+
+
+@pytest.fixture(scope="module")
+def exports(tmp_path_factory):
+    """{kind: (folder of a LiteRT export, its network)}."""
+    folder = tmp_path_factory.mktemp("lists")
+    config = ExportConfig(export_dir="x", export_format="litert")
+    options = ServingOptions(TOKENIZER, LENGTH, export=config)
+    ranker = create_model(modeling.BertClassifier, 1)
+    classifier.export_classifier(
+        folder / "ranker", ranker, None, options, "regression"
+    )
+    nli = create_model(modeling.BertClassifier, len(NLI))
+    classifier.export_classifier(folder / "nli", nli, NLI, options)
+    words = create_model(modeling.BertPretrainer)
+    pretraining.export_pretrainer(folder / "words", words, options)
+    models = {"ranker": ranker, "nli": nli, "words": words}
+    return {name: (folder / name, models[name]) for name in models}
+
+
+@pytest.fixture(scope="module")
+def load(exports):
+    """(kind) -> the model."""
+    models = {name: serving.load(exports[name][0]) for name in exports}
+    return models.__getitem__
+
+
+def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
+    bert = load("ranker")
+    assert bert.tasks == ["classify", "rerank", "tokenize"]
+    found = bert.rerank(QUERY, PASSAGES)
+    values = [bert.classify(QUERY, text)["value"] for text in PASSAGES]
+    order = np.argsort(values)[::-1].tolist()
+    assert [each["index"] for each in found["ranking"]] == order
+    assert [each["score"] for each in found["ranking"]] == pytest.approx(
+        sorted(values, reverse=True), abs=1e-5
+    )
+    pair = TOKENIZER.tokenize(QUERY) + TOKENIZER.tokenize(PASSAGES[2])
+    assert found["num_wordpieces_cut"] == len(pair) + 3 - LENGTH
+    assert bert.rerank(QUERY, []) == {"ranking": []}
+    assert bert.rerank(QUERY, tuple(PASSAGES)) == found
+
+
+def test_a_label_is_as_likely_as_its_sentence_is_entailed(load):
+    bert = load("nli")
+    assert bert.tasks == ["classify", "zero-shot", "tokenize"]
+    about = "It is of the {}!"
+    found = bert.zero_shot([PASSAGES[1], ""], LABELS, about)
+    for text, answer in zip([PASSAGES[1], ""], found, strict=True):
+        pairs = bert.classify(
+            [text] * 3, [f"It is of the {x}!" for x in LABELS]
+        )
+        expected = [each["probabilities"]["Entailment"] for each in pairs]
+        assert [*answer["entailment"]] == LABELS
+        assert [*answer["entailment"].values()] == pytest.approx(expected)
+        shares = np.array(expected) / sum(expected)
+        assert [*answer["probabilities"].values()] == pytest.approx(
+            shares.tolist(), abs=1e-5
+        )
+        assert answer["label"] == LABELS[shares.argmax()]
+
+
+def test_a_score_is_of_each_wordpiece_behind_a_mask(load, exports):
+    text = "The boat sails. " * 9
+    found = load("words").score(text, tokens=True)
+    tokens = TOKENIZER.tokenize(text)
+    assert found["tokens"] == tokens[: LENGTH - 2]
+    assert found["num_wordpieces_cut"] == len(tokens) + 2 - LENGTH
+    ids = TOKENIZER.convert_tokens_to_ids(["[CLS]", *found["tokens"], "[SEP]"])
+    places = np.arange(1, LENGTH - 1)
+    masked = np.tile(np.int32(ids), (len(places), 1))
+    right = masked[0, places]
+    masked[np.arange(len(places)), places] = TOKENIZER.vocab["[MASK]"]
+    outputs = exports["words"][1](
+        {
+            "input_ids": masked,
+            "masked_lm_positions": tf.constant(places[:, None]),
+        }
+    )
+    logs = special.log_softmax(outputs["masked_lm_logits"][:, 0], axis=-1)
+    logs = logs[np.arange(len(places)), right]
+    assert found["log_probabilities"] == pytest.approx(logs, abs=1e-3)
+    assert found["score"] == pytest.approx(logs.sum(), rel=1e-4)
+    assert found["perplexity"] == pytest.approx(np.exp(-logs.mean()), rel=1e-4)
+
+
+def test_what_cannot_be_asked_is_named(load):
+    for call, message in (
+        (lambda: load("nli").rerank("a", ["b"]), "does not rerank; it does"),
+        (lambda: load("ranker").zero_shot("a", ["b"]), "does not zero-shot"),
+        (lambda: load("nli").zero_shot("a", []), "'labels' must be one label"),
+        (lambda: load("nli").zero_shot("a", ["b", "b"]), "all different"),
+        (lambda: load("nli").zero_shot("a", "bc"), "'labels' must be a list"),
+        (lambda: load("ranker").rerank("a", "b"), "'passages' must be a list"),
+        (lambda: load("ranker").rerank(3, ["b"]), "'query' must be a text"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(TypeError, match="passages must be a text or a list"):
+        load("ranker").rerank("a", [3])
+
+
+def test_predict_answers_them_without_tensorflow(tmp_path, exports, load):
+    (tmp_path / "sitecustomize.py").write_text(BLOCK)
+    requests = [{"text": PASSAGES[1]}, {"text": "a", "labels": LABELS[:2]}]
+    lines = "".join(json.dumps(each) + "\n" for each in requests)
+    about = f"--hypothesis=A {{}}. --labels={','.join(LABELS)}"
+    commands = {
+        "ranker": ["--task=rerank", QUERY, *PASSAGES],
+        "nli": ["--task=zero-shot", *about.replace(". ", ".\n").split("\n")],
+        "words": ["--task=score", "--tokens", "The boat."],
+    }
+    started = [
+        subprocess.Popen(
+            [sys.executable, ROOT / "predict.py", *arguments]
+            + [f"--model={exports[kind][0]}"],
+            env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            cwd=tmp_path,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for kind, arguments in commands.items()
+    ]
+    found = []
+    for process in started:
+        output, _ = process.communicate(lines)
+        assert process.returncode == 0
+        found.append([*map(json.loads, output.splitlines())])
+    assert found == [
+        [load("ranker").rerank(QUERY, PASSAGES)],
+        [
+            load("nli").zero_shot(PASSAGES[1], LABELS, "A {}."),
+            load("nli").zero_shot("a", LABELS[:2], "A {}."),
+        ],
+        [load("words").score("The boat.", tokens=True)],
+    ]
+
+
+def test_the_server_answers_them(tmp_path, exports, load):
+    pytest.importorskip("starlette", reason="needs requirements/serve.txt")
+    from tests.serving.server.server_process import running
+
+    models = {name: exports[name][0] for name in exports}
+    with running(tmp_path, models, max_wordpieces=200) as server:
+
+        def ask(kind, signature, **inputs):
+            body = {"signature_name": signature, "inputs": inputs}
+            path = f"/v1/models/{kind}:predict"
+            status, found, _ = server.ask("POST", path, body)
+            return found["outputs"] if status == 200 else (status, found)
+
+        expected = load("ranker").rerank(QUERY, PASSAGES)
+        body = {"query": QUERY, "passages": PASSAGES}
+        assert server.ask("POST", "/api/models/ranker/rerank", body)[:2] == (
+            200,
+            expected,
+        )
+        order = [each["index"] for each in expected["ranking"]]
+        found = ask("ranker", "rerank", query=[QUERY], passages=[PASSAGES])
+        assert found["order"] == [order]
+        rows = [("a", PASSAGES[:2]), (QUERY, PASSAGES[2:])]
+        instances = [{"query": q, "passages": many} for q, many in rows]
+        _, found, _ = server.ask(
+            *("POST", "/v1/models/ranker:predict"),
+            {"signature_name": "rerank", "instances": instances},
+        )
+        for (query, many), row in zip(rows, found["predictions"], strict=True):
+            one = load("ranker").rerank(query, many)["ranking"]
+            assert [each["index"] for each in one] == row["order"]
+            assert row["scores"][one[0]["index"]] == pytest.approx(
+                one[0]["score"], abs=1e-5
+            )
+        found = ask("nli", "zero_shot", text=["a", ""], labels=[LABELS] * 2)
+        both = load("nli").zero_shot(["a", ""], LABELS)
+        assert found["label"] == [each["label"] for each in both]
+        found = ask("words", "score", text=["The boat.", "a"])
+        both = load("words").score(["The boat.", "a"])
+        assert found["score"] == pytest.approx([one["score"] for one in both])
+        assert found["num_wordpieces"] == [3, 1]
+        # A text of 20 WordPieces is read 20 times.
+        status, refusal = ask("words", "score", text=["a " * 20])
+        assert status == 413 and "--max_wordpieces" in refusal["error"]
+        assert ask("nli", "zero_shot", text=["a"], labels=["b"])[0] == 400

@@ -1,0 +1,173 @@
+"""Finds rows of dev and test files that training files or a corpus contain.
+
+    python -m tools.check_overlap --input_file=train.tsv,corpus.txt \
+      --eval_file=dev.tsv,test.tsv
+
+A model that has read a test set scores too well on it. Texts are compared by
+their words, lower-cased, without punctuation. Only the evaluation files are
+held in memory; the others may have any size.
+"""
+
+import csv
+import dataclasses
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from data.io import text_files
+from files import progress
+from files.flags import flag
+from files.json_files import parse_json
+from files.paths import Kind
+from training.command_line import cli
+
+_WORD = re.compile(r"\w+")
+# Shorter cells are labels, numbers and names.
+_FEWEST_WORDS = 3
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Config:
+    """The files to compare."""
+
+    input_file: str = flag(
+        ...,
+        "Training files or corpora, comma-separated: .csv, .jsonl, or lines of "
+        "text or of tab-separated cells.",
+        kind=Kind.INPUT_FILES,
+    )
+    eval_file: str = flag(
+        ...,
+        "Dev and test files, of the same forms.",
+        kind=Kind.INPUT_FILES,
+    )
+    ngram: int = flag(
+        13, "Words in a row that count as an overlap.", at_least=2
+    )
+    num_examples: int = flag(
+        3, "Examples to show for each kind of overlap.", at_least=0
+    )
+
+
+class Row(NamedTuple):
+    """A line of a file: its texts, each a tuple of words."""
+
+    number: int
+    texts: list[tuple[str, ...]]
+
+
+def read_rows(path: str) -> Iterator[Row]:
+    """Yields the rows of a file that have a text of at least three words.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: a line is not JSON; the message names it.
+    """
+    lines = text_files.read_lines(path)
+    name = path.removesuffix(".gz")
+    cells: Iterator[Sequence[Any]] = (line.split("\t") for line in lines)
+    if name.endswith(".csv"):
+        cells = csv.reader(lines)
+    elif name.endswith(".jsonl"):
+        cells = (
+            [*parse_json(line, f"{path}, line {number}").values()]
+            for number, line in enumerate(lines, start=1)
+        )
+    for number, row in enumerate(cells, start=1):
+        found = [
+            tuple(_WORD.findall(cell.lower()))
+            for cell in row
+            if isinstance(cell, str)
+        ]
+        if texts := [words for words in found if len(words) >= _FEWEST_WORDS]:
+            yield Row(number, texts)
+
+
+class Index:
+    """The rows of evaluation files, by their texts and word sequences.
+
+    Args:
+        ngram: words of a sequence.
+    """
+
+    KINDS = ("the same row", "a row with one of the texts", "words in a row")
+
+    def __init__(self, ngram: int) -> None:
+        self._ngram = ngram
+        self._by_kind: tuple[dict[int, set[int]], ...] = ({}, {}, {})
+        # (file, line, beginning of the first text) of each row.
+        self.places: list[tuple[str, int, str]] = []
+
+    def add(self, path: str, row: Row) -> None:
+        """Adds a row of an evaluation file."""
+        beginning = " ".join(row.texts[0][:12])
+        self.places.append((path, row.number, beginning))
+        for kind, keys in zip(self._by_kind, self._keys(row), strict=True):
+            for key in keys:
+                kind.setdefault(key, set()).add(len(self.places) - 1)
+
+    def find(self, row: Row) -> list[set[int]]:
+        """Returns, for each of KINDS, the rows that overlap with this one."""
+        return [
+            set().union(*(kind[key] for key in keys if key in kind))
+            for kind, keys in zip(self._by_kind, self._keys(row), strict=True)
+        ]
+
+    def _keys(self, row: Row) -> tuple[set[int], set[int], set[int]]:
+        # The order of a pair does not matter.
+        whole = {hash(tuple(sorted(row.texts)))}
+        texts = {hash(words) for words in row.texts}
+        sequences = {
+            hash(words[start : start + self._ngram])
+            for words in row.texts
+            for start in range(len(words) - self._ngram + 1)
+        }
+        return whole, texts, sequences
+
+
+def main(config: Config) -> None:
+    """Indexes the evaluation files, streams the others, prints a table."""
+    inputs = text_files.expand_patterns(config.input_file, "input_file")
+    index, totals = Index(config.ngram), dict[str, int]()
+    for path in text_files.expand_patterns(config.eval_file, "eval_file"):
+        totals[path] = 0
+        for row in read_rows(path):
+            totals[path] += 1
+            index.add(path, row)
+    for path in inputs:
+        found: list[dict[int, int]] = [{} for _ in Index.KINDS]
+        rows = read_rows(path)
+        for row in progress.track(rows, None, "row", f"Reading {path}"):
+            for seen, overlaps in zip(found, index.find(row), strict=True):
+                for each in overlaps:
+                    seen.setdefault(each, row.number)
+        for file, total in totals.items():
+            _describe(config, index, path, file, total, found)
+
+
+def _describe(
+    config: Config,
+    index: Index,
+    path: str,
+    file: str,
+    total: int,
+    found: Sequence[dict[int, int]],
+) -> None:
+    """Prints which rows of an evaluation file another file contains."""
+    print(f"{file}: {total} rows, compared with {path}")
+    for kind, seen in zip(Index.KINDS, found, strict=True):
+        rows = [each for each in sorted(seen) if index.places[each][0] == file]
+        name = f"{config.ngram} {kind}" if kind == Index.KINDS[-1] else kind
+        print(f"  {name}: {len(rows)} ({len(rows) / max(total, 1):.1%})")
+        for each in rows[: config.num_examples]:
+            _, number, beginning = index.places[each]
+            print(f"    line {number} in line {seen[each]}: {beginning}")
+
+
+def command() -> None:
+    """Runs the script as a command."""
+    cli.run(main, Config)
+
+
+if __name__ == "__main__":
+    command()
