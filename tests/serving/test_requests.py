@@ -2,21 +2,21 @@
 
 import csv
 import json
+import types
 
 import numpy as np
 import pytest
 
 from serving import answer_files, answers, requests
 from serving.requests import Place, Source
-from serving.tasks import Answer
 from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify
-from serving.tasks.words import FillMask
+from serving.tasks.words import FillMask, NextSentence
 
 
 def read(path, kind, *columns, **changes):
     """Returns the requests of a file, and checks them as a task does."""
-    task = kind.__new__(kind)
+    task = kind(types.SimpleNamespace(settings={}))
     source = Source(paths=[str(path)], columns=columns, **changes)
     found = []
     for place, item in source.read(task):
@@ -41,9 +41,9 @@ def read(path, kind, *columns, **changes):
         (
             "a.tsv",
             "b\tc\n",
-            Answer,
+            NextSentence,
             ["2", "1"],
-            {"question": "c", "context": "b"},
+            {"text_a": "c", "text_b": "b"},
         ),
         ("a.csv", "words\nb c\n", Tag, [], {"words": ["b", "c"]}),
         ("a.csv", "w\nb c\n", Tag, ["w"], {"text": "b c"}),
