@@ -153,7 +153,4 @@ def test_what_has_no_labels_has_no_report(trained, tmp_path):
             "output_dir": tmp_path / "run",
         },
     )
-    assert (
-        "--report is not used by --task_name=embedding"
-        in done.error
-    )
+    assert "--report is not used by --task_name=embedding" in done.error
