@@ -338,8 +338,9 @@ def main(options: Config) -> None:
     if hasattr(model, "num_labels"):
         labels = modeling.load_labels(start, model.num_labels)
         former = task.get("labels")
+        is_list = isinstance(former, list) and labels not in (None, former)
         # Other names may be a user's own.
-        if labels and former and labels != former and {*labels} == {*former}:
+        if is_list and sorted(labels or ()) == sorted(map(str, former)):
             raise ValueError(
                 f"{folder_of(start)}: {model_folder.FILE} says that the model "
                 f"has the labels {former}, in this order, and another file "
