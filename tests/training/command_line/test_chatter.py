@@ -8,7 +8,8 @@ import pytest
 
 from tests import script_runner
 
-LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] ")
+# A table of figures follows its line, and is set in.
+LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")
 
 
 @pytest.fixture
