@@ -90,12 +90,6 @@ def _peak_memory_gib():
     return max(resource.getrusage(kind).ru_maxrss for kind in kinds) / 2**20
 
 
-def memory_of_children():
-    """Returns the most memory that a child that has ended held, as a note."""
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    return {"its MiB": peak / 2**10}
-
-
 def read_config(spec):
     """Returns the entries of --bert_config_file."""
     return json.loads(Path(spec["bert_config_file"]).read_text())

@@ -340,7 +340,7 @@ def main(options: Config) -> None:
         former = task.get("labels")
         is_list = isinstance(former, list) and labels not in (None, former)
         # Other names may be a user's own.
-        if is_list and sorted(labels or ()) == sorted(map(str, former)):
+        if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
             raise ValueError(
                 f"{folder_of(start)}: {model_folder.FILE} says that the model "
                 f"has the labels {former}, in this order, and another file "
