@@ -28,7 +28,7 @@ SCRIPTS = [
     "tools.search",
     "serve.py",
 ]
-# A group of flags stands once if at least so many scripts share it.
+# Scripts that must share a group of flags for the page to list it once.
 _SHARED = 3
 INTRODUCTION = """\
 # Flags

@@ -1,4 +1,4 @@
-"""What the site adds to the pages: the version, and the notebook as a page."""
+"""Adds the version and the notebook to the pages of the site."""
 
 import json
 from pathlib import Path

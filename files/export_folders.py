@@ -88,7 +88,7 @@ def reject(folder: Path, path: Path) -> Path:
         path: path of the export.
 
     Returns:
-        where it is now, in place of one that was rejected before.
+        its new path. An export that was rejected before is replaced.
     """
     rejected = _temporary(path)[-1]
     _remove(rejected)

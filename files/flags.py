@@ -38,7 +38,7 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 
 
 class Role(enum.Enum):
-    """What a flag's value means to a model that is there already.
+    """Class of a flag: how its value bears on a trained model.
 
     IDENTITY: what the weights were made for. A model's folder tells it where
         the flag is not given; a contradiction is an error.
@@ -59,7 +59,7 @@ class Role(enum.Enum):
 
 @dataclasses.dataclass(frozen=True)
 class _Flag:
-    """What a flag has besides its name, its type and its default."""
+    """Properties of a flag besides its name, its type and its default."""
 
     help: str
     role: Role | None = None

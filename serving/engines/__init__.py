@@ -50,7 +50,7 @@ class Engine(Protocol):
 
 
 class Runtime(NamedTuple):
-    """What runs the files of a format of exports.
+    """Runs the files of one format of exports.
 
     Attributes:
         file: the model's, in the folder of an export.
