@@ -41,7 +41,8 @@ def evaluate_export(
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
     # As it is served.
-    pads = any(kind.pads for kind in TASKS.get(task.options.head or "", ()))
+    kinds = TASKS.get(task.options.head or "", ())
+    pads = any(kind.pads for kind in kinds) and not task.options.unpads
     scores = {}
     for name, runtime in engines.RUNTIMES.items():
         if not Path(export_dir, runtime.file).is_file():
