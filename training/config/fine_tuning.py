@@ -157,11 +157,12 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         Raises:
             ValueError: there is not even one step.
         """
-        steps = int(num_examples / self.batch_size * self.num_train_epochs)
+        size = self.batch_sizes.final
+        steps = int(num_examples / size * self.num_train_epochs)
         if not steps:
             raise ValueError(
                 f"--num_train_epochs={self.num_train_epochs} of {num_examples} "
-                f"examples make no whole step of {self.batch_size} examples; "
+                f"examples make no whole step of {size} examples; "
                 "give a smaller --train_batch_size or more epochs"
             )
         return steps, int(steps * self.warmup_proportion)

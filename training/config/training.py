@@ -359,14 +359,10 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         }
 
     @property
-    def batch_size(self) -> int:
-        """Examples in one update, over all devices."""
-        return self.train_batch_size * self.gradient_accumulation_steps
-
-    @property
     def batch_sizes(self) -> BatchSizes:
         """Examples in each update, over all devices."""
-        return BatchSizes(self.batch_size)
+        size = self.train_batch_size * self.gradient_accumulation_steps
+        return BatchSizes(size)
 
     @property
     def unpads(self) -> bool:
