@@ -1,4 +1,4 @@
-"""Answers of an export of `run_squad.py --trim_padding`: no padding competes."""
+"""Answers of exports of `run_squad.py --trim_padding`, without padding."""
 
 import dataclasses
 
