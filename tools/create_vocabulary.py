@@ -68,31 +68,21 @@ class Config:
     given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def check_flags(config: Config) -> None:
-    """Refuses contradictory flags.
-
-    Raises:
-        ValueError: flags contradict each other.
-    """
-    if config.extend is None:
-        if config.num_new_words is not None:
-            raise ValueError("--num_new_words needs --extend, the vocabulary")
-        vocabulary.check_sizes(config.vocab_size, config.num_unused)
-        return
-    for name in ("vocab_size", "num_unused"):
-        if name in config.given_flags:
-            raise ValueError(
-                f"--{name} is for a new vocabulary; with --extend give "
-                "--num_new_words"
-            )
-
-
 def main(config: Config) -> None:
     """Counts the words, learns the vocabulary, writes it."""
     start = time.monotonic()
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    check_flags(config)
-    if config.extend:
+    if config.extend is None:
+        if config.num_new_words is not None:
+            raise ValueError("--num_new_words needs --extend, the vocabulary")
+        vocabulary.check_sizes(config.vocab_size, config.num_unused)
+    else:
+        for name in ("vocab_size", "num_unused"):
+            if name in config.given_flags:
+                raise ValueError(
+                    f"--{name} is for a new vocabulary; with --extend set "
+                    "--num_new_words"
+                )
         extended = tokenization.FullTokenizer(
             config.extend, config.do_lower_case
         )
@@ -119,10 +109,11 @@ def main(config: Config) -> None:
                 counts, config.vocab_size, config.num_unused
             )
         file.write("".join(f"{token}\n" for token in vocab).encode())
-    unknown = vocabulary.unknown_share(vocab, counts)
+    num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "
-        f"{time.monotonic() - start:.1f} s; {unknown:.3%} [UNK] in the input"
+        f"{time.monotonic() - start:.1f} s; {num_unknown / num_pieces:.3%} "
+        "[UNK] in the input"
     )
 
 
@@ -132,8 +123,8 @@ def describe_extension(
     """Describes the new words and the WordPieces that they save."""
     num_added = len(new) - len(old)
     num_replaced = sum(a != b for a, b in zip(old, new, strict=False))
-    before, after = (
-        vocabulary.num_pieces(vocab, counts) for vocab in (old, new)
+    (_, before), (_, after) = (
+        vocabulary.count_pieces(vocab, counts) for vocab in (old, new)
     )
     return (
         f"{num_replaced + num_added:,} new words: {num_replaced:,} in "

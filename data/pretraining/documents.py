@@ -120,9 +120,8 @@ class TextReader:
         Raises:
             ValueError: a line's word boundaries do not match it.
         """
-        lines = text_files.read_block(
-            block.path, block.start, block.end, dropped
-        )
+        path, start, end = block[:3]
+        lines = map(str.strip, text_files.read_lines(path, dropped, start, end))
         unknown = self.pieces["[UNK]"]
         for sentence in self._encode_lines(lines, block):
             if sentence:

@@ -7,7 +7,6 @@ any number of processes can make the parts, in any order.
 
 import contextlib
 import dataclasses
-import functools
 import itertools
 import operator
 import random
@@ -172,13 +171,13 @@ def _read_part(
         for block in blocks
     )
     if write:
-        is_chosen = functools.partial(
-            evaluation_set.is_held_out,
-            number,
-            fraction=options.eval_fraction,
-            seed=options.random_seed,
+        draw = options.eval_fraction, options.random_seed
+        lines = evaluation_set.hold_out(
+            lines,
+            lambda i: evaluation_set.is_held_out(number, i, *draw),
+            write,
+            counts,
         )
-        lines = evaluation_set.hold_out(lines, is_chosen, write, counts)
     yield from lines
     counts["num_dropped_bytes"] += dropped.total()
 

@@ -153,8 +153,7 @@ def _read_entries(input_file: StrPath) -> list[Any]:
             for number, line in text_files.read_numbered(path, is_quoted=True)
             if line.strip()
         ]
-    with text_files.open_binary(path) as file:
-        found = parse_json(file.read(), path, object)
+    found = text_files.read_json(path, object)
     return (
         found if isinstance(found, list) else field(found, "data", list, path)
     )
