@@ -1,8 +1,11 @@
 """Describes a corpus and its instances, and warns of likely mistakes."""
 
+from collections import Counter
 from collections.abc import Mapping
 
 from absl import logging
+
+from data.pretraining.documents import UNKNOWN
 
 CORPUS_COUNTS = (
     "num_tokens",
@@ -26,6 +29,22 @@ def log(corpus: Mapping[str, int]) -> None:
         f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
         f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
     )
+    if unknown_words := _unknown_words(corpus, 20):
+        logging.info(
+            "the commonest words that became [UNK]: %s",
+            ", ".join(
+                f"{name.removeprefix(UNKNOWN)} ({count:,})"
+                for name, count in unknown_words.items()
+            ),
+        )
+    equal = [
+        corpus.get(f"num_equal_{x}", 0) for x in ("sentences", "documents")
+    ]
+    if any(equal):
+        logging.info(
+            f"{equal[0]:,} sentences and {equal[1]:,} documents repeat an "
+            "earlier one of the same file (of large files, of the same 4 MB)"
+        )
     if num_documents == 1:
         logging.warning(
             "the input is one document, so random next sentences come from "
@@ -53,6 +72,20 @@ def log(corpus: Mapping[str, int]) -> None:
         logging.warning(
             f"dropped {dropped:,} bytes of the input that are not UTF-8"
         )
+
+
+def without_rare_words(counts: Mapping[str, int]) -> dict[str, int]:
+    """Returns counts with the 1,000 commonest of the words that became [UNK].
+
+    So a task's result stays small, whatever the language of its text.
+    """
+    others = {k: n for k, n in counts.items() if not k.startswith(UNKNOWN)}
+    return others | _unknown_words(counts, 1000)
+
+
+def _unknown_words(counts: Mapping[str, int], most: int) -> dict[str, int]:
+    found = {k: n for k, n in counts.items() if k.startswith(UNKNOWN)}
+    return dict(Counter(found).most_common(most))
 
 
 def log_next(counts: Mapping[str, int], which: str) -> None:

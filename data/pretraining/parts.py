@@ -15,7 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from data.io import records
-from data.pretraining import documents, evaluation_set, instances, manifest
+from data.pretraining import (
+    corpus_report,
+    documents,
+    evaluation_set,
+    instances,
+    manifest,
+)
 from data.pretraining.documents import Document, Pieces
 from data.pretraining.masking import shuffle
 from data.pretraining.options import InstanceOptions
@@ -89,7 +95,7 @@ def write_shards(task: Task) -> None:
                 previous = group
     result = {
         "shards": manifest.describe_shards(task.shards, writer.num_records),
-        "counts": counts,
+        "counts": corpus_report.without_rare_words(counts),
     }
     if held_out:
         result["held_out"] = records.measure_file(task.held_out_file)

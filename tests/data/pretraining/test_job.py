@@ -251,6 +251,20 @@ def test_report_warns_of_what_usually_goes_wrong(
     assert any(re.search(warning, line) for line in warnings(caplog))
 
 
+@pytest.mark.parametrize("num_shards", [1, 3])
+def test_report_counts_what_is_equal_and_unknown(
+    tmp_path, monkeypatch, caplog, num_shards
+):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 10**9)
+    path = tmp_path / "corpus.txt"
+    text = "The old harbor.\nA light \u1200\u1201 \u1200\u1201.\n"
+    path.write_text(f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2)
+    create(tmp_path, [path], num_shards=num_shards)
+    assert "9 sentences and 3 documents repeat an earlier one" in caplog.text
+    assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
+
+
 def warnings(caplog):
     records = caplog.get_records("call")
     return [each.getMessage() for each in records if each.levelname[0] == "W"]
