@@ -12,7 +12,7 @@ import collections
 import dataclasses
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from absl import logging
@@ -103,7 +103,16 @@ def main(config: Config) -> None:
             vocab = vocabulary.extend_vocabulary(
                 old, counts, config.num_new_words
             )
-            print(describe_extension(old, vocab, counts))
+            num_added = len(vocab) - len(old)
+            num_replaced = sum(a != b for a, b in zip(old, vocab, strict=False))
+            (_, before), (_, after) = (
+                vocabulary.count_pieces(each, counts) for each in (old, vocab)
+            )
+            print(
+                f"{num_replaced + num_added:,} new words: {num_replaced:,} in "
+                f"[unusedN] rows, {num_added:,} at the end; the input takes "
+                f"{after:,} WordPieces instead of {before:,}"
+            )
         else:
             vocab = vocabulary.learn_vocabulary(
                 counts, config.vocab_size, config.num_unused
@@ -114,22 +123,6 @@ def main(config: Config) -> None:
         f"{len(vocab):,} WordPieces written to {config.output_file} in "
         f"{time.monotonic() - start:.1f} s; {num_unknown / num_pieces:.3%} "
         "[UNK] in the input"
-    )
-
-
-def describe_extension(
-    old: Sequence[str], new: Sequence[str], counts: Mapping[str, int]
-) -> str:
-    """Describes the new words and the WordPieces that they save."""
-    num_added = len(new) - len(old)
-    num_replaced = sum(a != b for a, b in zip(old, new, strict=False))
-    (_, before), (_, after) = (
-        vocabulary.count_pieces(vocab, counts) for vocab in (old, new)
-    )
-    return (
-        f"{num_replaced + num_added:,} new words: {num_replaced:,} in "
-        f"[unusedN] rows, {num_added:,} at the end; the input takes {after:,} "
-        f"WordPieces instead of {before:,}"
     )
 
 

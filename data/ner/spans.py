@@ -83,7 +83,11 @@ def read(
         num_unknown += spans is None
         if spans is None and needs_spans:
             continue
-        places = find_words(text, split_words(text))
+        try:
+            places = find_words(text, split_words(text))
+        except ValueError as error:
+            # A --segmenter that changes the text, or fails.
+            raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
         # The span before, and the first word after it.

@@ -206,6 +206,13 @@ def test_damaged_files(tmp_path, content, message):
         [*spans.read(path, split_words, True)]
 
 
+def test_words_that_are_not_the_texts_are_an_error_of_its_line(tmp_path):
+    read(tmp_path, {"text": "Anna left", "entities": []})
+    path = tmp_path / "train.jsonl"
+    with pytest.raises(ValueError, match="line 1: .* the word 'anna' where"):
+        [*spans.read(path, lambda text: text.lower().split(), True)]
+
+
 def test_a_folder_of_sets(tmp_path):
     read(tmp_path, {"text": "", "label": []}, FORMS["doccano"])
     processor = reading.NerProcessor()
