@@ -22,8 +22,7 @@ from typing import Any, TextIO
 from files.atomic import is_remote
 from files.flags import is_on
 from files.json_files import parse_json
-from files.named_errors import named_errors
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 # Errors of file systems that cannot lock; then only another host's file counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)

@@ -18,8 +18,7 @@ from absl import logging
 
 from files.atomic import is_remote
 from files.json_files import parse_json
-from files.named_errors import named_errors
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 from files.patterns import find_matches
 
 # The path that stands for standard input.

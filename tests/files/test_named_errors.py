@@ -9,7 +9,7 @@ from data.io import records, text_files
 from data.io.tables import read_table
 from data.text import tokenization
 from files import atomic, json_files
-from files.named_errors import named_errors
+from files.paths import named_errors
 from modeling.checkpoints import labels
 
 # Can be opened; its first page cannot be read.
