@@ -230,7 +230,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if config.max_predictions_per_seq > config.max_seq_length:
         raise ValueError(
             f"--max_predictions_per_seq={config.max_predictions_per_seq} is "
-            f"more than --max_seq_length={config.max_seq_length}; give at most "
+            f"more than --max_seq_length={config.max_seq_length}; set at most "
             "that, and usually 15% of it"
         )
     if config.sentence_split is not None:

@@ -87,7 +87,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
             "(was it read from a file with other line ends?); leave it out"
         )
     if path.startswith("file:") and flag.kind in OUTPUTS:
-        raise ValueError(f"{flag}: give the path alone, without file://")
+        raise ValueError(f"{flag}: write the path without file://")
     if is_remote(path) and flag.kind in (Kind.RUN_FOLDER, Kind.EXPORT_FOLDER):
         raise ValueError(
             f"{flag} is not a path on this machine, where checkpoints and "
@@ -117,7 +117,7 @@ def _check_type(flag: PathFlag, path: str) -> None:
     if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
         raise ValueError(
             f"{flag} is a symbolic link, which an export would replace; "
-            "give the folder itself"
+            "use the folder itself"
         )
     if os.path.islink(path) and not os.path.exists(path):
         raise FileNotFoundError(

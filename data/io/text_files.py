@@ -200,7 +200,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     """
     if line.startswith(b"\x1f\x8b"):
         raise ValueError(
-            f"{path} is packed by gzip; give it a name that ends in .gz"
+            f"{path} is packed by gzip; use a name that ends in .gz"
         )
     # Every second byte of English in UTF-16 is zero, and of other scripts
     # those of blanks and line ends.

@@ -207,7 +207,7 @@ def field(
     # JSON's true is a Python int too.
     if type(value) is not kind:
         raise ValueError(
-            f"{where} has no {key!r} of type {kind.__name__}. Give a file in "
+            f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
             f"{layout}'s JSON layout. Received there: {str(mapping)[:80]!r}"
         )
     return value

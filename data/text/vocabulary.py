@@ -97,7 +97,7 @@ def learn_vocabulary(
         raise ValueError(
             f"--vocab_size={vocab_size} is too small: {len(reserved)} rows are "
             f"reserved, and each of {num_characters} characters takes two; "
-            f"give {len(reserved) + 2 * num_characters} or more"
+            f"set {len(reserved) + 2 * num_characters} or more"
         )
     # A WordPiece gets a row if it occurs `least_count` times. The right value
     # is near the count of the word at the rank of the wanted size.

@@ -126,7 +126,7 @@ def test_all_spellings_are_gold_answers(released):
     "changed, message",
     [
         ({"Answer": {}}, "test sets are published without answers"),
-        ({"Answer": None}, "no 'Answer' of type dict. Give .* TriviaQA's"),
+        ({"Answer": None}, "no 'Answer' of type dict. Use .* TriviaQA's"),
         ({"QuestionId": 3}, "no 'QuestionId' of type str"),
         ({"EntityPages": [{}]}, "no 'Filename' of type str"),
         ({"EntityPages": "a"}, "no 'EntityPages' of type list"),

@@ -127,7 +127,7 @@ HEADER = b"id,text\n"
         ),
         (
             gzip.compress(HEADER, mtime=0),
-            "a.csv is packed by gzip; give it a name",
+            "a.csv is packed by gzip; use a name that",
         ),
     ],
 )
