@@ -205,8 +205,12 @@ class Job:
                 if all(whole.values()):
                     return found, whole
             begun = manifest.read(path, {}, description)
-            manifest.check_version(self.manifest_file, found)
-            manifest.check_version(path, begun)
+            for file, contents in (self.manifest_file, found), (path, begun):
+                if contents and contents.get("version") != manifest.VERSION:
+                    raise ValueError(
+                        f"{file} records unfinished work of an earlier "
+                        "version, whose records differ"
+                    )
         except ValueError as error:
             raise ValueError(
                 f"{error}; use another --output_file, or remove "
