@@ -126,12 +126,7 @@ def create_as_original(
     gc.disable()
     # Opened first, so that an unwritable output is found before the work.
     with records.RecordWriter(output_files) as writer:
-        made = instances.create_training_instances(
-            input_files,
-            reader,
-            config,
-            functools.partial(progress.track, unit="document", label="Reading"),
-        )
+        made = instances.create_training_instances(input_files, reader, config)
         logging.info("The first instance:\n%s", made[0].describe(reader.pieces))
         encode = instances.InstanceEncoder(config)
         for instance in progress.track(made, len(made), "instance", "Writing"):
@@ -140,72 +135,6 @@ def create_as_original(
         len(made),
         f"written to {len(output_files)} file(s), {config.output_file}",
     )
-
-
-def check_output_file(output_file: str) -> None:
-    """Refuses an --output_file that cannot be made at scale.
-
-    Raises:
-        ValueError: it is several files, or remote.
-    """
-    if "," in output_file:
-        raise ValueError(
-            "--output_file takes one name with --num_processes, --num_shards "
-            f"and the like; shards get numbers. Received: {output_file}"
-        )
-    if is_remote(output_file):
-        raise ValueError(
-            f"--output_file={output_file}: --num_processes, "
-            "--num_shards and the like write to a local file system only, "
-            "so that unfinished work can resume; give a local path and copy "
-            "the shards"
-        )
-
-
-def find_boundary_files(config: Config, num_input_files: int) -> list[str]:
-    """Returns the files of --word_boundary_file, [] without it.
-
-    Raises:
-        ValueError: there is not one for each input file.
-        OSError: one is missing.
-    """
-    if not config.word_boundary_file:
-        return []
-    found = text_files.expand_patterns(
-        config.word_boundary_file, "word_boundary_file"
-    )
-    if len(found) != num_input_files:
-        raise ValueError(
-            f"--word_boundary_file names {len(found)} files for "
-            f"{num_input_files} input files; give one for each"
-        )
-    return found
-
-
-def create_runner(config: Config, beam_arguments: Sequence[str]) -> RunTasks:
-    """Returns what runs the tasks, as --pipeline says."""
-    if config.pipeline == "beam":
-        from data.io import beam_executor
-
-        return beam_executor.BeamExecutor(beam_arguments).run
-    num_processes = config.num_processes
-    return functools.partial(
-        workers.run, num_processes=1 if num_processes is None else num_processes
-    )
-
-
-def log_manifest(path: str, manifest: Mapping[str, Any]) -> None:
-    """Logs a manifest's statistics and the shards held out."""
-    for name, value in manifest["statistics"].items():
-        logging.info("%s: %.4g", name, value)
-    logging.info("manifest: %s", path)
-    for entry in manifest.get("eval_shards", ()):
-        logging.info(
-            "held out: %d instances in %s, crc32c %s",
-            entry["num_records"],
-            entry["path"],
-            entry["crc32c"],
-        )
 
 
 def create_at_scale(
@@ -220,9 +149,46 @@ def create_at_scale(
 
     Returns:
         (number of instances, words on the files that they are in).
+
+    Raises:
+        ValueError: --output_file is several files, or remote, or there is not
+            one boundary file for each input file.
+        OSError: a file is missing.
     """
-    check_output_file(config.output_file)
-    boundary_files = find_boundary_files(config, len(input_files))
+    output_file, boundary_files = config.output_file, list[str]()
+    if "," in output_file:
+        raise ValueError(
+            "--output_file takes one name with --num_processes, --num_shards "
+            f"and the like; shards get numbers. Received: {output_file}"
+        )
+    if is_remote(output_file):
+        raise ValueError(
+            f"--output_file={output_file}: --num_processes, "
+            "--num_shards and the like write to a local file system only, "
+            "so that unfinished work can resume; use a local path and copy "
+            "the shards"
+        )
+    if config.word_boundary_file:
+        boundary_files = text_files.expand_patterns(
+            config.word_boundary_file, "word_boundary_file"
+        )
+        if len(boundary_files) != len(input_files):
+            raise ValueError(
+                f"--word_boundary_file names {len(boundary_files)} files for "
+                f"{len(input_files)} input files; name one for each"
+            )
+    run: RunTasks
+    if config.pipeline == "beam":
+        from data.io import beam_executor
+
+        run = beam_executor.BeamExecutor(beam_arguments).run
+    else:
+        number = 1 if config.num_processes is None else config.num_processes
+        run = functools.partial(workers.run, num_processes=number)
+    options = {
+        field.name: getattr(config, field.name)
+        for field in dataclasses.fields(InstanceOptions)
+    }
     job = Job(
         documents.TextOptions(
             config.vocab_file,
@@ -230,33 +196,26 @@ def create_at_scale(
             config.sentence_split or "",
             config.segmenter or "",
         ),
-        InstanceOptions(
-            **{
-                field.name: getattr(config, field.name)
-                for field in dataclasses.fields(InstanceOptions)
-            }
-        ),
+        InstanceOptions(**options),
         tuple(input_files),
         tuple(boundary_files),
-        config.output_file,
+        output_file,
         config.num_shards or 0,
     )
-    manifest, is_new = job.create_shards(
-        create_runner(config, beam_arguments),
-        lambda iterable, total, label: progress.track(
-            iterable, total, "task", label
-        ),
-        lambda line, is_warning: logging.log(
-            logging.WARNING if is_warning else logging.INFO, line
-        ),
-    )
-    log_manifest(job.manifest_file, manifest)
+    manifest, is_new = job.create_shards(run)
+    for name, value in manifest["statistics"].items():
+        logging.info("%s: %.4g", name, value)
+    logging.info("manifest: %s", job.manifest_file)
+    for entry in manifest.get("eval_shards", ()):
+        logging.info(
+            "held out: %d instances in %s, crc32c %s",
+            *(entry["num_records"], entry["path"], entry["crc32c"]),
+        )
     verb = "written to" if is_new else "already made in"
     num_shards = len(manifest["shards"])
     return (
         manifest["statistics"]["num_instances"],
-        f"{verb} {num_shards} file(s), "
-        f"{config.output_file}-*-of-{num_shards:05d}",
+        f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
 
 
@@ -271,7 +230,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if config.max_predictions_per_seq > config.max_seq_length:
         raise ValueError(
             f"--max_predictions_per_seq={config.max_predictions_per_seq} is "
-            f"more than --max_seq_length={config.max_seq_length}; give at most "
+            f"more than --max_seq_length={config.max_seq_length}; set at most "
             "that, and usually 15% of it"
         )
     if config.sentence_split is not None:

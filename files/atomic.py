@@ -16,8 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import IO, Any
 
 from files import json_files
-from files.named_errors import named_errors
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 
 def is_remote(path: StrPath) -> bool:

@@ -28,7 +28,7 @@ def check(export_dir: StrPath) -> None:
         if not _is_ours(path):
             raise ValueError(
                 f"--export_dir={path} exists and is not an export that can be "
-                f"replaced, which has a {manifests.EXPORT}; remove it, or give "
+                f"replaced, which has a {manifests.EXPORT}; remove it, or use "
                 "a new folder"
             )
         # An empty list does not name itself.
@@ -37,7 +37,7 @@ def check(export_dir: StrPath) -> None:
             if name not in listed:
                 raise ValueError(
                     f"--export_dir={path} holds {name}, which is not a part "
-                    "of the export there; move it away, or give a new folder"
+                    "of the export there; move it away, or use a new folder"
                 )
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):

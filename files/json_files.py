@@ -9,8 +9,7 @@ import math
 import os
 from typing import Any, NoReturn
 
-from files.named_errors import named_errors
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 
 def read_json(path: StrPath, kind: type = dict) -> Any:

@@ -22,8 +22,7 @@ from typing import Any, TextIO
 from files.atomic import is_remote
 from files.flags import is_on
 from files.json_files import parse_json
-from files.named_errors import named_errors
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 # Errors of file systems that cannot lock; then only another host's file counts.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
@@ -92,7 +91,7 @@ def _acquire(path: str, name: str) -> TextIO:
             if is_locked is False:
                 raise BlockingIOError(
                     f"{name} is in use by {_describe(_read_owner(file))}; "
-                    "wait for it to end, or give another path"
+                    "wait for it to end, or use another path"
                 )
             # Otherwise the previous owner removed it between the lines above.
             if _is_at(path, file):
@@ -156,7 +155,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
             f"{name} needs the name {path} for its lock, but there is another "
-            "file of that name; rename that file, or give another path"
+            "file of that name; rename that file, or use another path"
         )
     owner = _read_owner(file)
     host, kernel = socket.gethostname(), _kernel(file)

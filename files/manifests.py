@@ -57,7 +57,7 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
         raise ValueError(
             f"{where}: {os.fspath(folder)} holds {', '.join(foreign)}, which "
             f"{WEIGHTS} there does not list as written by an earlier run; move "
-            "them away, or give another place"
+            "them away, or use another place"
         )
 
 
@@ -78,7 +78,7 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
     if left := _existing(folder, ours.difference(names)):
         raise ValueError(
             f"{os.fspath(folder)} holds a model with {', '.join(left)}, which "
-            "the new one does not have; move it away, or give another folder"
+            "the new one does not have; move it away, or use another folder"
         )
 
 

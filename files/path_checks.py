@@ -87,7 +87,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
             "(was it read from a file with other line ends?); leave it out"
         )
     if path.startswith("file:") and flag.kind in OUTPUTS:
-        raise ValueError(f"{flag}: give the path alone, without file://")
+        raise ValueError(f"{flag}: write the path without file://")
     if is_remote(path) and flag.kind in (Kind.RUN_FOLDER, Kind.EXPORT_FOLDER):
         raise ValueError(
             f"{flag} is not a path on this machine, where checkpoints and "
@@ -117,7 +117,7 @@ def _check_type(flag: PathFlag, path: str) -> None:
     if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
         raise ValueError(
             f"{flag} is a symbolic link, which an export would replace; "
-            "give the folder itself"
+            "use the folder itself"
         )
     if os.path.islink(path) and not os.path.exists(path):
         raise FileNotFoundError(
@@ -165,10 +165,6 @@ class _Place:
     def kind(self) -> Kind:
         return self.flag.kind
 
-    @property
-    def is_output(self) -> bool:
-        return self.kind in OUTPUTS
-
     def __str__(self) -> str:
         path = "" if self.path == self.flag.value else f" ({self.path})"
         return f"{self.flag}{path}"
@@ -187,9 +183,11 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
                 if outer is inner:
                     continue
                 # Equal places are compared twice; let the output be first.
-                if depth == 0 and inner.is_output:
+                if depth == 0 and inner.kind in OUTPUTS:
                     _check_equal(inner, outer)
-                elif depth and (inner.is_output or outer.is_output):
+                elif depth and (
+                    not {inner.kind, outer.kind}.isdisjoint(OUTPUTS)
+                ):
                     _check_inside(inner, outer, is_direct=depth == 1)
     for output in places:
         if output.kind is Kind.OUTPUT_FILES and not is_remote(output.path):
@@ -213,7 +211,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
             f"{inner} is inside {outer}: {reason}; use another path"
         )
 
-    is_input = not inner.is_output
+    is_input = inner.kind not in OUTPUTS
     if Kind.EXPORT_FOLDER in (inner.kind, outer.kind):
         if outer.kind is Kind.DATA_FOLDER:
             return
@@ -248,7 +246,7 @@ def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
         if _SHARD.fullmatch(path[len(output.path) :])
     }
     for place in places:
-        if not place.is_output and not parts.isdisjoint(place.lineage):
+        if place.kind not in OUTPUTS and not parts.isdisjoint(place.lineage):
             raise ValueError(
                 f"{place} has the name of a part of {output}, which could "
                 "replace it; use another path"

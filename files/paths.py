@@ -1,8 +1,10 @@
-"""Kinds of paths that flags name."""
+"""Kinds of paths that flags name, and errors that name a path."""
 
+import contextlib
 import dataclasses
 import enum
 import os
+from collections.abc import Iterator
 
 StrPath = str | os.PathLike[str]
 
@@ -76,3 +78,22 @@ def named_folders(value: str) -> list[tuple[str, str]]:
         is_named = separator and not os.path.exists(part)
         found.append((name, folder) if is_named else ("", part))
     return found
+
+
+@contextlib.contextmanager
+def named_errors(path: StrPath) -> Iterator[None]:
+    """Adds a file's name to system errors that lack one.
+
+    Errors of opening name the file; those of reading and writing do not.
+
+    Raises:
+        OSError: the block's error, with its number and kind.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno is not None:
+            raise OSError(
+                error.errno, error.strerror, os.fspath(path)
+            ) from error
+        raise

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from data.io import tables
-from files.named_errors import named_errors
+from files.paths import named_errors
 
 if TYPE_CHECKING:
     from serving.tasks.base import TextTask

@@ -35,13 +35,10 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         str(tmp_path / "out"),
         num_shards,
     )
-    reported = []
     manifest, _ = job.create_shards(
-        run or functools.partial(workers.run, num_processes=num_processes),
-        lambda iterable, total, label: iterable,
-        lambda line, is_warning: reported.append((line, is_warning)),
+        run or functools.partial(workers.run, num_processes=num_processes)
     )
-    return manifest, reported
+    return manifest
 
 
 def digests(manifest):

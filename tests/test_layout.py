@@ -104,6 +104,8 @@ def test_training_takes_only_records_from_data():
     records = (
         "data.io.feature_specs",
         "data.io.record_checks",
+        "data.io.records",
+        "data.io.text_files",
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",
         "data.pretraining.filled_masks",

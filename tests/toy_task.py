@@ -1,7 +1,8 @@
 """A task small enough to train in a test, without a script or files."""
 
 import modeling
-from data.io import feature_specs, tfrecords
+from data.io import feature_specs
+from data.io.records import encode_example
 from modeling import losses
 from training import task
 from training.config import FineTuningConfig
@@ -40,7 +41,7 @@ class ToyTask(task.Task):
         for number in examples:
             length = self.length(number)
             padding = [0] * (self.max_seq_length - length)
-            yield tfrecords.encode_example(
+            yield encode_example(
                 {
                     "input_ids": [number] * length + padding,
                     "input_mask": [1] * length + padding,

@@ -8,16 +8,14 @@ their words, lower-cased, without punctuation. Only the evaluation files are
 held in memory; the others may have any size.
 """
 
-import csv
 import dataclasses
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from data.io import text_files
+from data.io import tables, text_files
 from files import progress
 from files.flags import flag
-from files.json_files import parse_json
 from files.paths import Kind
 from training.command_line import cli
 
@@ -32,8 +30,8 @@ class Config:
 
     input_file: str = flag(
         ...,
-        "Training files or corpora, comma-separated: .csv, .jsonl, or lines of "
-        "text or of tab-separated cells.",
+        "Training files or corpora, comma-separated: .csv, .jsonl, .parquet, "
+        "or lines of text or of tab-separated cells; .gz too.",
         kind=Kind.INPUT_FILES,
     )
     eval_file: str = flag(
@@ -61,22 +59,21 @@ def read_rows(path: str) -> Iterator[Row]:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a line is not JSON; the message names it.
+        ValueError: a row is malformed; the message names its line.
     """
-    lines = text_files.read_lines(path)
-    name = path.removesuffix(".gz")
-    cells: Iterator[Sequence[Any]] = (line.split("\t") for line in lines)
-    if name.endswith(".csv"):
-        cells = csv.reader(lines)
-    elif name.endswith(".jsonl"):
-        cells = (
-            [*parse_json(line, f"{path}, line {number}").values()]
-            for number, line in enumerate(lines, start=1)
-        )
-    for number, row in enumerate(cells, start=1):
+    if tables.form_of(path) in ("csv", "jsonl", "parquet"):
+        rows: Iterable[tuple[int, Any]] = tables.read_rows(path)
+    else:
+        # Lines may have different numbers of cells, and quotes are ordinary
+        # characters, as in GLUE's files.
+        lines = enumerate(text_files.read_lines(path), start=1)
+        rows = ((n, dict(enumerate(line.split("\t")))) for n, line in lines)
+    for number, row in rows:
+        if isinstance(row, ValueError):
+            raise ValueError(f"{path}, line {number}: {row}")
         found = [
             tuple(_WORD.findall(cell.lower()))
-            for cell in row
+            for cell in row.values()
             if isinstance(cell, str)
         ]
         if texts := [words for words in found if len(words) >= _FEWEST_WORDS]:

@@ -14,16 +14,16 @@ import functools
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from absl import logging
 
+from data.io import text_files
 from data.squad.reading import field
 from files import progress
 from files.atomic import atomic_open
 from files.flags import flag
-from files.json_files import read_json
 from files.paths import Kind
 from training.command_line import cli
 
@@ -34,7 +34,7 @@ class Config:
 
     input_file: str = flag(
         ...,
-        "TriviaQA's questions, such as qa/wikipedia-train.json.",
+        "TriviaQA's questions, such as qa/wikipedia-train.json; .gz too.",
         kind=Kind.INPUT_FILE,
     )
     evidence_dir: str = flag(
@@ -75,108 +75,77 @@ class Passage(NamedTuple):
     has_answer: bool
 
 
-class TriviaQA:
-    """The questions of --input_file, each with its documents.
+def create_passages(
+    question: dict[str, Any], where: str, config: Config, missing: list[str]
+) -> Iterator[Passage]:
+    """Yields a question's passages, one for each of its documents.
 
-    Attributes:
-        num_missing: number of documents without a file, so far.
+    Args:
+        question: an entry of TriviaQA's "Data".
+        where: its file and place, for messages.
+        config: the flags.
+        missing: list to which the names of documents without a file are added.
 
     Raises:
-        OSError: the file cannot be read.
-        ValueError: it is not TriviaQA's.
+        OSError: a document cannot be read.
+        ValueError: the question is not in TriviaQA's layout.
     """
-
-    def __init__(self, config: Config) -> None:
-        self._config = config
-        self._beginning = re.compile(
-            rf"\s*(?:\S+\s+){{0,{config.max_num_words - 1}}}\S+"
-        )
-        path = config.input_file
-        self._questions = _field(read_json(path), "Data", list, path)
-        self.num_missing = 0
-
-    def __len__(self) -> int:
-        """Returns the number of questions."""
-        return len(self._questions)
-
-    def passages(self) -> Iterator[list[Passage]]:
-        """Yields the passages of each question.
-
-        Raises:
-            OSError: a document cannot be read.
-            ValueError: a question is not in TriviaQA's layout.
-        """
-        for number, question in enumerate(self._questions):
-            where = f"{self._config.input_file}: Data[{number}]"
-            answer = _field(question, "Answer", dict, where)
-            spellings = _spellings(answer, where)
-            yield [
-                self._passage(question, spellings, title, name, text, where)
-                for title, name, text in self._documents(question, where)
-            ]
-
-    def _documents(
-        self, question: dict[str, Any], where: str
-    ) -> Iterator[tuple[str, str, str]]:
-        """Yields the title, the name and the beginning of each document."""
-        for kind, folder in _FOLDERS.items():
-            for document in _listed(question, kind, where):
-                name = _field(document, "Filename", str, where)
-                root = os.path.join(self._config.evidence_dir, folder)
-                path = os.path.normpath(os.path.join(root, name))
-                if not path.startswith(os.path.join(root, "")):
-                    raise ValueError(
-                        f"{where}: the document {name!r} is not in {root}"
-                    )
-                try:
-                    with open(path, encoding="utf-8", errors="replace") as file:
-                        text = file.read()
-                except FileNotFoundError:
-                    self.num_missing += 1
-                    continue
-                except ValueError:
-                    raise ValueError(
-                        f"{where}: the document {name!r} has a name that no "
-                        "file can have"
-                    ) from None
-                if beginning := self._beginning.match(text):
-                    title = document.get("Title") or name
-                    yield str(title), name, beginning.group().lstrip()
-
-    def _passage(
-        self,
-        question: dict[str, Any],
-        spellings: Sequence[str],
-        title: str,
-        name: str,
-        text: str,
-        where: str,
-    ) -> Passage:
-        # Find the first of any spelling, as whole words, ignoring case. Prefer
-        # the longer of two that begin at the same place.
-        patterns = [
-            r"\s+".join(map(re.escape, each.split()))
-            for each in sorted(spellings, key=len, reverse=True)
-        ]
-        match = re.search(
-            rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", text, re.IGNORECASE
-        )
+    spellings = _spellings(_field(question, "Answer", dict, where), where)
+    # Find the first of any spelling, as whole words, ignoring case. Prefer the
+    # longer of two that begin at the same place.
+    patterns = [
+        r"\s+".join(map(re.escape, each.split()))
+        for each in sorted(spellings, key=len, reverse=True)
+    ]
+    answer = re.compile(
+        rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE
+    )
+    for title, name, text in _read_documents(question, where, config, missing):
+        match = answer.search(text)
         answers = [{"text": each, "answer_start": -1} for each in spellings]
-        if self._config.for_training:
+        if config.for_training:
             answers = []
             if match:
-                answers = [
-                    {"text": match.group(), "answer_start": match.start()}
-                ]
+                found = {"text": match.group(), "answer_start": match.start()}
+                answers.append(found)
         qa = {
             "id": f"{_field(question, 'QuestionId', str, where)}--{name}",
             "question": _field(question, "Question", str, where),
             "answers": answers,
         }
         paragraph = {"context": text, "qas": [qa]}
-        return Passage(
-            {"title": title, "paragraphs": [paragraph]}, match is not None
-        )
+        entry = {"title": title, "paragraphs": [paragraph]}
+        yield Passage(entry, match is not None)
+
+
+def _read_documents(
+    question: dict[str, Any], where: str, config: Config, missing: list[str]
+) -> Iterator[tuple[str, str, str]]:
+    """Yields the title, the name and the beginning of each document."""
+    words = rf"\s*(?:\S+\s+){{0,{config.max_num_words - 1}}}\S+"
+    for kind, folder in _FOLDERS.items():
+        for document in _listed(question, kind, where):
+            name = _field(document, "Filename", str, where)
+            root = os.path.join(config.evidence_dir, folder)
+            path = os.path.normpath(os.path.join(root, name))
+            if not path.startswith(os.path.join(root, "")):
+                raise ValueError(
+                    f"{where}: the document {name!r} is not in {root}"
+                )
+            try:
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    text = file.read()
+            except FileNotFoundError:
+                missing.append(name)
+                continue
+            except ValueError:
+                raise ValueError(
+                    f"{where}: the document {name!r} has a name that no "
+                    "file can have"
+                ) from None
+            if beginning := re.match(words, text):
+                title = document.get("Title") or name
+                yield str(title), name, beginning.group().lstrip()
 
 
 def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
@@ -202,15 +171,23 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def write_squad(
-    questions: Iterable[list[Passage]], config: Config
-) -> tuple[int, int]:
-    """Writes SQuAD's JSON; returns the numbers of passages written and read."""
+def main(config: Config) -> None:
+    """Reads the questions and writes those that can be used."""
+    if os.path.exists(config.output_file):
+        raise FileExistsError(
+            f"--output_file={config.output_file} already exists; remove it or "
+            "use another path"
+        )
+    path, missing = config.input_file, list[str]()
+    questions = _field(text_files.read_json(path), "Data", list, path)
     num_written = num_passages = 0
     with atomic_open(config.output_file) as file:
         file.write(b'{"version": "1.1", "data": [')
-        for passages in questions:
-            for passage in passages:
+        for number, question in enumerate(
+            progress.track(questions, len(questions), "question", "Reading")
+        ):
+            where = f"{path}: Data[{number}]"
+            for passage in create_passages(question, where, config, missing):
                 num_passages += 1
                 if config.for_training and not passage.has_answer:
                     continue
@@ -222,29 +199,14 @@ def write_squad(
             what = "holds an answer to" if num_passages else "belongs to"
             raise ValueError(
                 f"no document in --evidence_dir={config.evidence_dir} {what} "
-                f"the questions of {config.input_file}; use the folder that "
-                "holds TriviaQA's folders wikipedia and web"
+                f"the questions of {path}; use the folder that holds "
+                "TriviaQA's folders wikipedia and web"
             )
-    return num_written, num_passages
-
-
-def main(config: Config) -> None:
-    """Reads the questions and writes those that can be used."""
-    if os.path.exists(config.output_file):
-        raise FileExistsError(
-            f"--output_file={config.output_file} already exists; remove it or "
-            "give another path"
-        )
-    questions = TriviaQA(config)
-    tracked = progress.track(
-        questions.passages(), len(questions), "question", "Reading"
-    )
-    num_written, num_passages = write_squad(tracked, config)
-    if questions.num_missing:
+    if missing:
         logging.warning(
             "Documents that are not in %s: %d",
             config.evidence_dir,
-            questions.num_missing,
+            len(missing),
         )
     print(
         f"{num_written:,} of {num_passages:,} passages written to "

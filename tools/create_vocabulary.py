@@ -12,7 +12,7 @@ import collections
 import dataclasses
 import itertools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from absl import logging
@@ -68,31 +68,21 @@ class Config:
     given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-def check_flags(config: Config) -> None:
-    """Refuses contradictory flags.
-
-    Raises:
-        ValueError: flags contradict each other.
-    """
-    if config.extend is None:
-        if config.num_new_words is not None:
-            raise ValueError("--num_new_words needs --extend, the vocabulary")
-        vocabulary.check_sizes(config.vocab_size, config.num_unused)
-        return
-    for name in ("vocab_size", "num_unused"):
-        if name in config.given_flags:
-            raise ValueError(
-                f"--{name} is for a new vocabulary; with --extend give "
-                "--num_new_words"
-            )
-
-
 def main(config: Config) -> None:
     """Counts the words, learns the vocabulary, writes it."""
     start = time.monotonic()
     input_files = text_files.expand_patterns(config.input_file, "input_file")
-    check_flags(config)
-    if config.extend:
+    if config.extend is None:
+        if config.num_new_words is not None:
+            raise ValueError("--num_new_words needs --extend, the vocabulary")
+        vocabulary.check_sizes(config.vocab_size, config.num_unused)
+    else:
+        for name in ("vocab_size", "num_unused"):
+            if name in config.given_flags:
+                raise ValueError(
+                    f"--{name} is for a new vocabulary; with --extend set "
+                    "--num_new_words"
+                )
         extended = tokenization.FullTokenizer(
             config.extend, config.do_lower_case
         )
@@ -113,32 +103,26 @@ def main(config: Config) -> None:
             vocab = vocabulary.extend_vocabulary(
                 old, counts, config.num_new_words
             )
-            print(describe_extension(old, vocab, counts))
+            num_added = len(vocab) - len(old)
+            num_replaced = sum(a != b for a, b in zip(old, vocab, strict=False))
+            (_, before), (_, after) = (
+                vocabulary.count_pieces(each, counts) for each in (old, vocab)
+            )
+            print(
+                f"{num_replaced + num_added:,} new words: {num_replaced:,} in "
+                f"[unusedN] rows, {num_added:,} at the end; the input takes "
+                f"{after:,} WordPieces instead of {before:,}"
+            )
         else:
             vocab = vocabulary.learn_vocabulary(
                 counts, config.vocab_size, config.num_unused
             )
         file.write("".join(f"{token}\n" for token in vocab).encode())
-    unknown = vocabulary.unknown_share(vocab, counts)
+    num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
     print(
         f"{len(vocab):,} WordPieces written to {config.output_file} in "
-        f"{time.monotonic() - start:.1f} s; {unknown:.3%} [UNK] in the input"
-    )
-
-
-def describe_extension(
-    old: Sequence[str], new: Sequence[str], counts: Mapping[str, int]
-) -> str:
-    """Describes the new words and the WordPieces that they save."""
-    num_added = len(new) - len(old)
-    num_replaced = sum(a != b for a, b in zip(old, new, strict=False))
-    before, after = (
-        vocabulary.num_pieces(vocab, counts) for vocab in (old, new)
-    )
-    return (
-        f"{num_replaced + num_added:,} new words: {num_replaced:,} in "
-        f"[unusedN] rows, {num_added:,} at the end; the input takes {after:,} "
-        f"WordPieces instead of {before:,}"
+        f"{time.monotonic() - start:.1f} s; {num_unknown / num_pieces:.3%} "
+        "[UNK] in the input"
     )
 
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
-from data.io import tfrecords
+from data.io import records
 from files import json_files
 from files.atomic import is_remote, write_json
 from training import model_checks
@@ -70,7 +70,7 @@ class Inputs:
             if checksum is None or changed > time:
                 if key not in self._known:
                     logging.info("Reading %s for its checksum", file)
-                    measured = tfrecords.measure_file(file)
+                    measured = records.measure_file(file)
                     self._known[key] = measured["crc32c"]
                 checksum = self._known[key]
             found.append([*key[:2], checksum])

@@ -10,6 +10,7 @@ from absl import logging
 
 import modeling
 from data.io import feature_specs, record_checks, tfrecords
+from data.io.text_files import expand_patterns
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text import casing
@@ -135,7 +136,7 @@ def find_records(
             there is no tokenizer.
         OSError: a file is missing.
     """
-    files = tfrecords.expand_patterns(getattr(config, name), name)
+    files = expand_patterns(getattr(config, name), name)
     logging.info("*** Input Files ***")
     for file in files:
         logging.info("  %s", file)

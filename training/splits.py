@@ -10,6 +10,7 @@ import tensorflow as tf
 from absl import logging
 
 from data.io import feature_specs, tfrecords
+from data.io.records import RecordWriter
 from files import progress, run_files
 from modeling.config import BertConfig
 from training import fingerprints
@@ -71,7 +72,7 @@ class Splits:
         path = os.path.join(self._folder, f"{name}.tf_record")
         records = self._task.encode(name, examples)
         checksum = 0
-        with tfrecords.RecordWriter([path]) as writer:
+        with RecordWriter([path]) as writer:
             for record in progress.track(records, None, "record", "Writing"):
                 writer.write(record)
                 checksum += zlib.crc32(record)

@@ -47,7 +47,7 @@ class Row(list):
         except IndexError:
             raise ValueError(
                 f"{self.where}: column {column + 1} is needed, but the line "
-                f"has {len(self)} tab-separated columns. Give the task's own "
+                f"has {len(self)} tab-separated columns. Use the task's own "
                 f"file, with its columns unchanged. Received: "
                 f"{'<TAB>'.join(self)[:80]!r}"
             ) from None

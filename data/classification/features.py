@@ -218,6 +218,24 @@ def _create_features(
     )
 
 
+def join_inputs(
+    parts: Iterable[ClassificationFeatures], label_id: Any
+) -> ClassificationFeatures:
+    """Returns the features of an example of several inputs, one by one.
+
+    Args:
+        parts: the inputs of one length; their labels do not count.
+        label_id: the example's label.
+    """
+    joined = ClassificationFeatures([], [], [], label_id)
+    for part in parts:
+        joined.input_ids += part.input_ids
+        joined.input_mask += part.input_mask
+        joined.segment_ids += part.segment_ids
+        joined.is_cut |= part.is_cut
+    return joined
+
+
 def create_windows(
     examples: Iterable[InputExample],
     label_list: Sequence[str] | None,

@@ -13,6 +13,7 @@ from data.classification.features import (
     convert_single_example,
     count_cut,
     encode_classification_features,
+    join_inputs,
 )
 from data.classification.table_task import TableOptions, TableProcessor
 from data.text.tokenization import FullTokenizer
@@ -56,12 +57,14 @@ def check(options: Any) -> None:
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    """Returns options whose columns have these names where none were given."""
-    default, fields = TableOptions(), ("text_column", "text_b_column")
+    """Returns options with these columns where the user named none."""
+    default, given = TableOptions(), getattr(options, "given_flags", ())
+    fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {
         field: name
-        for field, name in zip((*fields, "label_column"), names, strict=True)
-        if getattr(options, field) == getattr(default, field)
+        for field, name in zip(fields, names, strict=True)
+        if field not in given
+        and getattr(options, field) == getattr(default, field)
     }
     return dataclasses.replace(options, output_mode="regression", **changes)
 
@@ -121,14 +124,15 @@ class RankingProcessor(TableProcessor):
 class PairProcessor(TableProcessor):
     """Reads rows of two texts, and their score if the table has the column.
 
-    Without scores, each row's texts are close to each other.
+    Without scores, each row's texts are close to each other. A column that the
+    user named must be there.
     """
-
-    may_lack_labels = True
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         columns = "text", "text_b", "score"
-        super().__init__(data_dir, _with_columns(options, *columns))
+        options = _with_columns(options, *columns)
+        super().__init__(data_dir, options)
+        self.may_lack_labels = options.label_column == "score"
 
     def has_scores(self, split: str) -> bool:
         """Returns whether the examples of a split have scores."""
@@ -175,23 +179,18 @@ def create_pair_features(
     for index, (example, score) in enumerate(
         zip(examples, labels, strict=True)
     ):
-        first, second = (
+        texts = (
             convert_single_example(
                 2 * index + place,
-                InputExample(example.guid, text or "", label="0"),
-                ["0"],
+                InputExample(example.guid, text or ""),
+                None,
                 max_seq_length,
                 tokenizer,
             )
             for place, text in enumerate((example.text_a, example.text_b))
         )
-        yield ClassificationFeatures(
-            first.input_ids + second.input_ids,
-            first.input_mask + second.input_mask,
-            first.segment_ids + second.segment_ids,
-            None if score is None else float(score) / unit,
-            first.is_cut or second.is_cut,
-        )
+        label_id = None if score is None else float(score) / unit
+        yield join_inputs(texts, label_id)
 
 
 def encode_pairs(

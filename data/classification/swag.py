@@ -12,6 +12,7 @@ from data.classification.features import (
     ClassificationFeatures,
     InputExample,
     convert_single_example,
+    join_inputs,
 )
 from data.io.sets import SetReader, find_set_file
 from data.io.tables import read_table
@@ -106,7 +107,7 @@ def create_features(
         ValueError: max_seq_length is too small.
     """
     for ex_index, example in enumerate(examples):
-        choices = [
+        choices = (
             convert_single_example(
                 ex_index * NUM_CHOICES + i,
                 InputExample(
@@ -120,14 +121,8 @@ def create_features(
                 tokenizer,
             )
             for i, ending in enumerate(example.endings)
-        ]
-        yield ClassificationFeatures(
-            [value for choice in choices for value in choice.input_ids],
-            [value for choice in choices for value in choice.input_mask],
-            [value for choice in choices for value in choice.segment_ids],
-            example.label or 0,
-            any(choice.is_cut for choice in choices),
         )
+        yield join_inputs(choices, example.label or 0)
 
 
 def describe_example(example: SwagExample) -> dict[str, str]:

@@ -5,12 +5,10 @@ L = layers, N = tokens of a text, W = width of a vector.
 
 import contextlib
 import os
-import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 
@@ -125,27 +123,25 @@ def npz_writer(
     ):
         folder = os.path.dirname(path) or "."
         os.makedirs(folder, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder) as values:
-        with atomic_open(path) as output:
-            yield write
-            arrays: dict[str, np.ndarray] = {
-                "tokens": np.array(tokens_of_all, np.str_),
-                "offsets": np.array(offsets, np.int64),
-                "layers": np.array(layer_names),
-            }
-            if pooled_of_all:
-                arrays["pooled"] = np.stack(pooled_of_all)
-            shape = (len(tokens_of_all), len(layer_names), width)
-            header = {"descr": "<f4", "fortran_order": False, "shape": shape}
-            with zipfile.ZipFile(output, "w") as archive:
-                with archive.open("values.npy", "w", force_zip64=True) as npy:
-                    # NumPy's format, from a file of the values.
-                    np.lib.format.write_array_header_1_0(npy, header)
-                    values.seek(0)
-                    shutil.copyfileobj(values, npy)
-                for name, array in arrays.items():
-                    with archive.open(f"{name}.npy", "w") as npy:
-                        np.lib.format.write_array(npy, array)
+    with (
+        tempfile.TemporaryFile(dir=folder) as values,
+        atomic_open(path) as output,
+    ):
+        yield write
+        values.flush()
+        shape = (len(tokens_of_all), len(layer_names), width)
+        arrays: dict[str, Any] = {
+            # An empty file cannot be mapped.
+            "values": np.memmap(values, "<f4", "r", shape=shape)
+            if tokens_of_all
+            else np.zeros(shape, "<f4"),
+            "tokens": np.array(tokens_of_all, np.str_),
+            "offsets": np.array(offsets, np.int64),
+            "layers": np.array(layer_names),
+        }
+        if pooled_of_all:
+            arrays["pooled"] = np.stack(pooled_of_all)
+        np.savez(output, **arrays)
 
 
 @contextlib.contextmanager

@@ -114,7 +114,8 @@ def read_rows(
 
     Yields:
         (number, {column: cell}), of the columns to read that the row has; all
-        of JSON. Plain text has the one column `text`.
+        of JSON, or if no columns are named. Plain text has the one column
+        `text`.
 
     Raises:
         OSError: the file cannot be read.
@@ -131,10 +132,9 @@ def read_rows(
         is_json = first and str(first[1]).lstrip().startswith("{")
         form = "jsonl" if is_json else "text"
     if form in _DELIMITERS:
-        text = _join(path, lines)
         # A cell may be a whole document; by default it has 131,072 characters.
         csv.field_size_limit(max(most or 2**31 - 1, 1 << 17))
-        yield from _read_separated(path, text, needed, optional, form, quoting)
+        yield from _read_separated(path, lines, needed, optional, form, quoting)
         return
     for number, line in filter(_is_filled, lines):
         if isinstance(line, ValueError):
@@ -181,25 +181,23 @@ def _parse_row(line: str, needed: Needed) -> dict[str, Any] | ValueError:
     return row
 
 
-def _join(
-    path: StrPath, lines: Iterable[tuple[int, str | ValueError]]
-) -> Iterator[str]:
-    """Yields the lines of CSV or TSV with their ends."""
-    for number, line in lines:
-        if isinstance(line, ValueError):
-            raise ValueError(f"{path}, line {number}: {line}")
-        yield f"{line}\n"
-
-
 def _read_separated(
     path: StrPath,
-    text: Iterator[str],
+    lines: Iterable[tuple[int, str | ValueError]],
     needed: Needed,
     optional: Sequence[str],
     form: str,
     quoting: bool,
 ) -> Iterator[Row]:
     """Yields the rows of CSV or TSV, all of one width."""
+
+    def end_lines() -> Iterator[str]:
+        for number, line in lines:
+            if isinstance(line, ValueError):
+                raise ValueError(f"{path}, line {number}: {line}")
+            yield f"{line}\n"
+
+    text = end_lines()
     wanted = [*itertools.chain(*needed), *optional]
     are_numbers = all(name.isdecimal() and int(name) > 0 for name in wanted)
 
@@ -225,7 +223,9 @@ def _read_separated(
         # A malformed line is an error below.
         with contextlib.suppress(csv.Error):
             names = name(next(read(head[-1:], delimiter), []))
-            has_all = all(not {*some}.isdisjoint(names) for some in needed)
+            has_all = bool(needed) and all(
+                not {*some}.isdisjoint(names) for some in needed
+            )
             fits[delimiter] = has_all, 0 if has_all else len(names)
     reader = read(itertools.chain(head, text), max(fits, key=fits.__getitem__))
     columns: list[tuple[str, int]] = []
@@ -254,7 +254,9 @@ def _read_separated(
         if not width:
             names, width = name(row), len(row)
             where = f"{path}, line {number}"
-            columns = _find_columns(names, needed, optional, where)
+            columns = [(name, index) for index, name in enumerate(names)]
+            if wanted:
+                columns = _find_columns(names, needed, optional, where)
             if not are_numbers:
                 continue
         if len(row) == width:
@@ -311,7 +313,8 @@ def _read_parquet(
             found = _find_columns(
                 table.schema_arrow.names, needed, optional, str(path)
             )
-            names = [name for name, _ in found]
+            names = [*dict.fromkeys(name for name, _ in found)]
+            names = names or table.schema_arrow.names
             rows = itertools.chain.from_iterable(
                 batch.to_pylist()
                 for batch in table.iter_batches(_PARQUET_ROWS, columns=names)
@@ -331,6 +334,10 @@ def _to_json(cell: Any) -> Any:
     """Returns a cell as JSON would have it."""
     if isinstance(cell, float) and not math.isfinite(cell):
         return None
+    if isinstance(cell, bytes):
+        # A string whose writer did not say so. As in files of text, bytes that
+        # are not UTF-8 are dropped.
+        return cell.decode("utf-8", "ignore")
     if isinstance(cell, str | int | float | list | dict | None):
         return cell
     return str(cell)

@@ -17,8 +17,8 @@ from typing import IO, Any
 from absl import logging
 
 from files.atomic import is_remote
-from files.named_errors import named_errors
-from files.paths import StrPath
+from files.json_files import parse_json
+from files.paths import StrPath, named_errors
 from files.patterns import find_matches
 
 # The path that stands for standard input.
@@ -99,6 +99,12 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
             ) from error
 
 
+def read_json(path: StrPath, kind: type = dict) -> Any:
+    """Reads a JSON file as `json_files.read_json` does, also a packed one."""
+    with open_binary(path) as file:
+        return parse_json(file.read(), os.fspath(path), kind)
+
+
 def size(path: StrPath) -> int:
     """Returns the number of bytes of a file."""
     if is_remote(path):
@@ -107,7 +113,10 @@ def size(path: StrPath) -> int:
 
 
 def read_lines(
-    path: StrPath, dropped: Counter[Any] | None = None
+    path: StrPath,
+    dropped: Counter[Any] | None = None,
+    start: int = 0,
+    end: int | None = None,
 ) -> Iterator[str]:
     """Yields the lines of a UTF-8 text file, without their line ends.
 
@@ -117,16 +126,30 @@ def read_lines(
     Args:
         path: a text file; one that ends in `.gz` is unpacked.
         dropped: Counter that gets, under `path`, the number of bytes dropped.
+        start: first byte to read, where a line begins.
+        end: byte from which on no line is read; None = the end of the file.
 
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
         ValueError: it is UTF-16, or its lines end in carriage returns.
     """
     with open_binary(path) as file:
-        for number, line in enumerate(file):
-            if number == 0:
+        if start:
+            file.seek(start)
+        position = start
+        for line in file:
+            if end is not None and position >= end:
+                return
+            if position == 0:
                 check_first_line(line, path)
-            yield _decode(line, path, dropped).rstrip("\n")
+            position += len(line)
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError:
+                text = line.decode("utf-8", "ignore")
+                if dropped is not None:
+                    dropped[path] += len(line) - len(text.encode("utf-8"))
+            yield text.rstrip("\n")
 
 
 def read_numbered(
@@ -169,36 +192,6 @@ def read_limited(path: StrPath, most: int) -> Iterator[str | None]:
                 yield None
 
 
-def read_block(
-    path: StrPath,
-    start: int,
-    end: int | None,
-    dropped: Counter[Any] | None = None,
-) -> Iterator[str]:
-    """Yields the lines that begin in a block of a file.
-
-    Args:
-        path: a text file, as for `read_lines`.
-        start: first byte, where a line begins.
-        end: end byte, exclusive; None = the end of the file.
-        dropped: see `read_lines`.
-
-    Yields:
-        str, white space at both ends removed; "" for a blank line.
-    """
-    with open_binary(path) as file:
-        if start:
-            file.seek(start)
-        position = start
-        for line in file:
-            if end is not None and position >= end:
-                return
-            if position == 0:
-                check_first_line(line, path)
-            position += len(line)
-            yield _decode(line, path, dropped).strip()
-
-
 def check_first_line(line: bytes, path: StrPath) -> None:
     """Refuses files that would be read as one line, or as no text at all.
 
@@ -207,7 +200,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     """
     if line.startswith(b"\x1f\x8b"):
         raise ValueError(
-            f"{path} is packed by gzip; give it a name that ends in .gz"
+            f"{path} is packed by gzip; use a name that ends in .gz"
         )
     # Every second byte of English in UTF-16 is zero, and of other scripts
     # those of blanks and line ends.
@@ -224,16 +217,6 @@ def check_first_line(line: bytes, path: StrPath) -> None:
             f"{path}: the lines end in carriage returns alone, and would be "
             "one line; save the file with line feeds (Unix) or both (Windows)"
         )
-
-
-def _decode(line: bytes, path: StrPath, dropped: Counter[Any] | None) -> str:
-    try:
-        return line.decode("utf-8")
-    except UnicodeDecodeError:
-        text = line.decode("utf-8", "ignore")
-        if dropped is not None:
-            dropped[path] += len(line) - len(text.encode("utf-8"))
-        return text
 
 
 def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:

@@ -11,33 +11,8 @@ from typing import Any, NamedTuple
 
 import tensorflow as tf
 
-from data.io import records
 from data.io.feature_specs import Spec
-from data.io.records import (
-    RecordWriter,
-    count_records,
-    encode_example,
-    encode_examples,
-    measure_file,
-    read_records,
-)
-from data.io.text_files import expand_patterns
-
-__all__ = [
-    "RecordWriter",
-    "Records",
-    "are_masked",
-    "count_records",
-    "create_dataset",
-    "decode",
-    "describe_records",
-    "encode_example",
-    "encode_examples",
-    "expand_patterns",
-    "measure_file",
-    "read_records",
-    "trim_padding",
-]
+from data.io.records import count_records, read_records
 
 # The message about a value, which `record_checks` looks for.
 OUT_OF_RANGE = "a record has a value out of its range"
@@ -69,7 +44,7 @@ def are_masked(files: Sequence[str]) -> bool:
 
     Looks at the first record of the first file.
     """
-    record = next(records.read_records(files[0]), b"")
+    record = next(read_records(files[0]), b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 

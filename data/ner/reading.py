@@ -38,7 +38,7 @@ class NerExample:
         words: list of str.
         labels: list of str, the words' tags.
         document: int, the number of the document it is in.
-        text: str, of a file of spans, else "".
+        text: str, of a file of spans; else None.
         places: list of (start, end) in the text, of its words.
     """
 
@@ -46,7 +46,7 @@ class NerExample:
     words: list[str]
     labels: list[str]
     document: int
-    text: str = ""
+    text: str | None = None
     places: Sequence[tuple[int, int]] = ()
 
 
@@ -91,7 +91,7 @@ class NerProcessor(SetReader[NerExample]):
         if self._labels is None:
             examples = self.read_set(data_dir, "train")
             tags = {tag for example in examples for tag in example.labels}
-            if examples[0].text:
+            if examples[0].text is not None:
                 # Another set may have longer entities of a type.
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:

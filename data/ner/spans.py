@@ -8,6 +8,7 @@ doccano (`label`), spaCy, Prodigy (`spans` of dicts) and Label Studio's JSON
 """
 
 import bisect
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -59,13 +60,14 @@ def read(
 ) -> Iterator[SpannedText]:
     """Yields the texts of a file of JSON lines, or of one JSON list.
 
-    A span that cuts a word is widened to it; the log says how many were.
+    A span that cuts a word is widened to it. The log counts these spans, and
+    the texts that nobody annotated or that were rejected.
 
     Args:
         path: the file, in UTF-8.
         split_words: text -> list of its words.
         needs_spans: whether a text without an annotation is left out, or an
-            error if its spans are missing; else it has none.
+            error if its spans are missing; else it is a text without entities.
 
     Raises:
         OSError: the file cannot be read.
@@ -73,20 +75,25 @@ def read(
             is not the text that the file says it is, or two spans overlap;
             the message names the line.
     """
-    num_spans = num_left_out = 0
+    num_spans = num_texts = num_unknown = 0
     widened: list[tuple[str, str]] = []
     for where, record in _read_records(path):
-        found = _read_record(record, where, needs_spans)
-        if found is None:
-            num_left_out += 1
+        text, spans = _read_record(record, where, needs_spans)
+        num_texts += 1
+        num_unknown += spans is None
+        if spans is None and needs_spans:
             continue
-        text, spans = found
-        places = find_words(text, split_words(text))
+        try:
+            places = find_words(text, split_words(text))
+        except ValueError as error:
+            # A --segmenter that changes the text, or fails.
+            raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
         # The span before, and the first word after it.
         before, free = None, 0
-        for span in sorted({*spans}):
+        distinct = sorted({*(spans or ())})
+        for span in distinct:
             first = bisect.bisect_right(ends, span.start)
             after = bisect.bisect_left(starts, span.end)
             if first >= after:
@@ -106,18 +113,18 @@ def read(
                 widened.append((_show(text, span), _show(text, wide)))
             tags[first:after] = [f"I-{span.label}"] * (after - first)
             tags[first] = f"B-{span.label}"
-        num_spans += len({*spans})
+        num_spans += len(distinct)
         yield SpannedText(where, text, places, tags)
     if widened:
         logging.info(
             "%s: %d of %d spans cut a word, and were widened: %s to %s",
             *(path, len(widened), num_spans, *widened[0]),
         )
-    if num_left_out:
-        logging.info(
-            "%s: %d texts without an annotation, or with a rejected one, were "
-            "left out",
-            *(path, num_left_out),
+    if num_unknown and (needs_spans or num_unknown < num_texts):
+        logging.warning(
+            "%s: %d of %d texts have no annotation, or a rejected one, and %s",
+            *(path, num_unknown, num_texts),
+            "are left out" if needs_spans else "count as without entities",
         )
 
 
@@ -128,27 +135,24 @@ def _show(text: str, span: Span) -> str:
 def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
     """Yields (where it is, JSON value) of each text."""
     with text_files.open_binary(path) as file:
-        data = file.read()
-    text_files.check_first_line(data.partition(b"\n")[0] + b"\n", path)
-    lines = [
-        (number, line)
-        for number, line in enumerate(data.split(b"\n"), start=1)
-        if line.strip()
-    ]
-    if not lines:
-        raise ValueError(f"{path} contains no text")
-    try:
-        first = json_files.parse_json(lines[0][1], "", object)
-    except ValueError:
-        # The beginning of a list over several lines, or a damaged line.
-        name = os.fspath(path).removesuffix(".gz")
-        first = {} if name.endswith(".jsonl") else []
-    # spaCy's ["text", {...}] is a line as well.
-    if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
-        for number, line in lines:
-            where = f"{path}, line {number}"
-            yield where, json_files.parse_json(line, where, object)
-        return
+        lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
+        head = next(lines, None)
+        if head is None:
+            raise ValueError(f"{path} contains no text")
+        text_files.check_first_line(head[1] + b"\n", path)
+        try:
+            first = json_files.parse_json(head[1], "", object)
+        except ValueError:
+            # The beginning of a list over several lines, or a damaged line.
+            name = os.fspath(path).removesuffix(".gz")
+            first = {} if name.endswith(".jsonl") else []
+        # spaCy's ["text", {...}] is a line as well.
+        if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
+            for number, line in itertools.chain([head], lines):
+                where = f"{path}, line {number}"
+                yield where, json_files.parse_json(line, where, object)
+            return
+        data = b"\n" * (head[0] - 1) + head[1] + file.read()
     records = json_files.parse_json(data, os.fspath(path), list)
     for number, record in enumerate(records, start=1):
         yield f"{path}, entry {number}", record
@@ -156,8 +160,8 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
 
 def _read_record(
     record: Any, where: str, needs_spans: bool
-) -> tuple[str, list[Span]] | None:
-    """Returns a record's text and spans; None to leave it out."""
+) -> tuple[str, list[Span] | None]:
+    """Returns a record's text and spans, None if nobody annotated it."""
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}
     if not isinstance(record, dict):
@@ -184,7 +188,7 @@ def _read_record(
         )
     found = record.get(key or "")
     if is_rejected or found is None:
-        return None if needs_spans else (text, [])
+        return text, None
     if not isinstance(found, list):
         raise ValueError(
             f"{where}: `{key}` must be a list of {_FORM}. Received: "
@@ -251,6 +255,7 @@ def _read_span(value: Any, text: str, where: str) -> Span:
             for names in (_STARTS, _ENDS, _LABELS)
         )
         own = value.get("text")
+        own = own if isinstance(own, str) else None
         if isinstance(label, list) and len(label) == 1:
             label = label[0]
     else:
@@ -263,7 +268,7 @@ def _read_span(value: Any, text: str, where: str) -> Span:
         )
     part = text[start:end]
     is_right = 0 <= start < end <= len(text)
-    if is_right and isinstance(own, str):
+    if is_right and own is not None:
         is_right = _is_same(own, part)
     if not is_right:
         expected = f", but {own[:80]!r} in the file" if own else ""
@@ -282,7 +287,7 @@ def _is_same(own: str, part: str) -> bool:
     return own.split() == part.split()
 
 
-def _explain(text: str, start: int, end: int, own: Any) -> str:
+def _explain(text: str, start: int, end: int, own: str | None) -> str:
     """Returns what the positions of a wrong span may count."""
     units = text.encode("utf-16-le")[2 * start : 2 * end]
     if own and _is_same(own, units.decode("utf-16-le", "replace")):

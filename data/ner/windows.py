@@ -228,7 +228,7 @@ def write_predictions(
                 "words": example.words,
                 "labels": predicted,
             }
-            if example.text:
+            if example.text is not None:
                 entry["text"] = example.text
                 entry["entities"] = [
                     [

@@ -65,7 +65,15 @@ class NerWindows:
             int32 [end - begin, F], input_ids, input_mask, segment_ids; int64
             [words, 2], the window and the position in it that tags each word.
         """
-        words = self._split_words(texts)
+        texts = drop_invalid(texts)
+        words = tf.strings.split(
+            tf.strings.regex_replace(texts, _WHITE_SPACE_RUN, " "), " "
+        )
+        indexes = tf.where(words.flat_values != "")[:, 0]
+        words = ragged.with_row_splits(
+            tf.gather(words.flat_values, indexes),
+            tf.searchsorted(indexes, words.row_splits),
+        )
         pieces = self.tokenizer(words.flat_values)
         # Every word needs a token to be tagged by.
         unknown = tf.fill(
@@ -94,15 +102,4 @@ class NerWindows:
                 self.tokenizer, tokens, self.max_seq_length
             ),
             tf.stack([window, places], 1),
-        )
-
-    def _split_words(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        texts = tf.strings.regex_replace(
-            drop_invalid(texts), _WHITE_SPACE_RUN, " "
-        )
-        words = tf.strings.split(texts, " ")
-        indexes = tf.where(words.flat_values != "")[:, 0]
-        return ragged.with_row_splits(
-            tf.gather(words.flat_values, indexes),
-            tf.searchsorted(indexes, words.row_splits),
         )

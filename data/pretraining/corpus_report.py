@@ -1,6 +1,11 @@
 """Describes a corpus and its instances, and warns of likely mistakes."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
+
+from absl import logging
+
+from data.pretraining.documents import UNKNOWN
 
 CORPUS_COUNTS = (
     "num_tokens",
@@ -15,53 +20,78 @@ _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
 
 
-def lines(corpus: Mapping[str, int]) -> Iterator[tuple[str, bool]]:
-    """Yields (line, whether it is a warning) about a corpus's CORPUS_COUNTS."""
-    unknown = corpus["num_unknown"] / corpus["num_tokens"]
-    yield (
-        f"corpus: {corpus['num_documents']:,} documents, "
-        f"{corpus['num_sentences']:,} sentences, "
-        f"{corpus['num_tokens']:,} WordPieces, {unknown:.2%} [UNK]",
-        False,
-    )
-    for warning in _warnings(corpus, unknown):
-        yield warning, True
-
-
-def _warnings(corpus: Mapping[str, int], unknown: float) -> Iterator[str]:
+def log(corpus: Mapping[str, int]) -> None:
+    """Logs a corpus's CORPUS_COUNTS, and warns of likely mistakes."""
     num_documents = corpus["num_documents"]
     num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
+    unknown = corpus["num_unknown"] / num_tokens
+    logging.info(
+        f"corpus: {num_documents:,} documents, {num_sentences:,} sentences, "
+        f"{num_tokens:,} WordPieces, {unknown:.2%} [UNK]"
+    )
+    if unknown_words := _unknown_words(corpus, 20):
+        logging.info(
+            "the commonest words that became [UNK]: %s",
+            ", ".join(
+                f"{name.removeprefix(UNKNOWN)} ({count:,})"
+                for name, count in unknown_words.items()
+            ),
+        )
+    equal = [
+        corpus.get(f"num_equal_{x}", 0) for x in ("sentences", "documents")
+    ]
+    if any(equal):
+        logging.info(
+            f"{equal[0]:,} sentences and {equal[1]:,} documents repeat an "
+            "earlier one of the same file (of large files, of the same 4 MB)"
+        )
     if num_documents == 1:
-        yield (
+        logging.warning(
             "the input is one document, so random next sentences come from "
             "that document too; separate documents by blank lines"
         )
     else:
-        yield from check_next(corpus, "training set")
+        log_next(corpus, "training set")
     if 1 < num_documents and num_sentences < _FEW_SENTENCES * num_documents:
-        yield (
+        logging.warning(
             f"{num_sentences / num_documents:.1f} sentences a document: most "
             "have no next sentence; blank lines belong between documents, "
             "not between sentences"
         )
     if num_tokens > _LONG_SENTENCE * num_sentences:
-        yield (
+        logging.warning(
             f"{num_tokens / num_sentences:.0f} WordPieces a line: lines "
             "should be sentences; --sentence_split splits paragraphs"
         )
     if unknown > _MANY_UNKNOWN:
-        yield (
+        logging.warning(
             f"{unknown:.1%} of the WordPieces are [UNK]: the vocabulary is "
             "of another language, or --do_lower_case contradicts its casing"
         )
     if dropped := corpus.get("num_dropped_bytes"):
-        yield f"dropped {dropped:,} bytes of the input that are not UTF-8"
+        logging.warning(
+            f"dropped {dropped:,} bytes of the input that are not UTF-8"
+        )
 
 
-def check_next(counts: Mapping[str, int], which: str) -> Iterator[str]:
-    """Yields a warning of random next sentences of the same document."""
+def without_rare_words(counts: Mapping[str, int]) -> dict[str, int]:
+    """Returns counts with the 1,000 commonest of the words that became [UNK].
+
+    So a task's result stays small, whatever the language of its text.
+    """
+    others = {k: n for k, n in counts.items() if not k.startswith(UNKNOWN)}
+    return others | _unknown_words(counts, 1000)
+
+
+def _unknown_words(counts: Mapping[str, int], most: int) -> dict[str, int]:
+    found = {k: n for k, n in counts.items() if k.startswith(UNKNOWN)}
+    return dict(Counter(found).most_common(most))
+
+
+def log_next(counts: Mapping[str, int], which: str) -> None:
+    """Warns of random next sentences that come from the same document."""
     if number := counts.get("num_same_document"):
-        yield (
+        logging.warning(
             f"{which}: {number:,} of {counts['num_random_next']:,} random next "
             "sentences come from the same document, for lack of another one "
             "in memory; split long documents by blank lines"

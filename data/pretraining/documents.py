@@ -17,6 +17,8 @@ from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
+# The start of the name of a count, before a word that became [UNK].
+UNKNOWN = "[UNK] "
 
 
 class Continuation(bytes):
@@ -104,6 +106,15 @@ class TextReader:
                 pieces[token] for token in tokenizer.tokenize_word(word)
             ]
         )
+        basic = tokenizer.basic_tokenizer
+        wordpiece = tokenizer.wordpiece_tokenizer
+        self._unknown_words = WordCache(
+            lambda word: [
+                token
+                for token in basic.tokenize_word(word)
+                if wordpiece.unk_token in wordpiece.tokenize(token)
+            ]
+        )
         self._split_sentences = sentences.splitter(options.sentence_split)
         self._segment = None
         if options.segmenter:
@@ -115,41 +126,54 @@ class TextReader:
         """Yields the sentences of a block; None for a blank line.
 
         Adds to the counts of the corpus, and to the bytes, by path, that are
-        dropped because they are not UTF-8.
+        dropped because they are not UTF-8. A sentence or a document is
+        equal if it repeats an earlier one of the block. A word that becomes
+        [UNK] is counted by UNKNOWN and the word.
 
         Raises:
             ValueError: a line's word boundaries do not match it.
         """
-        lines = text_files.read_block(
-            block.path, block.start, block.end, dropped
-        )
+        path, start, end = block[:3]
+        lines = map(str.strip, text_files.read_lines(path, dropped, start, end))
         unknown = self.pieces["[UNK]"]
-        for sentence in self._encode_lines(lines, block):
+        seen: set[int] = set()
+        document: list[int] = []
+        for sentence in self._encode_lines(lines, block, counts):
             if sentence:
                 counts["num_sentences"] += 1
                 counts["num_tokens"] += len(sentence)
                 counts["num_unknown"] += sentence.count(unknown)
+                document.append(hash(b" ".join(sentence)))
+                counts["num_equal_sentences"] += document[-1] in seen
+                seen.add(document[-1])
+            elif sentence is None and document:
+                key = hash(tuple(document))
+                counts["num_equal_documents"] += key in seen
+                seen.add(key)
+                document = []
             yield sentence
+        if document and not block.is_cut:
+            counts["num_equal_documents"] += hash(tuple(document)) in seen
 
     def _encode_lines(
-        self, lines: Iterable[str], block: Block
+        self, lines: Iterable[str], block: Block, counts: Counter[str]
     ) -> Iterator[list[bytes] | None]:
         if block.boundaries:
-            yield from self._encode_segmented(lines, block)
+            yield from self._encode_segmented(lines, block, counts)
             return
         for line in lines:
             if not line:
                 yield None
                 continue
             for sentence in self._split_sentences(line):
-                encoded = self._encode(sentence)
+                encoded = self._encode(sentence, counts)
                 if self._segment is not None:
                     words = self._segment(sentence)
                     encoded = self._mark_words(encoded, words) or encoded
                 yield encoded
 
     def _encode_segmented(
-        self, lines: Iterable[str], block: Block
+        self, lines: Iterable[str], block: Block, counts: Counter[str]
     ) -> Iterator[list[bytes] | None]:
         segmented = text_files.read_lines(block.boundaries)
         for number, line in enumerate(lines, start=1):
@@ -157,7 +181,7 @@ class TextReader:
             if not line:
                 yield None
                 continue
-            marked = self._mark_words(self._encode(line), words)
+            marked = self._mark_words(self._encode(line, counts), words)
             if marked is None:
                 raise ValueError(
                     f"{block.boundaries}, line {number}: its words are not "
@@ -166,8 +190,15 @@ class TextReader:
                 )
             yield marked
 
-    def _encode(self, text: str) -> list[bytes]:
-        return self._words.of_all(characters.clean_text(text).split())
+    def _encode(
+        self, text: str, counts: Counter[str] | None = None
+    ) -> list[bytes]:
+        words = characters.clean_text(text).split()
+        encoded, unknown = self._words.of_all(words), self.pieces["[UNK]"]
+        if counts is not None and unknown in encoded:
+            found = self._unknown_words.of_all(words)
+            counts.update(f"{UNKNOWN}{word}" for word in found)
+        return encoded
 
     def _mark_words(
         self, encoded: list[bytes], words: Iterable[str]

@@ -12,7 +12,7 @@ import itertools
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from data.pretraining.documents import (
 )
 from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
+from files import progress
 
 # 1 for each byte without its highest bit.
 _IS_BELOW_HALF = bytes(byte < 128 for byte in range(256))
@@ -141,23 +142,18 @@ def create_training_instances(
     input_files: Sequence[str],
     reader: TextReader,
     options: InstanceOptions,
-    progress: Callable[[Iterable[int], int], Iterable[int]] = (
-        lambda passes, total: passes
-    ),
 ) -> list[TrainingInstance]:
     """Creates instances from raw text, shuffled.
 
     The options `dynamic_masking` and `whole_word_draw` must be off, as the
-    original does not have them. `progress` wraps the iteration over `total`
-    passes over documents.
+    original does not have them.
 
     Raises:
         ValueError: the input holds no text.
     """
     counts: Counter[str] = Counter()
     documents = read_documents(input_files, reader, counts)
-    for line, is_warning in corpus_report.lines(counts):
-        logging.log(logging.WARNING if is_warning else logging.INFO, line)
+    corpus_report.log(counts)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 
@@ -165,7 +161,8 @@ def create_training_instances(
     passes = itertools.chain.from_iterable(
         itertools.repeat(range(len(documents)), options.dupe_factor)
     )
-    for index in progress(passes, len(documents) * options.dupe_factor):
+    total = len(documents) * options.dupe_factor
+    for index in progress.track(passes, total, "document", "Reading"):
         instances.extend(
             create_instances_from_document(
                 documents, index, reader.pieces, rng, options

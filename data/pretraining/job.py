@@ -11,8 +11,10 @@ import dataclasses
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
+
+from absl import logging
 
 from data.io import text_files
 from data.pretraining import (
@@ -23,7 +25,7 @@ from data.pretraining import (
     splitting,
 )
 from data.pretraining.options import InstanceOptions
-from files import locks
+from files import locks, progress
 from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
@@ -37,7 +39,6 @@ _WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")
 
 # Calls a function for each (name, arguments); see workers.run.
 RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
-Progress = Callable[[Iterable, int, str], Iterable]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,17 +82,10 @@ class Job:
     def _inputs(self) -> tuple[str, ...]:
         return (*self.input_files, *self.boundary_files, self.text.vocab_file)
 
-    def create_shards(
-        self,
-        run: RunTasks,
-        progress: Progress,
-        report: Callable[[str, bool], None],
-    ) -> tuple[dict[str, Any], bool]:
+    def create_shards(self, run: RunTasks) -> tuple[dict[str, Any], bool]:
         """Makes the shards and the manifest, resuming unfinished work.
 
-        `run` calls a function for each task, see workers.run. `progress` wraps
-        an iteration: progress(iterable, total, label). `report` is called with
-        each line of the corpus report, and whether it is a warning.
+        `run` calls a function for each task, see workers.run.
 
         Returns:
             (the manifest, a dict; whether anything was made).
@@ -107,7 +101,13 @@ class Job:
         tasks = self._create_tasks()
         name = f"--output_file={self.output_file}"
         with locks.hold(f"{self.output_file}.lock", name):
-            self._remove_partial_files()
+            # What killed processes left.
+            folder, file = os.path.split(self.output_file)
+            output = re.compile(
+                rf"{re.escape(file)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
+                rf"|eval-{re.escape(file)}"
+            )
+            remove_partial(folder or ".", lambda x: bool(output.fullmatch(x)))
             description = manifest.describe(
                 {
                     **dataclasses.asdict(self.text),
@@ -129,12 +129,16 @@ class Job:
                 # the shards anew where some are empty.
                 found, whole = None, {}
             try:
-                self._run_tasks(tasks, whole, run, progress)
+                self._run_tasks(tasks, whole, run)
                 if found is None:
-                    found = self._combine(description, tasks, report)
+                    found = self._combine(description, tasks)
             except ValueError:
                 # The input or a flag must change, and then all is made again.
-                self._remove_shards(tasks)
+                for task in tasks:
+                    if os.path.exists(task.result_file):
+                        for path in task.shards:
+                            with contextlib.suppress(FileNotFoundError):
+                                os.remove(path)
                 self._remove_work()
                 raise
             write_json(self.manifest_file, found)
@@ -142,11 +146,7 @@ class Job:
         return found, True
 
     def _run_tasks(
-        self,
-        tasks: list[parts.Task],
-        whole: Mapping[str, bool],
-        run: RunTasks,
-        progress: Progress,
+        self, tasks: list[parts.Task], whole: Mapping[str, bool], run: RunTasks
     ) -> None:
         """Runs the tasks whose shards are missing or damaged."""
         num_shards = sum(len(task.shards) for task in tasks)
@@ -159,7 +159,7 @@ class Job:
             if not all(map(whole.get, task.shards)) and not parts.is_done(task):
                 left.append((f"{name} of {num_shards}", (task,)))
         with contextlib.closing(run(parts.write_shards, left)) as done:
-            for _ in progress(done, len(left), "shard"):
+            for _ in progress.track(done, len(left), "task", "shard"):
                 pass
 
     def _check_eval_file(self) -> None:
@@ -174,15 +174,6 @@ class Job:
                     f"--eval_fraction are written to {path}; use another "
                     "--output_file"
                 )
-
-    def _remove_partial_files(self) -> None:
-        """Removes the partial files that killed processes left."""
-        folder, name = os.path.split(self.output_file)
-        output = re.compile(
-            rf"{re.escape(name)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
-            rf"|eval-{re.escape(name)}"
-        )
-        remove_partial(folder or ".", lambda name: bool(output.fullmatch(name)))
 
     def _read(
         self, description: dict[str, Any]
@@ -214,8 +205,12 @@ class Job:
                 if all(whole.values()):
                     return found, whole
             begun = manifest.read(path, {}, description)
-            manifest.check_version(self.manifest_file, found)
-            manifest.check_version(path, begun)
+            for file, contents in (self.manifest_file, found), (path, begun):
+                if contents and contents.get("version") != manifest.VERSION:
+                    raise ValueError(
+                        f"{file} records unfinished work of an earlier "
+                        "version, whose records differ"
+                    )
         except ValueError as error:
             raise ValueError(
                 f"{error}; use another --output_file, or remove "
@@ -276,10 +271,7 @@ class Job:
         ]
 
     def _combine(
-        self,
-        description: dict[str, Any],
-        tasks: list[parts.Task],
-        report: Callable[[str, bool], None],
+        self, description: dict[str, Any], tasks: list[parts.Task]
     ) -> dict[str, Any]:
         """Writes the held-out documents, and returns the manifest.
 
@@ -298,8 +290,7 @@ class Job:
                 "files with one sentence a line and blank lines between "
                 "documents"
             )
-        for line, is_warning in corpus_report.lines(counts):
-            report(line, is_warning)
+        corpus_report.log(counts)
         if not counts["num_instances"]:
             raise ValueError(
                 f"--eval_fraction={self.instances.eval_fraction} holds out "
@@ -324,36 +315,24 @@ class Job:
                 self.instances,
                 held_out,
             )
-            for line in corpus_report.check_next(held_out, "evaluation set"):
-                report(line, True)
-        if not all(entry["num_records"] for entry in shards):
-            planned, shards = len(shards), self._drop_empty(shards)
-            if self.num_shards:
-                report(
-                    f"--num_shards={planned}: only {len(shards)} files are "
-                    "written, as parts of the input have too few instances "
-                    "for more",
-                    True,
-                )
-        return {**found, "shards": shards}
-
-    def _drop_empty(self, shards: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Removes shards without a record, and numbers the others anew."""
+            corpus_report.log_next(held_out, "evaluation set")
         kept = [entry for entry in shards if entry["num_records"]]
-        for entry, path in zip(kept, self._shard_paths(len(kept)), strict=True):
-            os.replace(entry["path"], path)
-            entry["path"] = path
-        for entry in shards:
-            if not entry["num_records"]:
-                os.remove(entry["path"])
-        return kept
-
-    def _remove_shards(self, tasks: list[parts.Task]) -> None:
-        for task in tasks:
-            if os.path.exists(task.result_file):
-                for path in task.shards:
-                    with contextlib.suppress(FileNotFoundError):
-                        os.remove(path)
+        if len(kept) < len(shards):
+            # Number the others anew.
+            paths = self._shard_paths(len(kept))
+            for entry, path in zip(kept, paths, strict=True):
+                os.replace(entry["path"], path)
+                entry["path"] = path
+            for entry in shards:
+                if not entry["num_records"]:
+                    os.remove(entry["path"])
+            if self.num_shards:
+                logging.warning(
+                    f"--num_shards={len(shards)}: only {len(kept)} files are "
+                    "written, as parts of the input have too few instances "
+                    "for more"
+                )
+        return {**found, "shards": kept}
 
     def _remove_work(self) -> None:
         """Removes the folder of unfinished work, except files of others."""

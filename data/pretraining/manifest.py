@@ -13,7 +13,7 @@ from data.io.records import measure_file
 from files.json_files import read_json
 
 # Changes when the same flags and inputs give other records.
-_VERSION = 3
+VERSION = 3
 
 
 def describe(
@@ -21,7 +21,7 @@ def describe(
 ) -> dict[str, Any]:
     """Returns what the output depends on, as it is in the manifest."""
     return {
-        "version": _VERSION,
+        "version": VERSION,
         "flags": flags,
         "inputs": [
             {"path": path, **measure_file(path)} for path in input_files
@@ -93,16 +93,3 @@ def read(
     if changed:
         raise ValueError(f"{path} records work done with {', '.join(changed)}")
     return contents
-
-
-def check_version(path: str, contents: Mapping[str, Any] | None) -> None:
-    """Refuses to go on with work whose records would be others now.
-
-    Raises:
-        ValueError: an earlier version of the script made it.
-    """
-    if contents is not None and contents.get("version") != _VERSION:
-        raise ValueError(
-            f"{path} records unfinished work of an earlier version, whose "
-            "records differ"
-        )

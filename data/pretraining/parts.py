@@ -7,7 +7,6 @@ any number of processes can make the parts, in any order.
 
 import contextlib
 import dataclasses
-import functools
 import itertools
 import operator
 import random
@@ -16,7 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from data.io import records
-from data.pretraining import documents, evaluation_set, instances, manifest
+from data.pretraining import (
+    corpus_report,
+    documents,
+    evaluation_set,
+    instances,
+    manifest,
+)
 from data.pretraining.documents import Document, Pieces
 from data.pretraining.masking import shuffle
 from data.pretraining.options import InstanceOptions
@@ -90,7 +95,7 @@ def write_shards(task: Task) -> None:
                 previous = group
     result = {
         "shards": manifest.describe_shards(task.shards, writer.num_records),
-        "counts": counts,
+        "counts": corpus_report.without_rare_words(counts),
     }
     if held_out:
         result["held_out"] = records.measure_file(task.held_out_file)
@@ -172,13 +177,13 @@ def _read_part(
         for block in blocks
     )
     if write:
-        is_chosen = functools.partial(
-            evaluation_set.is_held_out,
-            number,
-            fraction=options.eval_fraction,
-            seed=options.random_seed,
+        draw = options.eval_fraction, options.random_seed
+        lines = evaluation_set.hold_out(
+            lines,
+            lambda i: evaluation_set.is_held_out(number, i, *draw),
+            write,
+            counts,
         )
-        lines = evaluation_set.hold_out(lines, is_chosen, write, counts)
     yield from lines
     counts["num_dropped_bytes"] += dropped.total()
 

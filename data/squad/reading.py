@@ -153,8 +153,7 @@ def _read_entries(input_file: StrPath) -> list[Any]:
             for number, line in text_files.read_numbered(path, is_quoted=True)
             if line.strip()
         ]
-    with text_files.open_binary(path) as file:
-        found = parse_json(file.read(), path, object)
+    found = text_files.read_json(path, object)
     return (
         found if isinstance(found, list) else field(found, "data", list, path)
     )
@@ -208,7 +207,7 @@ def field(
     # JSON's true is a Python int too.
     if type(value) is not kind:
         raise ValueError(
-            f"{where} has no {key!r} of type {kind.__name__}. Give a file in "
+            f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
             f"{layout}'s JSON layout. Received there: {str(mapping)[:80]!r}"
         )
     return value

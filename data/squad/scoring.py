@@ -140,7 +140,7 @@ def _read_gold_answers(
     if not is_labelled:
         raise ValueError(
             f"{input_file} holds no answers, so nothing can be scored by it; "
-            "give a train or dev file"
+            "use a train or dev file"
         )
     num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
     if num_missing == len(gold_answers):
@@ -231,7 +231,7 @@ def _find_best_thresholds(
     predictions: Mapping[str, str],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    """Returns the best scores in percent, and the thresholds that give them.
+    """Returns the best scores in percent, and their thresholds.
 
     Questions whose odds are at most the threshold are answered; the search adds
     one question at a time.

@@ -44,11 +44,6 @@ def is_cjk(cp: int) -> bool:
     return any(low <= cp <= high for low, high in CJK_RANGES)
 
 
-def is_isolated(char: str) -> bool:
-    """Returns whether a character is always its own word."""
-    return is_punctuation(char) or is_cjk(ord(char))
-
-
 def clean_character(char: str) -> str:
     """Returns the replacement of a character in cleaned text.
 

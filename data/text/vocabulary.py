@@ -97,7 +97,7 @@ def learn_vocabulary(
         raise ValueError(
             f"--vocab_size={vocab_size} is too small: {len(reserved)} rows are "
             f"reserved, and each of {num_characters} characters takes two; "
-            f"give {len(reserved) + 2 * num_characters} or more"
+            f"set {len(reserved) + 2 * num_characters} or more"
         )
     # A WordPiece gets a row if it occurs `least_count` times. The right value
     # is near the count of the word at the rank of the wanted size.
@@ -122,7 +122,10 @@ def learn_vocabulary(
             token
             for token in tokens
             if not (token.startswith("##") and len(token) == 3)
-            or not characters.is_isolated(token[2])
+            or not (
+                characters.is_punctuation(token[2])
+                or characters.is_cjk(ord(token[2]))
+            )
         ]
         if len(tokens) < wanted:
             high = least_count - 1
@@ -133,21 +136,10 @@ def learn_vocabulary(
     return [*reserved, *learned][:vocab_size]
 
 
-def unknown_share(vocab: Sequence[str], counts: Mapping[str, int]) -> float:
-    """Returns the fraction of [UNK] among the WordPieces of counted words."""
-    num_unknown, num_all = _count_pieces(vocab, counts)
-    return num_unknown / num_all
-
-
-def num_pieces(vocab: Sequence[str], counts: Mapping[str, int]) -> int:
-    """Returns the number of WordPieces of counted words."""
-    return _count_pieces(vocab, counts)[1]
-
-
-def _count_pieces(
+def count_pieces(
     vocab: Sequence[str], counts: Mapping[str, int]
 ) -> tuple[int, int]:
-    """Returns the number of [UNK] and of all WordPieces."""
+    """Returns the numbers of [UNK] and of all WordPieces of counted words."""
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     num_unknown = num_all = 0
     for word, count in counts.items():

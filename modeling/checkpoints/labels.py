@@ -7,7 +7,7 @@ from typing import Any
 from files.atomic import write_text
 from files.json_files import read_json
 from files.labels import check_labels
-from files.named_errors import named_errors
+from files.paths import named_errors
 
 LABELS_FILE = "labels.txt"
 

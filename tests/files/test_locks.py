@@ -58,7 +58,7 @@ def test_the_second_process_names_the_first(tmp_path):
     started = json.loads(path.read_text())["started"]
     assert line == (
         f"--output_dir=run is in use by process {process.pid} on host "
-        f"{socket.gethostname()}, since {started}; wait for it to end, or give "
+        f"{socket.gethostname()}, since {started}; wait for it to end, or use "
         "another path"
     )
     finish(process)

@@ -9,7 +9,7 @@ from data.io import records, text_files
 from data.io.tables import read_table
 from data.text import tokenization
 from files import atomic, json_files
-from files.named_errors import named_errors
+from files.paths import named_errors
 from modeling.checkpoints import labels
 
 # Can be opened; its first page cannot be read.
@@ -25,7 +25,6 @@ def read_csv(path, folder):
 READERS = {
     "json": lambda path, _: json_files.read_json(path),
     "lines": lambda path, _: list(text_files.read_lines(path)),
-    "block": lambda path, _: list(text_files.read_block(path, 0, 5)),
     "records": lambda path, _: list(records.read_records(path)),
     "table": read_csv,
     "vocabulary": lambda path, _: tokenization.FullTokenizer(path),

@@ -66,7 +66,8 @@ def test_a_real_corpus_has_few_unknown():
     counts = vocabulary.count_words(path.read_text().split("\n"), True)
     vocab = vocabulary.learn_vocabulary(counts, 8000, 99)
     assert len(vocab) == 8000
-    assert vocabulary.unknown_share(vocab, counts) < 0.001
+    num_unknown, num_pieces = vocabulary.count_pieces(vocab, counts)
+    assert num_unknown < 0.001 * num_pieces
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from data.io import tfrecords
+from data.io.records import RecordWriter, read_records
 from files import json_files
 from tests import events, script_runner
 from tests.checkpoints import assert_exported, assert_same_bits, values
@@ -184,9 +184,9 @@ def test_averages_are_what_is_evaluated_exported_and_kept(
 
 def test_a_resumed_run_is_evaluated_on_the_same_records(flags, tiny, tmp_path):
     folder, other = tmp_path / "run", tmp_path / "other.tfrecord"
-    with tfrecords.RecordWriter([str(other)]) as writer:
+    with RecordWriter([str(other)]) as writer:
         for record in itertools.islice(
-            tfrecords.read_records(str(tiny / "train.tfrecord")), 8
+            read_records(str(tiny / "train.tfrecord")), 8
         ):
             writer.write(record)
     pretrain(folder, **flags | {"num_train_steps": 2}).check()

@@ -2,7 +2,10 @@
 
 import json
 
+import pytest
+
 from tests import script_runner
+from tools import check_overlap
 
 TEXT = "one two three four five six seven eight nine ten eleven twelve more"
 
@@ -42,11 +45,38 @@ def test_rows_texts_and_word_sequences_are_found(tmp_path):
         "    line 4 in line 2: one two three four five six seven eight nine "
         "ten eleven twelve",
     ]
-    (tmp_path / "bad.jsonl").write_text("no json")
-    done = script_runner.run(
-        "tools.check_overlap",
-        tmp_path,
-        input_file="bad.jsonl",
-        eval_file="dev.tsv",
+
+
+def texts(path):
+    return [
+        (row.number, [" ".join(words) for words in row.texts])
+        for row in check_overlap.read_rows(str(path))
+    ]
+
+
+def test_tables_are_read_as_a_training_reads_them(tmp_path):
+    path = tmp_path / "a.csv"
+    # A cell of several lines, and one longer than Python's csv takes.
+    path.write_text('label;text\n1;"one two\nthree four"\n2;' + "word " * 30000)
+    (first, second) = texts(path)
+    assert first == (2, ["one two three four"])
+    assert second[0] == 4 and len(second[1][0].split()) == 30000
+    path = tmp_path / "a.jsonl"
+    path.write_text('\n{"id": 1, "text": "One, two, three!"}\n')
+    assert texts(path) == [(2, ["one two three"])]
+    path.write_text("no json")
+    with pytest.raises(ValueError, match="a.jsonl, line 1: .* not valid JSON"):
+        texts(path)
+    (tmp_path / "a.tsv").write_text('a "b c d\te\n')
+    assert texts(tmp_path / "a.tsv") == [(1, ["a b c d"])]
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip(
+        "pyarrow", reason="needs requirements/tables.txt"
     )
-    assert "bad.jsonl, line 1 is not valid JSON" in done.error
+    from pyarrow import parquet
+
+    table = pyarrow.table({"text": ["one two three"], "label": [1]})
+    parquet.write_table(table, tmp_path / "a.parquet")
+    assert texts(tmp_path / "a.parquet") == [(1, ["one two three"])]

@@ -8,7 +8,7 @@ import google_crc32c
 import pytest
 import tensorflow as tf
 
-from data.io import tfrecords
+from data.io.records import RecordWriter, read_records
 from tests import script_runner
 from training import fingerprints, model_folder
 
@@ -29,13 +29,13 @@ def begin(folder, **settings):
 def records(tmp_path, tiny):
     """1,200 records of one size."""
     path = tmp_path / "records.tfrecord"
-    found = [*tfrecords.read_records(str(tiny / "train.tfrecord"))]
+    found = [*read_records(str(tiny / "train.tfrecord"))]
     size = max(set(map(len, found)), key=[*map(len, found)].count)
     found = [record for record in found if len(record) == size]
     assert len(set(found)) > 1
 
     def write(numbers):
-        with tfrecords.RecordWriter([str(path)]) as writer:
+        with RecordWriter([str(path)]) as writer:
             for number in numbers:
                 writer.write(found[number % len(found)])
         return path

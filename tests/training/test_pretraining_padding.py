@@ -8,7 +8,7 @@ import tensorflow as tf
 
 import modeling
 from data.io import feature_specs, tfrecords
-from data.io.records import encode_example
+from data.io.records import RecordWriter, encode_example
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer
@@ -26,7 +26,7 @@ NUM_PREDICTIONS = 6
 def write_records(path, are_masked, number=12):
     """Writes instances, most of them short, of random WordPieces."""
     rng = np.random.default_rng(0)
-    with tfrecords.RecordWriter([path]) as writer:
+    with RecordWriter([path]) as writer:
         for length in [LENGTH, LENGTH, *rng.integers(6, 24, number - 2)]:
             places = np.arange(LENGTH)
             mask = (places < length).astype(int)

@@ -18,6 +18,12 @@ from absl import logging
 
 import modeling
 from data.io import feature_specs, tfrecords
+from data.io.records import (
+    RecordWriter,
+    count_records,
+    encode_examples,
+    read_records,
+)
 from files import json_files
 from files.atomic import write_json
 from modeling.distillation import DistillationLoss, Distiller
@@ -235,14 +241,14 @@ class Teacher(Callback):
             is_training=False,
             trim=config.unpads,
         )
-        serialized = tfrecords.read_records(records.files[0])
-        count = tfrecords.count_records(records.files)
+        serialized = read_records(records.files[0])
+        count = count_records(records.files)
         batches = BatchPredictor(model, config.jit_compile).predict(
             dataset,
             -(-count // config.train_batch_size),
             "Computing teacher outputs",
         )
-        with tfrecords.RecordWriter([path]) as writer:
+        with RecordWriter([path]) as writer:
             for _, outputs in batches:
                 rows = {
                     f"teacher_{name}": _padded(value, self._shapes[name])
@@ -250,7 +256,7 @@ class Teacher(Callback):
                 }
                 # Two concatenated messages are parsed as one, with the
                 # fields of both.
-                for added in tfrecords.encode_examples(rows):
+                for added in encode_examples(rows):
                     writer.write(next(serialized) + added)
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:

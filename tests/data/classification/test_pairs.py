@@ -1,5 +1,7 @@
 """Tables of queries and passages, and of pairs of texts."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -9,6 +11,13 @@ from data.classification.examples import InputExample
 from data.classification.table_task import TableOptions
 from data.text.tokenization import FullTokenizer
 from tests.script_runner import SAMPLES
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Options(TableOptions):
+    """As run_classifier.py has them."""
+
+    given_flags: dict
 
 
 def rank(tmp_path, gains, scores, queries):
@@ -70,6 +79,20 @@ def test_columns_have_names_of_their_own(tmp_path):
         tmp_path, "test"
     )
     assert (one.text_a, one.text_b, one.label) == ("a", "b", None)
+    # A name that is a default elsewhere counts if the user has set it.
+    (tmp_path / "dev.csv").write_text("query,text,label\na,b,1\na,c,0\n")
+    flags = {"text_b_column": "text", "label_column": "label"}
+    options = Options(**flags, given_flags=flags)
+    one, _ = pairs.RankingProcessor(tmp_path, options).read_set(tmp_path, "dev")
+    assert (one.text_a, one.text_b, one.label) == ("a", "b", 1.0)
+    (tmp_path / "dev.csv").write_text("text,text_b,label\na,b,1\nc,d,2\n")
+    flags = {"label_column": "label"}
+    options = Options(**flags, given_flags=flags)
+    found = pairs.PairProcessor(tmp_path, options).read_set(tmp_path, "dev")
+    assert [each.label for each in found] == [1.0, 2.0]
+    options = TableOptions(label_column="scroe")
+    with pytest.raises(ValueError, match="must have one column 'scroe'"):
+        pairs.PairProcessor(tmp_path, options).read_set(tmp_path, "dev")
 
 
 def test_scores_are_all_there_or_none(tmp_path):

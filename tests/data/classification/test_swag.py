@@ -100,11 +100,7 @@ def test_features(tokenizer):
         (RELEASED.replace("sent2", "x"), "line 1.* one column 'sent2'"),
         (RELEASED.splitlines()[0], "train.csv holds no example"),
         ({"ending0": None}, "train.jsonl, line 2, column 'ending0': .*None"),
-        ({"sent2": ["a"]}, r"line 2, column 'sent2': .*string.*\['a'\]"),
-        ({"ending1": {"a": 1}}, "line 2, column 'ending1': the text must"),
-        ({"sent1": 5}, "line 2, column 'sent1': the text must .*: 5"),
         ({"label": True}, "line 2, column 'label': .*'True'"),
-        ({"label": "NESTED"}, "line 2: the row: the JSON is nested too deeply"),
     ],
 )
 def test_bad_files_are_named(tmp_path, text, message):
@@ -112,7 +108,6 @@ def test_bad_files_are_named(tmp_path, text, message):
         columns = ("sent1", "sent2", *(f"ending{i}" for i in range(4)))
         row = dict.fromkeys(columns, "a") | {"label": 1}
         lines = f"{json.dumps(row)}\n{json.dumps(row | text)}"
-        lines = lines.replace('"NESTED"', "[" * 100_000)
         (tmp_path / "train.jsonl").write_text(lines)
     else:
         (tmp_path / "train.csv").write_text(text)

@@ -69,6 +69,11 @@ def test_parquet(tmp_path):
         ValueError, match="line 1, column 'label': the text must"
     ):
         next(read_table(path, ["label"]))
+    # Spark and others may write strings as bytes, without saying what they are.
+    table = pyarrow.table({"text": ["caf\u00e9".encode(), b"a\xffb"]})
+    parquet.write_table(table, tmp_path / "bytes.parquet")
+    found = read_table(tmp_path / "bytes.parquet", ["text"], ["text"])
+    assert [cells for _, cells in found] == [["caf\u00e9"] * 2, ["ab"] * 2]
     for broken in (b"", b"a,b\n1,2\n", path.read_bytes()[:500]):
         with pytest.raises(
             ValueError, match="b.parquet cannot be read as Parq"
@@ -122,7 +127,7 @@ HEADER = b"id,text\n"
         ),
         (
             gzip.compress(HEADER, mtime=0),
-            "a.csv is packed by gzip; give it a name",
+            "a.csv is packed by gzip; use a name that",
         ),
     ],
 )

@@ -3,12 +3,13 @@ import pytest
 import tensorflow as tf
 
 from data.io import feature_specs, tfrecords
+from data.io.records import RecordWriter, encode_example
 
 SPEC = feature_specs.pretraining_features(4, 2)
 
 
 def write(path, first, count, max_seq_length=4):
-    with tfrecords.RecordWriter([str(path)]) as writer:
+    with RecordWriter([str(path)]) as writer:
         for number in range(first, first + count):
             features = {
                 name: [1] * (2 if "masked" in name else max_seq_length)
@@ -17,7 +18,7 @@ def write(path, first, count, max_seq_length=4):
             features["input_ids"] = [number] * max_seq_length
             features["masked_lm_weights"] = [1.0, 0.0]
             features["next_sentence_labels"] = [number % 2]
-            writer.write(tfrecords.encode_example(features))
+            writer.write(encode_example(features))
     return str(path)
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from data.ner import reading, spans
+from data.ner import reading, spans, windows
 from data.ner.words import split_words
 
 TEXT = "Anna left New York\u2014in \U0001f600 Oslo."
@@ -128,6 +128,7 @@ OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
             "is 'slo.' in .*, but 'Oslo' in the file.*UTF-16 off",
         ),
         ({"spans": [OWN | {"start": 26, "end": 30}]}, "must count characters"),
+        ({"spans": [OWN | {"end": 99, "text": 5}]}, "must count characters"),
         ({"entities": [[28, 30, "A"]]}, "of 29 characters.*UTF-16 offsets"),
         ({"entities": [[4, 4, "A"]]}, r"\[4, 4, 'A'\] is ''"),
         ({"entities": [[4, 5, "A"]]}, "contains no word"),
@@ -170,8 +171,10 @@ def test_what_nobody_annotated(tmp_path, caplog):
     ]
     (found,) = read(tmp_path, *records)
     assert found.tags == TAGS
-    assert "3 texts without an annotation, or with a rejected" in caplog.text
+    assert "3 of 4 texts have no annotation, or a rejected" in caplog.text
     rows = read(tmp_path, *records, {"text": TEXT}, needs_spans=False)
+    # A test set is scored by what is annotated in it.
+    assert "4 of 5 texts have no annotation" in caplog.text
     assert [set(row.tags) == {"O"} for row in rows] == [False, *[True] * 4]
 
 
@@ -203,25 +206,35 @@ def test_damaged_files(tmp_path, content, message):
         [*spans.read(path, split_words, True)]
 
 
+def test_words_that_are_not_the_texts_are_an_error_of_its_line(tmp_path):
+    read(tmp_path, {"text": "Anna left", "entities": []})
+    path = tmp_path / "train.jsonl"
+    with pytest.raises(ValueError, match="line 1: .* the word 'anna' where"):
+        [*spans.read(path, lambda text: text.lower().split(), True)]
+
+
 def test_a_folder_of_sets(tmp_path):
-    read(tmp_path, FORMS["doccano"])
+    read(tmp_path, {"text": "", "label": []}, FORMS["doccano"])
     processor = reading.NerProcessor()
     labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     assert processor.get_labels(tmp_path) == labels
-    (example,) = processor.get_train_examples(tmp_path)
+    empty, example = processor.get_train_examples(tmp_path)
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
+    windows.write_predictions(tmp_path, [empty], [[]])
+    (line,) = (tmp_path / "predictions.jsonl").read_text().splitlines()
+    assert json.loads(line)["text"] == ""
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
-    (again,) = processor.get_dev_examples(tmp_path)
+    _, again = processor.get_dev_examples(tmp_path)
     assert again.labels == example.labels
     # Another scheme, and texts without annotations to predict.
     read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
     bilou = reading.NerProcessor(["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"])
-    (example,) = bilou.get_train_examples(tmp_path)
+    _, example = bilou.get_train_examples(tmp_path)
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
     (example,) = bilou.get_test_examples(tmp_path)
     assert {*example.labels} == {"O"}
-    with pytest.raises(ValueError, match="line 1: unknown tag 'B-PER'"):
+    with pytest.raises(ValueError, match="line 2: unknown tag 'B-PER'"):
         reading.NerProcessor(["O", "B-LOC", "I-LOC"]).get_train_examples(
             tmp_path
         )

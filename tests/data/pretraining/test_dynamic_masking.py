@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from data.io import feature_specs, tfrecords
+from data.io.records import RecordWriter, encode_example
 from data.pretraining import dynamic_masking
 from data.pretraining.options import MaskingOptions
 from data.text import tokenization
@@ -23,14 +24,14 @@ def records(tmp_path):
     """Records without masks: [CLS] 20 WordPieces [SEP] 12 [SEP], padding."""
     rng = np.random.default_rng(0)
     path = str(tmp_path / "a.tfrecord")
-    with tfrecords.RecordWriter([path]) as writer:
+    with RecordWriter([path]) as writer:
         for number in range(N):
             ids = np.zeros(LENGTH, int)
             ids[:35] = rng.integers(5, len(WORDS), 35)
             ids[0], ids[[21, 34]] = 0, 1
             mask = [1] * 35 + [0] * 5
             writer.write(
-                tfrecords.encode_example(
+                encode_example(
                     {
                         "input_ids": ids.tolist(),
                         "input_mask": mask,

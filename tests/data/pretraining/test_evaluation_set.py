@@ -26,7 +26,7 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
     def words_in(ids):
         return {word for word in words if vocab[word] in ids}
 
-    whole, _ = create(tmp_path / "whole", [path], **kept)
+    whole = create(tmp_path / "whole", [path], **kept)
     assert "eval_shards" not in whole
     assert len(words_in(read(whole)["input_ids"])) == 20
     found = {}
@@ -35,7 +35,7 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         ("dynamic", {"dynamic_masking": True, "num_shards": 5}),
         ("repeated", {"dupe_factor": 5}),
     ):
-        manifest, _ = create(
+        manifest = create(
             tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
         )
         (entry,) = manifest["eval_shards"]
@@ -60,7 +60,7 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
     assert found["plain"] == found["dynamic"] == found["repeated"]
 
     os.remove(entry["path"])
-    again, _ = create(
+    again = create(
         tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
     )
     assert again == manifest
@@ -138,7 +138,7 @@ def test_long_documents_are_held_out(tmp_path, monkeypatch):
     path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
     ids = {vocab[word] for word in words}
     # What is chosen stays as it is, so that all words can be seen.
-    manifest, _ = create(
+    manifest = create(
         tmp_path,
         [path],
         eval_fraction=0.3,

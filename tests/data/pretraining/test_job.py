@@ -37,8 +37,8 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
     def read(blocks):
         text = ""
         for block in blocks:
-            lines = text_files.read_block(block.path, block.start, block.end)
-            text += "\n".join(lines) + "\n\n"
+            lines = text_files.read_lines(block.path, None, *block[1:3])
+            text += "\n".join(map(str.strip, lines)) + "\n\n"
         return [found.strip() for found in text.split("\n\n") if found.strip()]
 
     whole = read([documents.Block(path) for path in paths])
@@ -74,7 +74,7 @@ def test_a_long_document_is_cut_at_lines(tmp_path, monkeypatch):
     lines = [f"line {number}" for number in range(100)]
     path.write_text("\n".join(lines))
     found = [
-        list(text_files.read_block(block.path, block.start, block.end))
+        list(text_files.read_lines(block.path, None, *block[1:3]))
         for (block,) in splitting.split_to_parts([str(path)], ())
     ]
     assert sum(found, []) == lines
@@ -114,21 +114,21 @@ def test_documents_are_grouped_and_very_long_ones_cut():
 
 def test_same_bytes_for_any_number_of_processes(tmp_path, small_parts):
     made = [
-        create(tmp_path / str(number), num_processes=number)[0]
+        create(tmp_path / str(number), num_processes=number)
         for number in (1, 2, 3)
     ]
     for manifest in made[1:]:
         assert digests(made[0]) == digests(manifest)
         assert made[0]["statistics"] == manifest["statistics"]
     assert not os.path.exists(tmp_path / "1" / "out.work")
-    other, _ = create(tmp_path / "other", random_seed=7)
+    other = create(tmp_path / "other", random_seed=7)
     assert digests(made[0]) != digests(other)
     with open(tmp_path / "1" / "out.manifest.json") as file:
         assert json.load(file) == made[0]
 
 
 def test_statistics_are_those_of_the_records(tmp_path):
-    manifest, _ = create(tmp_path, dupe_factor=40)
+    manifest = create(tmp_path, dupe_factor=40)
     features = read(manifest)
     lengths = features["input_mask"].sum(1)
     statistics = manifest["statistics"]
@@ -174,7 +174,7 @@ def stop(*unused_args):
 
 
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
-    whole, _ = create(tmp_path / "whole")
+    whole = create(tmp_path / "whole")
     assert written == [0, 1, 2]
     written.clear()
     write_json = parts.write_json
@@ -191,20 +191,20 @@ def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
     (tmp_path / "out-00000-of-00003").unlink()
     with pytest.raises(ValueError, match="dupe_factor=3.*start again"):
         create(tmp_path, dupe_factor=4)
-    manifest, _ = create(tmp_path)
+    manifest = create(tmp_path)
     assert written == [0, 1, 2, 0, 2]
     assert digests(manifest) == digests(whole)
     # All is done: nothing is made again.
-    assert create(tmp_path)[0] == manifest
+    assert create(tmp_path) == manifest
     assert len(written) == 5
 
 
 def test_work_of_an_earlier_version_does_not_go_on(tmp_path):
-    manifest, _ = create(tmp_path)
+    manifest = create(tmp_path)
     path = tmp_path / "out.manifest.json"
     del manifest["version"]
     path.write_text(json.dumps(manifest))
-    assert create(tmp_path)[0] == manifest
+    assert create(tmp_path) == manifest
     (tmp_path / "out-00000-of-00003").unlink()
     with pytest.raises(ValueError, match="earlier version.*to start again"):
         create(tmp_path)
@@ -225,8 +225,8 @@ def test_gzip_gives_the_same(tmp_path):
         packed.append(tmp_path / f"{os.path.basename(path)}.gz")
         with open(path, "rb") as file:
             packed[-1].write_bytes(gzip.compress(file.read()))
-    assert digests(create(tmp_path / "a", packed)[0]) == digests(
-        create(tmp_path / "b")[0]
+    assert digests(create(tmp_path / "a", packed)) == digests(
+        create(tmp_path / "b")
     )
 
 
@@ -240,13 +240,34 @@ def test_gzip_gives_the_same(tmp_path):
         (b"Bad \xff\xfe one.\nTwo.\n\nThree.\nFour.\n", "dropped 2 bytes"),
     ],
 )
-def test_report_warns_of_what_usually_goes_wrong(tmp_path, text, warning):
+def test_report_warns_of_what_usually_goes_wrong(
+    tmp_path, text, warning, caplog
+):
+    caplog.set_level("INFO")
     path = tmp_path / "corpus.txt"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    _, reported = create(tmp_path, [path])
-    assert reported[0][0].startswith("corpus: ") and not reported[0][1]
-    warnings = [line for line, is_warning in reported if is_warning]
-    assert any(re.search(warning, line) for line in warnings)
+    create(tmp_path, [path])
+    assert any(x.startswith("corpus: ") for x in caplog.messages)
+    assert any(re.search(warning, line) for line in warnings(caplog))
+
+
+@pytest.mark.parametrize("num_shards", [1, 3])
+def test_report_counts_what_is_equal_and_unknown(
+    tmp_path, monkeypatch, caplog, num_shards
+):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 10**9)
+    path = tmp_path / "corpus.txt"
+    text = "The old harbor.\nA light \u1200\u1201 \u1200\u1201.\n"
+    path.write_text(f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2)
+    create(tmp_path, [path], num_shards=num_shards)
+    assert "9 sentences and 3 documents repeat an earlier one" in caplog.text
+    assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
+
+
+def warnings(caplog):
+    records = caplog.get_records("call")
+    return [each.getMessage() for each in records if each.levelname[0] == "W"]
 
 
 def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path):
@@ -265,7 +286,7 @@ def test_shards_suit_the_corpus(tmp_path, monkeypatch):
 
     def count():
         output = tmp_path / str(len(os.listdir(tmp_path)))
-        return len(create(output, [path], num_shards=0)[0]["shards"])
+        return len(create(output, [path], num_shards=0)["shards"])
 
     assert count() == 1
     monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 100)
@@ -281,20 +302,20 @@ def test_a_part_without_documents(tmp_path, monkeypatch):
     monkeypatch.setattr(splitting, "_PART_BYTES", 100)
     path = tmp_path / "corpus.txt"
     path.write_text("The harbor.\nThe keeper.\n" + " \n" * 400 + "A light.\n")
-    manifest, _ = create(tmp_path, [path], num_shards=0)
+    manifest = create(tmp_path, [path], num_shards=0)
     assert manifest["corpus"]["num_documents"] == 2
     assert len(manifest["shards"]) == 2
     create(tmp_path / "a", [path], num_shards=3)
 
 
-def test_empty_shards(tmp_path, monkeypatch):
+def test_empty_shards(tmp_path, monkeypatch, caplog):
     """Of a part that has lines, but no text."""
     monkeypatch.setattr(splitting, "_PART_BYTES", 300)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 30)
     path = tmp_path / "corpus.txt"
     text = "The harbor.\nThe keeper.\n\n" * 20
     path.write_text(f"{text}{NO_TEXT * 200}\n{text}", encoding="utf-8")
-    manifest, _ = create(tmp_path, [path], num_shards=0)
+    manifest = create(tmp_path, [path], num_shards=0)
     number = len(manifest["shards"])
     assert 1 < number < 8
     assert all(entry["num_records"] for entry in manifest["shards"])
@@ -302,13 +323,13 @@ def test_empty_shards(tmp_path, monkeypatch):
     assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
     made = digests(manifest)
     (tmp_path / names[1]).unlink()
-    assert digests(create(tmp_path, [path], num_shards=0)[0]) == made
+    assert digests(create(tmp_path, [path], num_shards=0)) == made
     assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
     # So, too, for a number that was asked for, with a warning.
-    other, reported = create(tmp_path / "a", [path], num_shards=number + 1)
+    other = create(tmp_path / "a", [path], num_shards=number + 1)
     assert digests(other) == made
     message = f"--num_shards={number + 1}: only {number} files"
-    assert any(message in line and warns for line, warns in reported)
+    assert any(message in line for line in warnings(caplog))
 
 
 NO_TEXT = "\N{NO-BREAK SPACE}\n"
@@ -347,7 +368,7 @@ def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
             num_shards=0,
             dupe_factor=40,
             dynamic_masking=True,
-        )[0]
+        )
         for number in (1, 2)
     ]
     assert digests(made[0]) == digests(made[1])
@@ -383,26 +404,28 @@ def test_lenders_have_no_text_of_the_document():
     assert find(*[False] * 8)[2] == [0, 3, 4, 6]
 
 
-def test_random_next_of_the_same_document_is_reported(tmp_path, monkeypatch):
+def test_random_next_of_the_same_document_is_reported(
+    tmp_path, monkeypatch, caplog
+):
     monkeypatch.setattr(parts, "MAX_PIECES", 10)
     path = tmp_path / "corpus.txt"
     write_long_documents(path)
-    _, reported = create(tmp_path, [path])
+    create(tmp_path, [path])
     # The whole corpus is a part, and its first document has no other.
-    (warning,) = [line for line, is_warning in reported if is_warning]
+    (warning,) = warnings(caplog)
     assert re.match(r"training set: \d+ of \d+ random next", warning)
 
 
-def test_one_document(tmp_path, monkeypatch):
+def test_one_document(tmp_path, monkeypatch, caplog):
     """In parts of its lines; random next sentences are from the part itself."""
     monkeypatch.setattr(splitting, "_PART_BYTES", 100)
     path = tmp_path / "corpus.txt"
     path.write_text("The old harbor.\nThe keeper.\nA light.\n" * 20)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)
-    manifest, reported = create(tmp_path, [path])
+    manifest = create(tmp_path, [path])
     assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}
     assert manifest["corpus"]["num_documents"] == 1
-    assert any("one document" in line for line, _ in reported)
+    assert any("one document" in line for line in warnings(caplog))
 
 
 def test_too_many_shards_leave_nothing(tmp_path):
@@ -434,14 +457,14 @@ def test_a_damaged_shard_is_rebuilt(
     shards = sorted(tmp_path.glob("out-*"))
     before = [path.read_bytes() for path in shards]
     damage(shards[1])
-    manifest, _ = create(tmp_path)
+    manifest = create(tmp_path)
     assert [path.read_bytes() for path in shards] == before
     assert written == [0, 1, 2, 1]
     assert sorted(os.listdir(tmp_path))[3:] == ["out.manifest.json"]
     assert [shard["bytes"] for shard in manifest["shards"]] == [
         len(content) for content in before
     ]
-    assert create(tmp_path)[0] == manifest
+    assert create(tmp_path) == manifest
     assert len(written) == 4
 
 
@@ -522,18 +545,18 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
 
 
 def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
-    read = job.corpus_report.lines
+    log = job.corpus_report.log
     messages = []
 
     def again(corpus):
-        monkeypatch.setattr(job.corpus_report, "lines", read)
+        monkeypatch.setattr(job.corpus_report, "log", log)
         # A lock is held against this process too.
         with pytest.raises(OSError, match="out is in use by proc") as caught:
             create(tmp_path)
         messages.append(str(caught.value))
-        return read(corpus)
+        log(corpus)
 
-    monkeypatch.setattr(job.corpus_report, "lines", again)
+    monkeypatch.setattr(job.corpus_report, "log", again)
     create(tmp_path)
     assert len(messages) == 1 and f"process {os.getpid()} " in messages[0]
     assert not (tmp_path / "out.lock").exists()

@@ -67,7 +67,7 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
     boundaries.write_text(f"{' '.join(words)}\n{' '.join(words)}\n\n" * 30)
     options = {"do_whole_word_mask": True, "masked_lm_prob": 0.4}
     assert not words_masked_whole(
-        create(tmp_path / "plain", [corpus], text=text, **options)[0],
+        create(tmp_path / "plain", [corpus], text=text, **options),
         words,
         vocab_file,
     )
@@ -78,7 +78,7 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
             text=text,
             boundary_files=[boundaries],
             **options,
-        )[0],
+        ),
         words,
         vocab_file,
     )
@@ -88,7 +88,7 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
             [corpus],
             text={**text, "segmenter": f"{__name__}:split_to_pairs"},
             **options,
-        )[0],
+        ),
         words,
         vocab_file,
     )
@@ -102,7 +102,7 @@ def test_sentence_split(tmp_path):
     pytest.importorskip("sentencex")
     path = tmp_path / "corpus.txt"
     path.write_text("Dr. Smith went. He slept! Did he?\n\nOne. Two.\n")
-    manifest, _ = create(tmp_path, [path], text={"sentence_split": "en"})
+    manifest = create(tmp_path, [path], text={"sentence_split": "en"})
     assert manifest["corpus"]["num_sentences"] == 5
 
 

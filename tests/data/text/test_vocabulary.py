@@ -23,8 +23,8 @@ def test_words_that_save_the_most_come_first():
     assert extended[3:] == VOCAB[3:]
     extended = vocabulary.extend_vocabulary(VOCAB, counts, 7)
     assert extended == [*("[PAD]", "seaweed", "wea"), *VOCAB[3:], "zzz"]
-    assert vocabulary.num_pieces(VOCAB, counts) == 25 + 18 + 99 + 1 + 4 + 50
-    assert vocabulary.num_pieces(extended, counts) == 5 + 9 + 99 + 1 + 4 + 50
+    numbers = [vocabulary.count_pieces(x, counts)[1] for x in (VOCAB, extended)]
+    assert numbers == [25 + 18 + 99 + 1 + 4 + 50, 5 + 9 + 99 + 1 + 4 + 50]
 
 
 def test_rows_know_what_they_were():

@@ -10,6 +10,7 @@ import pytest
 
 import modeling
 from data.io import feature_specs, tfrecords
+from data.io.records import RecordWriter
 from modeling import losses
 from modeling.model import select_features
 from tests import conftest, script_runner, toy_task
@@ -149,7 +150,7 @@ def test_outputs_are_kept_until_what_they_are_made_from_changes(
         """Returns the identity of the file once it is asked for again."""
         task = ToyTask(first_label)
         records = tmp_path / "train.tf_record"
-        with tfrecords.RecordWriter([records]) as writer:
+        with RecordWriter([records]) as writer:
             for record in task.encode("train", task.read_examples("train")):
                 writer.write(record)
         distillation.Teacher(
