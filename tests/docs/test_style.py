@@ -32,20 +32,20 @@ RULES = {
 }
 # Hits in: pages, docstrings, comments, errors.
 BUDGET: dict[str, tuple[int, ...]] = {
-    "those of": (22, 86, 12, 5),
-    "next to": (2, 2, 2, 3),
-    "alone": (12, 24, 9, 8),
-    "leave out": (17, 13, 6, 10),
-    "what is": (75, 80, 20, 7),
-    "refuse": (15, 71, 5, 2),
-    "give": (23, 52, 9, 71),
-    "has": (129, 243, 74, 132),
-    "made": (26, 60, 9, 14),
-    "worth, figure": (16, 10, 5, 2),
-    "share, further": (19, 31, 13, 7),
-    "likewise": (3, 2, 2, 4),
-    "semicolon": (53, 705, 86, 238),
-    "Args of": (2, 69, 2, 2),
+    "those of": (9, 86, 12, 5),
+    "next to": (0, 2, 2, 3),
+    "alone": (1, 24, 9, 8),
+    "leave out": (8, 13, 6, 10),
+    "what is": (57, 80, 20, 7),
+    "refuse": (1, 71, 5, 2),
+    "give": (5, 52, 9, 71),
+    "has": (58, 243, 74, 132),
+    "made": (8, 60, 9, 14),
+    "worth, figure": (2, 10, 5, 2),
+    "share, further": (13, 31, 13, 7),
+    "likewise": (0, 2, 2, 4),
+    "semicolon": (3, 705, 86, 238),
+    "Args of": (0, 69, 2, 2),
 }
 KINDS = ("pages", "docstrings", "comments", "errors")
 GENERATED = {"flags.md", "changelog.md"}
@@ -114,8 +114,7 @@ def test_guides_address_you():
     assert text.count(";") <= 2 * thousands
     assert len(re.findall(r"\b[Yy]ours?\b|\b[Yy]ou\b", text)) >= 10 * thousands
     weak = re.findall(r"\b(gives|has|holds|takes)\b", text)
-    # The aim is 3.
-    assert len(weak) <= 4.5 * thousands
+    assert len(weak) <= 3 * thousands
 
 
 def test_few_errors_say_give():
