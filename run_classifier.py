@@ -7,7 +7,7 @@ resumes from the newest checkpoint of --output_dir, if there is one.
 import dataclasses
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from data.classification import (
     features,
     glue,
     metrics,
+    pairs,
     report,
     table_task,
     tuning,
@@ -29,13 +30,21 @@ from data.io import feature_specs
 from data.text import tokenization
 from files import flags
 from files.labels import PROBLEM_TYPES
-from tasks.embedding import EmbeddingTask
 from training import task
 from training.config import DataFolderConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
+class Config(
+    DataFolderConfig,
+    table_task.TableOptions,
+    windows.WindowOptions,
+    pairs.PairOptions,
+    glue.GlueOptions,
+    class_weights.WeightOptions,
+    report.ReportOptions,
+    tuning.TuningOptions,
+):
     """The script's flags: Google's, and those this project adds."""
 
     task_name: str = flags.head(
@@ -44,42 +53,12 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
         "and test files, .csv, .tsv or .jsonl; embedding, pairs of texts in "
         "such files; ranking, their queries, passages and relevance.",
     )
-    xnli_language: str = flags.head(
-        "zh", "XNLI's language.", choices=features.XnliProcessor.languages
-    )
-    glue_submission: bool = flags.neutral(
-        False, "Also write the predictions in GLUE's submission format."
-    )
-    class_weights: str | None = flags.training(
-        None,
-        "Class weights in the training loss: balanced, so that every class "
-        'has equal total weight, or a JSON file, {"label": weight}.',
-    )
-    contrastive_temperature: float = flags.training(
-        0.05,
-        "embedding, without scores: divides the cosines of a batch's pairs "
-        "before the softmax.",
-        at_least=1e-3,
-    )
-    report: bool = flags.neutral(
-        False,
-        "Write report.html about the dev set: confusion matrix, calibration, "
-        "the scores of each label and the most confident errors; in "
-        "regression, a scatter plot.",
-    )
 
-    head = "BertClassifier"
-
-    tune_thresholds: bool = flags.decoding(
-        False,
-        "With several labels, find for each the threshold of the best F1 on "
-        "the dev set, instead of 0.5; the export keeps them. Needs --do_eval.",
-    )
-    calibrate: bool = flags.decoding(
-        False,
-        "Find one temperature on the dev set, so that probabilities say how "
-        "often labels are right; the export keeps it. Needs --do_eval.",
-    )
+    @property
+    def head(self) -> str | None:
+        """See ModelConfig."""
+        is_embedding = self.task_name == "embedding"
+        return "BertEmbedder" if is_embedding else "BertClassifier"
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -93,20 +72,12 @@ class Config(DataFolderConfig, table_task.TableOptions, windows.WindowOptions):
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         windows.check(self)
-        unused = "report class_weights doc_stride tune_thresholds calibrate"
-        for name in unused.split() if self.task_name == "embedding" else ():
-            if getattr(self, name):
-                raise ValueError(
-                    f"--{name} is not used by --task_name=embedding, which "
-                    "has neither labels nor windows; leave it out"
-                )
+        glue.check(self)
+        if self.task_name == "embedding":
+            pairs.check(self)
         for name in ("report", "tune_thresholds", "calibrate"):
             if getattr(self, name) and not self.do_eval:
                 raise ValueError(f"--{name} needs --do_eval")
-        if self.glue_submission:
-            glue.submission_file(self.task_name)
-            if not self.do_predict:
-                raise ValueError("--glue_submission needs --do_predict")
 
 
 class ClassifierTask(task.Task):
@@ -136,29 +107,13 @@ class ClassifierTask(task.Task):
         }
         processor = self.processors[""]
         self.labels = processor.get_labels()
-        name = options.task_name.lower()
+        name = options.task_name
         self.label_words = glue.LABEL_WORDS.get(name, ())
         # GLUE's labels exclude each other, whatever a model's folder says.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
-        mode = processor.output_mode
-        if options.tune_thresholds and mode != "multilabel":
-            raise ValueError(
-                "--tune_thresholds needs several labels for each text "
-                f"(--output_mode=multilabel), and these are of {mode}"
-            )
-        if options.calibrate and mode == "regression":
-            raise ValueError(
-                "--calibrate needs labels, and these are numbers (regression)"
-            )
-        if (
-            options.calibrate
-            and mode == "classification"
-            and options.doc_stride
-            and options.window_pooling == "max"
-        ):
-            raise ValueError("--calibrate needs --window_pooling=mean")
+        tuning.check(options, processor.output_mode)
         losses = {
             "classification": modeling.ClassifierLoss,
             "multilabel": modeling.MultiLabelLoss,
@@ -188,12 +143,7 @@ class ClassifierTask(task.Task):
             if not suffix:
                 raise
             return None
-        if self.options.doc_stride and any(each.text_b for each in examples):
-            raise ValueError(
-                f"--doc_stride={self.options.doc_stride} reads single texts in "
-                f"windows, and the {split} set has pairs; leave it out, or "
-                "give texts without a second one"
-            )
+        windows.check_examples(self.options, split, examples)
         if purpose == "train" and self.options.class_weights:
             found = [example.label for example in examples]
             weights = class_weights.create(
@@ -205,22 +155,12 @@ class ClassifierTask(task.Task):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
-        length, stride = self.options.max_seq_length, self.options.doc_stride
-        if not stride:
-            encoded = features.convert_examples_to_features(
-                examples, self.labels, length, self.tokenizer
-            )
-            encoded = features.count_cut(encoded, length)
-            yield from map(features.encode_classification_features, encoded)
-            return
-        self.starts[split] = starts = []
-        num_records = 0
-        for found in features.create_windows(
-            examples, self.labels, length, self.tokenizer, stride
-        ):
-            starts.append(num_records)
-            num_records += len(found)
-            yield from map(features.encode_classification_features, found)
+        starts: list[int] = []
+        if self.options.doc_stride:
+            self.starts[split] = starts
+        return features.encode_examples(
+            examples, self.labels, self.tokenizer, self.options, starts
+        )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns the spec; a test set's labels may be unknown."""
@@ -247,20 +187,16 @@ class ClassifierTask(task.Task):
         if self.decoder.output_mode == "classification":
             return super().combine(outputs)
         # Each label is a choice of two: it applies or not.
-        pairs = [np.stack([held, 0 * held], axis=-1) for held in outputs]
-        mean = super().combine(pairs)
+        choices = [np.stack([held, 0 * held], axis=-1) for held in outputs]
+        mean = super().combine(choices)
         return mean[..., 0] - mean[..., 1]
 
     def pool(self, split: str, batches: task.Batches) -> task.Batches:
         """Returns one batch of texts, if the records are windows."""
         if split not in self.starts:
             return batches
-        return windows.pool_batches(
-            batches,
-            self.starts[split],
-            self.decoder.output_mode,
-            self.options.window_pooling,
-        )
+        how = self.decoder.output_mode, self.options.window_pooling
+        return windows.pool_batches(batches, self.starts[split], *how)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Returns the original's metric and the benchmark's."""
@@ -270,44 +206,27 @@ class ClassifierTask(task.Task):
         self, split: str, labels: np.ndarray, outputs: np.ndarray
     ) -> dict[str, float]:
         predictions = self.decoder.predictions(outputs)
-        processor = self.processors[split.removeprefix("eval")]
-        figures = processor.score(
-            self.examples[split],
-            self.metrics,
-            labels,
-            predictions,
-            self.decoder.label_list,
+        examples, names = self.examples[split], self.decoder.label_list
+        figures = self.processors[split.removeprefix("eval")].score(
+            examples, self.metrics, labels, predictions, names
         )
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
-        names = self.decoder.labels(outputs)
+        found = self.decoder.labels(outputs)
         self.samples = [
-            decoding.describe_example(example, True) | {"label": name}
-            for example, name in zip(self.examples[split], names, strict=True)
+            decoding.describe_example(example, True) | {"label": label}
+            for example, label in zip(examples, found, strict=True)
         ]
         return figures
 
     def tune(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Fits --calibrate and --tune_thresholds to the matched dev set."""
-        options, decoder = self.options, self.decoder
-        if not (options.calibrate or options.tune_thresholds):
+        if not (self.options.calibrate or self.options.tune_thresholds):
             return {}
         labels, outputs = metrics.concatenate(batches)
-        figures = {}
-        if options.calibrate:
-            found = tuning.confidences(decoder, labels, outputs)
-            figures["ece_before"] = tuning.calibration_error(*found)
-            if split == "eval":
-                decoder.temperature = tuning.fit_temperature(
-                    decoder.output_mode, labels, outputs
-                )
-            found = tuning.confidences(decoder, labels, outputs)
-            figures["ece"] = tuning.calibration_error(*found)
-            figures["temperature"] = decoder.temperature
-        if options.tune_thresholds and split == "eval":
-            decoder.thresholds = tuning.find_thresholds(
-                self.labels or (), labels, decoder.probabilities(outputs)
-            )
+        figures = tuning.fit(
+            *(self.options, self.decoder, labels, outputs, split == "eval")
+        )
         return figures | self._score(split, labels, outputs)
 
     def write_report(
@@ -316,12 +235,10 @@ class ClassifierTask(task.Task):
         """See Task."""
         if not self.options.report:
             return
-        labels, outputs = metrics.concatenate(batches)
+        found = metrics.concatenate(batches)
         suffix = split.removeprefix("eval")
         path = os.path.join(output_dir, f"report{suffix}.html")
-        report.write_report(
-            path, self.examples[split], labels, outputs, self.decoder
-        )
+        report.write_report(path, self.examples[split], *found, self.decoder)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
@@ -344,32 +261,28 @@ class ClassifierTask(task.Task):
         if not has_labels:
             return {}
         right = [example.label for example in examples]
+        names = processor.metrics[::-1]
+        score = functools.partial(
+            processor.score, examples, label_names=self.decoder.label_list
+        )
         return metrics.score_known(
-            self.metrics,
-            right,
-            labels,
-            self.decoder.label_ids,
-            functools.partial(
-                processor.score,
-                examples,
-                label_names=self.decoder.label_list,
-            ),
+            names, right, labels, self.decoder.label_ids, score
         )
 
-    def evaluate_export(
-        self, export_dir: str, split: str, create_batches: Any
-    ) -> dict[str, dict[str, float]]:
+    def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """See Task."""
+        return windows.read_served(self.decoder, outputs)
 
-        def read(outputs: dict[str, np.ndarray]) -> np.ndarray:
-            if self.decoder.output_mode == "regression":
-                return outputs["values"][:, None]
-            return self.decoder.temperature * windows.to_logits(
-                outputs["probabilities"], self.decoder.output_mode
-            )
+    evaluate_export = serving.evaluate_export
 
-        return serving.evaluate_export(
-            self, export_dir, split, create_batches, read
+    @property
+    def serving_options(self) -> "serving.ServingOptions":
+        """How the export reads texts."""
+        return serving.ServingOptions(
+            self.tokenizer,
+            self.options.max_seq_length,
+            self.options.predict_batch_size,
+            self.options,
         )
 
     def export(self, export_dir: str, model: Any) -> None:
@@ -378,17 +291,94 @@ class ClassifierTask(task.Task):
             export_dir,
             model,
             self.labels,
-            serving.ServingOptions(
-                self.tokenizer,
-                self.options.max_seq_length,
-                self.options.predict_batch_size,
-                self.options,
-            ),
+            self.serving_options,
             self.decoder.output_mode,
             self.options,
             self.decoder.temperature,
             self.decoder.thresholds,
         )
+
+
+class EmbeddingTask(ClassifierTask):
+    """Brings the vectors of close texts together, those of others apart.
+
+    The loss is the squared error of the cosine where the train set has scores;
+    else each text has to find its partner among those of the batch.
+    """
+
+    sequences_per_example = 2
+
+    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
+        """Reads the sets, whose scores tell the loss and the metric."""
+        options = self.options
+        self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
+        self.decoder = decoding.LabelDecoder("regression", None)
+        processor = pairs.PairProcessor(options.data_dir, options)
+        self.processors = {"": processor}
+        is_read = {"train": options.do_train, "eval": options.evaluates}
+        splits = [split for split in is_read if is_read[split]]
+        # {split: whether it has scores}
+        self.has_scores = {name: processor.has_scores(name) for name in splits}
+        evaluated = self.has_scores.get("eval", True)
+        # Without training, the loss is only reported.
+        is_scored = self.has_scores.get("train", evaluated)
+        self.loss = modeling.CosineLoss()
+        if not is_scored:
+            self.loss = modeling.ContrastiveLoss(
+                options.contrastive_temperature
+            )
+        self.has_eval_loss = evaluated == is_scored
+        self.metrics = processor.metrics[::-1] if evaluated else ("recall_1",)
+        # Runs of earlier versions recorded one text's length.
+        self.settings = {
+            "task_name": options.task_name,
+            "max_seq_length": options.max_seq_length,
+        }
+
+    def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
+        """See Task."""
+        length = self.options.max_seq_length
+        return pairs.encode_pairs(examples, length, self.tokenizer)
+
+    def feature_spec(self, split: str) -> dict[str, Any]:
+        """See Task."""
+        return feature_specs.pair_features(
+            self.options.max_seq_length, self.has_scores.get(split, False)
+        )
+
+    def create_model(self, config: Any, **options: Any) -> Any:
+        """See Task."""
+        return modeling.BertEmbedder(config, **options)
+
+    def combine(self, outputs: Sequence[Any]) -> Any:
+        """Returns the mean of vectors, of length 1 again."""
+        total = np.sum(outputs, axis=0)
+        return total / np.linalg.norm(total, axis=-1, keepdims=True)
+
+    def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
+        """Returns how the cosines correlate with the scores, or the recall."""
+        if not self.has_scores[split]:
+            every = np.concatenate([vectors for _, vectors in batches])
+            partners = [each.text_b for each in self.examples[split]]
+            return {"recall_1": pairs.recall_1(every, partners)}
+        labels, vectors = metrics.concatenate(batches)
+        return self._score(split, labels, pairs.cosines(vectors))
+
+    def write_predictions(
+        self, split: str, batches: task.Batches, output_dir: str
+    ) -> dict[str, float]:
+        """Writes each pair's cosine; scores them where the scores are known."""
+        cosines = (
+            (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
+        )
+        return super().write_predictions(split, cosines, output_dir)
+
+    # An export of vectors is not scored.
+    evaluate_export = task.Task.evaluate_export
+
+    def export(self, export_dir: str, model: Any) -> None:
+        """Writes the encoder, whose `embed` has the vector."""
+        serving.export_encoder(export_dir, model.bert, self.serving_options)
 
 
 def create_task(options: Config) -> task.Task:

@@ -5,8 +5,10 @@ Training resumes from the newest checkpoint of --output_dir, if there is one.
 
 import dataclasses
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 import modeling
 import serving
@@ -165,14 +167,11 @@ class NerTask(task.Task):
             self.options.legal_tags,
         )
 
-    def evaluate_export(
-        self, export_dir: str, split: str, create_batches: Any
-    ) -> dict[str, dict[str, float]]:
+    def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """See Task."""
-        return serving.evaluate_export(
-            *(self, export_dir, split, create_batches),
-            lambda outputs: legal_tags.to_scores(outputs["probabilities"]),
-        )
+        return legal_tags.to_scores(outputs["probabilities"])
+
+    evaluate_export = serving.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""

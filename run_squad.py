@@ -227,14 +227,7 @@ class SquadTask(task.Task):
         self.samples = report.describe_answers(file, predictions, is_v2)
         return scores
 
-    def evaluate_export(
-        self, export_dir: str, split: str, create_batches: Any
-    ) -> dict[str, dict[str, float]]:
-        """See Task."""
-        return serving.evaluate_export(
-            *(self, export_dir, split, create_batches),
-            lambda outputs: outputs,
-        )
+    evaluate_export = serving.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""

@@ -4,8 +4,10 @@ Training resumes from the newest checkpoint of --output_dir, if there is one.
 """
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 import modeling
 import serving
@@ -90,14 +92,11 @@ class SwagTask(task.Task):
             self.metrics, right, labels, self.decoder.label_ids
         )
 
-    def evaluate_export(
-        self, export_dir: str, split: str, create_batches: Any
-    ) -> dict[str, dict[str, float]]:
+    def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """See Task."""
-        return serving.evaluate_export(
-            *(self, export_dir, split, create_batches),
-            lambda outputs: outputs["probabilities"],
-        )
+        return outputs["probabilities"]
+
+    evaluate_export = serving.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
         """See Task."""

@@ -161,7 +161,19 @@ class MultipleChoiceLoss(ClassifierLoss):
     """`ClassifierLoss` of the right choice, with logits [B, C]."""
 
 
-class RegressionLoss(WeightedLoss):
+class SquaredLoss(WeightedLoss):
+    """A loss whose outputs are numbers, float [B, ...]."""
+
+    def value_divergences(
+        self, outputs: Any, teacher_outputs: Any, temperature: float
+    ) -> Features:
+        """Returns the squared distances, float [B], without temperature."""
+        squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
+        axes = tuple(range(1, len(squares.shape)))
+        return {"loss": keras.ops.sum(squares, axis=axes)}
+
+
+class RegressionLoss(SquaredLoss):
     """Squared difference, mean over the examples.
 
     Reads `label_ids` float [B] and predictions [B, 1].
@@ -173,14 +185,8 @@ class RegressionLoss(WeightedLoss):
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
         return {"loss": keras.ops.square(predictions - labels)}
 
-    def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Features:
-        """Returns the squared differences, float [B], without temperature."""
-        return self.values(outputs, {"label_ids": teacher_outputs[..., 0]})
 
-
-class RankingLoss(WeightedLoss):
+class RankingLoss(SquaredLoss):
     """Binary cross entropy of a passage's relevance, mean over the examples.
 
     Reads `label_ids` float [B], of which more than 1 counts as 1, and logits
@@ -194,27 +200,12 @@ class RankingLoss(WeightedLoss):
         labels = keras.ops.clip(labels, 0.0, 1.0)
         return {"loss": keras.ops.softplus(logits) - labels * logits}
 
-    def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Features:
-        """Returns the squared differences, float [B], without temperature."""
-        difference = at_least_float32(outputs) - teacher_outputs
-        return {"loss": keras.ops.square(difference)[..., 0]}
 
+class CosineLoss(SquaredLoss):
+    """Squared difference of a pair's cosine and its label.
 
-class VectorLoss(WeightedLoss):
-    """A loss of the vectors of two texts each, [B, 2, W], of length 1."""
-
-    def value_divergences(
-        self, outputs: Any, teacher_outputs: Any, temperature: float
-    ) -> Features:
-        """Returns the squared distance from a teacher's vectors, float [B]."""
-        squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
-        return {"loss": keras.ops.sum(squares, axis=(1, 2))}
-
-
-class CosineLoss(VectorLoss):
-    """Squared difference of a pair's cosine and its label, float [B]."""
+    Reads `label_ids` float [B] and vectors of length 1, float [B, 2, W].
+    """
 
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each example's loss, float [B]."""
@@ -224,11 +215,12 @@ class CosineLoss(VectorLoss):
         return {"loss": keras.ops.square(cosines - labels)}
 
 
-class ContrastiveLoss(VectorLoss):
+class ContrastiveLoss(SquaredLoss):
     """Cross entropy of a text's own partner among all of the batch.
 
-    The texts of other pairs are the negatives; on several replicas, those of
-    the same replica.
+    Reads vectors of length 1, float [B, 2, W]. The texts of other pairs are the
+    negatives: those of the same replica, and of the same part where gradients
+    are accumulated.
 
     Args:
         temperature: divides the cosines before the softmax.

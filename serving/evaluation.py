@@ -22,7 +22,6 @@ def evaluate_export(
     export_dir: str,
     split: str,
     create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
-    read: Callable[[Arrays], Any],
 ) -> dict[str, dict[str, float]]:
     """Returns the scores of an export's files; see Task.evaluate_export.
 
@@ -31,7 +30,6 @@ def evaluate_export(
         export_dir: see there.
         split: see there.
         create_batches: see there.
-        read: an engine's outputs -> what the task's model returns for a batch.
 
     Raises:
         OSError: a file cannot be loaded.
@@ -41,7 +39,8 @@ def evaluate_export(
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
     # As it is served.
-    pads = any(kind.pads for kind in TASKS.get(task.options.head or "", ()))
+    kinds = TASKS.get(task.options.head or "", ())
+    pads = any(kind.pads for kind in kinds) and not task.options.unpads
     scores = {}
     for name, runtime in engines.RUNTIMES.items():
         if not Path(export_dir, runtime.file).is_file():
@@ -61,7 +60,9 @@ def evaluate_export(
             *(engine, create_batches(batch_size), fixed or length),
             *(bool(fixed) or pads, width),
         )
-        batches = ((features, read(values)) for features, values in outputs)
+        batches = (
+            (features, task.read_served(values)) for features, values in outputs
+        )
         scores[name] = task.evaluate(split, task.pool(split, batches))
     return scores
 

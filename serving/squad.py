@@ -100,6 +100,12 @@ def export_span_labeler(
     )
 
 
+def _widen(values: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
+    """Pads trimmed logits [W, T] with 0 to the shape [W, F]."""
+    missing = tf.shape(like)[1] - tf.shape(values)[1]
+    return tf.pad(values, [[0, 0], [0, missing]])
+
+
 def _answers(
     predict: Callable[..., Features],
     create_windows: SquadWindows,
@@ -114,11 +120,21 @@ def _answers(
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         pack, places, first_places, passages = create_windows(question, context)
 
-        # Not trimmed, because padding may be among the n best.
+        def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            features = pack(begin, end)
+            if not decode.options.trim_padding:
+                return decode.find_best(**predict(features))._asdict()
+            is_padding = features["input_mask"] == 0
+            logits = {
+                name: tf.where(
+                    is_padding, tf.float32.min, _widen(values, is_padding)
+                )
+                for name, values in predict(batches.trim(features)).items()
+            }
+            return decode.find_best(**logits)._asdict()
+
         best = batches.call_in_batches(
-            lambda begin, end: decode.find_best(
-                **predict(pack(begin, end))
-            )._asdict(),
+            find_best,
             tf.size(places.rows),
             batch_size,
             BEST_LOGITS_SPECS,

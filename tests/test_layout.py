@@ -11,7 +11,7 @@ import pytest
 from tests import script_runner
 from tests.golden import ROOT
 
-PACKAGES = ("files", "modeling", "data", "training", "serving", "tasks")
+PACKAGES = ("files", "modeling", "data", "training", "serving")
 # The stubs of scripts that moved are among them.
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
@@ -22,7 +22,6 @@ ALLOWED = {
     "data": {"data", "files"},
     "training": {"training", "modeling", "data", "files"},
     "serving": {"serving", "modeling", "data", "training", "files"},
-    "tasks": {"tasks", "serving", "modeling", "data", "training", "files"},
 }
 
 

@@ -106,7 +106,7 @@ class _Flow:
             if task.counts_examples
             else num_records
         )
-        self.steps_per_epoch = max(num_records // config.batch_size, 1)
+        self.steps_per_epoch = max(num_records // config.batch_sizes.final, 1)
         self.settings = {
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},

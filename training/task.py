@@ -227,6 +227,13 @@ class Task(abc.ABC):
         """
         return {}
 
+    def read_served(self, outputs: Mapping[str, np.ndarray]) -> Any:
+        """Returns an export's outputs as `create_model`'s model returns them.
+
+        By default they are alike.
+        """
+        return outputs
+
 
 def run_command(
     task: Callable[[Any], Task], config: type[FineTuningConfig]

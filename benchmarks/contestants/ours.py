@@ -253,8 +253,10 @@ def export(spec, source, kind="classifier"):
         serving.export_classifier(*created, ["no", "yes"], options)
     elif kind == "span":
         created = create(modeling.BertSpanLabeler)
+        # As peers answer, and the row of run_squad.py.
+        decoding = DecodingOptions(trim_padding=True)
         serving.export_span_labeler(
-            *created, tokenizer, WindowOptions(), DecodingOptions(), 8, to
+            *created, tokenizer, WindowOptions(), decoding, 8, to
         )
     else:
         created = create(modeling.BertTokenClassifier, len(race.TAGS))

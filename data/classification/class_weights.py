@@ -1,17 +1,29 @@
 """Weights of classes in the loss, for classes of unequal size."""
 
 import collections
+import dataclasses
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from absl import logging
 
-from files import json_files
+from files import flags, json_files
 
 BALANCED = "balanced"
 # Within these, loss and gradient stay finite in float32.
 _SMALLEST, _LARGEST = 1e-6, 1e6
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WeightOptions:
+    """Options of a classifier's loss."""
+
+    class_weights: str | None = flags.training(
+        None,
+        "Class weights in the training loss: balanced, so that every class "
+        'has equal total weight, or a JSON file, {"label": weight}.',
+    )
 
 
 def check(setting: str, output_mode: str) -> None:

@@ -278,6 +278,39 @@ def convert_examples_to_features(
         )
 
 
+def encode_examples(
+    examples: Sequence[InputExample],
+    label_list: Sequence[str] | None,
+    tokenizer: FullTokenizer,
+    options: Any,
+    starts: list[int],
+) -> Iterator[bytes]:
+    """Yields serialized features of examples, or of their windows.
+
+    Args:
+        examples: the examples.
+        label_list: see `convert_single_example`.
+        tokenizer: a FullTokenizer.
+        options: `max_seq_length`, and the `doc_stride` of WindowOptions.
+        starts: gets the number of each text's first window.
+    """
+    length, num_records = options.max_seq_length, 0
+    if not options.doc_stride:
+        encoded = convert_examples_to_features(
+            examples, label_list, length, tokenizer
+        )
+        yield from map(
+            encode_classification_features, count_cut(encoded, length)
+        )
+        return
+    for found in create_windows(
+        examples, label_list, length, tokenizer, options.doc_stride
+    ):
+        starts.append(num_records)
+        num_records += len(found)
+        yield from map(encode_classification_features, found)
+
+
 def count_cut(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[ClassificationFeatures]:

@@ -4,10 +4,12 @@ CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
 (features.py); the others are here, their columns found by the files' headers.
 """
 
+import dataclasses
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from absl import logging
 
@@ -22,9 +24,22 @@ from data.classification.examples import (
 )
 from data.classification.pairs import RankingProcessor
 from data.classification.table_task import TableOptions, TableProcessor
+from files import flags
 from files.atomic import atomic_open
 from files.paths import StrPath
 from files.run_files import register
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GlueOptions:
+    """Options of the tasks of GLUE, and of XNLI."""
+
+    xnli_language: str = flags.head(
+        "zh", "XNLI's language.", choices=features.XnliProcessor.languages
+    )
+    glue_submission: bool = flags.neutral(
+        False, "Also write the predictions in GLUE's submission format."
+    )
 
 
 class HeaderProcessor(SplitFilesProcessor):
@@ -242,6 +257,21 @@ def create_processors(
     if name == "mnli":
         return {"": features.MnliProcessor(), "_mm": MnliMismatchedProcessor()}
     return {"": PROCESSORS[name]()}
+
+
+def check(options: Any) -> None:
+    """Checks --glue_submission.
+
+    Args:
+        options: GlueOptions, and the flags of a fine-tuning script.
+
+    Raises:
+        ValueError: the task is not one of GLUE's, or nothing is predicted.
+    """
+    if options.glue_submission:
+        submission_file(options.task_name)
+        if not options.do_predict:
+            raise ValueError("--glue_submission needs --do_predict")
 
 
 def submission_file(task_name: str) -> str:

@@ -11,15 +11,48 @@ from data.classification.examples import InputExample
 from data.classification.features import (
     ClassificationFeatures,
     convert_single_example,
+    count_cut,
+    encode_classification_features,
 )
 from data.classification.table_task import TableOptions, TableProcessor
 from data.text.tokenization import FullTokenizer
+from files import flags
 from files.paths import StrPath
 
 # Ranks that count.
 _DEPTH = 10
 # STS-B's largest score.
 _LARGEST_SCORE = 5.0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PairOptions:
+    """Options of training the vectors of texts."""
+
+    contrastive_temperature: float = flags.training(
+        0.05,
+        "embedding, without scores: divides the cosines of a batch's pairs "
+        "before the softmax.",
+        at_least=1e-3,
+    )
+
+
+def check(options: Any) -> None:
+    """Refuses flags of a classifier, which vectors do not use.
+
+    Args:
+        options: the flags of run_classifier.py.
+
+    Raises:
+        ValueError: such a flag is set.
+    """
+    unused = "report class_weights doc_stride tune_thresholds calibrate bilstm"
+    for name in unused.split():
+        if getattr(options, name):
+            raise ValueError(
+                f"--{name} is not used by --task_name=embedding, which has "
+                "neither labels, windows nor a head; leave it out"
+            )
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
@@ -97,6 +130,11 @@ class PairProcessor(TableProcessor):
         columns = "text", "text_b", "score"
         super().__init__(data_dir, _with_columns(options, *columns))
 
+    def has_scores(self, split: str) -> bool:
+        """Returns whether the examples of a split have scores."""
+        first, *_ = self.read_split(self._data_dir, split)
+        return first.label is not None
+
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """See SetReader; all examples have a score, or none."""
         examples = super().read_set(data_dir, name)
@@ -156,17 +194,39 @@ def create_pair_features(
         )
 
 
-def recall_1(vectors: np.ndarray) -> float:
+def encode_pairs(
+    examples: Sequence[InputExample],
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> Iterator[bytes]:
+    """Yields the serialized `create_pair_features`; logs how many are cut."""
+    encoded = create_pair_features(examples, max_seq_length, tokenizer)
+    return map(
+        encode_classification_features, count_cut(encoded, max_seq_length)
+    )
+
+
+def cosines(vectors: np.ndarray) -> np.ndarray:
+    """Returns float32 [N, 1] of pairs of vectors [N, 2, W], of length 1."""
+    return np.sum(vectors[:, 0] * vectors[:, 1], axis=-1, keepdims=True)
+
+
+def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
     """Returns how often a first text's partner is its nearest second text.
+
+    It must be nearer than every other text, so that vectors that are all alike
+    find nothing.
 
     Args:
         vectors: float [N, 2, W], of length 1.
+        partners: the second texts, of which some may be equal.
     """
-    first, second = vectors[:, 0], vectors[:, 1]
-    own = np.sum(first * second, axis=-1)
-    hits = [
-        own[begin : begin + 1024]
-        >= (first[begin : begin + 1024] @ second.T).max(-1) - 1e-6
-        for begin in range(0, len(first), 1024)
-    ]
-    return float(np.mean(np.concatenate(hits)))
+    _, numbers = np.unique(np.array(partners, str), return_inverse=True)
+    own, hits = cosines(vectors), 0
+    for begin in range(0, len(vectors), 1024):
+        rows = slice(begin, begin + 1024)
+        found = vectors[rows, 0] @ vectors[:, 1].T
+        found[numbers[rows, None] == numbers] = -np.inf
+        # Equal vectors differ by rounding.
+        hits += (own[rows, 0] > found.max(-1) + 1e-6).sum()
+    return float(hits / len(vectors))

@@ -3,6 +3,7 @@
 N = examples, L = labels. For a section's keys see data/io/report.html.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,20 @@ from data.classification.decoding import LabelDecoder
 from data.classification.examples import InputExample
 from data.io import html_report
 from data.io.html_report import show
+from files import flags
 from files.paths import StrPath
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ReportOptions:
+    """Option of writing the report."""
+
+    report: bool = flags.neutral(
+        False,
+        "Write report.html about the dev set: confusion matrix, calibration, "
+        "the scores of each label and the most confident errors; in "
+        "regression, a scatter plot.",
+    )
 
 
 def write_report(

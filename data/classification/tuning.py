@@ -3,14 +3,96 @@
 N = examples, L = labels.
 """
 
+import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from absl import logging
 
 from data.classification.decoding import LabelDecoder
+from files import flags
 
 NUM_BINS = 10
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TuningOptions:
+    """Options of fitting a decoder to the dev set."""
+
+    tune_thresholds: bool = flags.decoding(
+        False,
+        "With several labels, find for each the threshold of the best F1 on "
+        "the dev set, instead of 0.5; the export keeps them. Needs --do_eval.",
+    )
+    calibrate: bool = flags.decoding(
+        False,
+        "Find one temperature on the dev set, so that probabilities say how "
+        "often labels are right; the export keeps it. Needs --do_eval.",
+    )
+
+
+def check(options: Any, output_mode: str) -> None:
+    """Refuses to fit what the task's labels do not have.
+
+    Args:
+        options: TuningOptions, and windows.WindowOptions.
+        output_mode: see `LabelDecoder`.
+
+    Raises:
+        ValueError: a flag does not go with the kind of labels.
+    """
+    if options.tune_thresholds and output_mode != "multilabel":
+        raise ValueError(
+            "--tune_thresholds needs several labels for each text "
+            f"(--output_mode=multilabel), and these are of {output_mode}"
+        )
+    if options.calibrate and output_mode == "regression":
+        raise ValueError(
+            "--calibrate needs labels, and these are numbers (regression)"
+        )
+    takes_largest = options.doc_stride and options.window_pooling == "max"
+    if options.calibrate and output_mode == "classification" and takes_largest:
+        raise ValueError("--calibrate needs --window_pooling=mean")
+
+
+def fit(
+    options: TuningOptions,
+    decoder: LabelDecoder,
+    label_ids: np.ndarray,
+    outputs: np.ndarray,
+    is_main: bool,
+) -> dict[str, float]:
+    """Fits a decoder's temperature and thresholds, as the flags say.
+
+    Args:
+        options: the flags.
+        decoder: the decoder, which is changed.
+        label_ids: right labels, as `LabelDecoder.predictions` returns them.
+        outputs: logits, float [N, L].
+        is_main: False for a second dev set, on which the first one's
+            temperature is only measured.
+
+    Returns:
+        the temperature and the calibration error before and with it; {} where
+        none is fitted.
+    """
+    figures = {}
+    if options.calibrate:
+        found = confidences(decoder, label_ids, outputs)
+        figures["ece_before"] = calibration_error(*found)
+        if is_main:
+            decoder.temperature = fit_temperature(
+                decoder.output_mode, label_ids, outputs
+            )
+        found = confidences(decoder, label_ids, outputs)
+        figures["ece"] = calibration_error(*found)
+        figures["temperature"] = decoder.temperature
+    if options.tune_thresholds and is_main:
+        decoder.thresholds = find_thresholds(
+            decoder.label_list or (), label_ids, decoder.probabilities(outputs)
+        )
+    return figures
 
 
 def fit_temperature(

@@ -59,6 +59,18 @@ def check(options: Any) -> None:
         )
 
 
+def check_examples(
+    options: WindowOptions, split: str, examples: Iterable[Any]
+) -> None:
+    """Refuses to read pairs of texts in windows."""
+    if options.doc_stride and any(each.text_b for each in examples):
+        raise ValueError(
+            f"--doc_stride={options.doc_stride} reads single texts in windows, "
+            f"and the {split} set has pairs; leave it out, or use texts "
+            "without a second one"
+        )
+
+
 def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
     """Returns logits of which a classifier's outputs are the probabilities.
 
@@ -137,3 +149,16 @@ def pool_batches(
 
 def _log_softmax(logits: np.ndarray) -> np.ndarray:
     return logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
+
+
+def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Returns what an export's outputs were computed from, float [W, L].
+
+    Args:
+        decoder: decoding.LabelDecoder of the export.
+        outputs: {name: values} of windows, or of whole texts.
+    """
+    if decoder.output_mode == "regression":
+        return outputs["values"][:, None]
+    logits = to_logits(outputs["probabilities"], decoder.output_mode)
+    return decoder.temperature * logits

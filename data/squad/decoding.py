@@ -61,6 +61,8 @@ class DecodingOptions:
     verbose_logging: bool = flags.neutral(
         False, "Log answers that cannot be aligned."
     )
+    # In Google's code padding competes with the answer.
+    trim_padding: bool = False
 
 
 def decode_predictions(
@@ -183,8 +185,9 @@ def _example_spans(
                 f"there is no result for the window {feature.unique_id}; "
                 "predict all windows that the features were made of"
             ) from None
+        length = len(feature.tokens) if options.trim_padding else None
         start_logits, end_logits = (
-            np.asarray(logits, np.float64) for logits in result[1:]
+            np.asarray(logits[:length], np.float64) for logits in result[1:]
         )
         # The highest logits; ties keep their order.
         starts, ends = (

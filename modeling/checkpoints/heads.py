@@ -18,6 +18,9 @@ def has_head(name: str, weights: Collection[str]) -> bool:
         name: class of the model.
         weights: names of the weights in a file.
     """
+    if name == "BertEmbedder":
+        # Its vectors are the encoder's.
+        return True
     names = {"output_weights", "classifier.weight"}
     if name == "BertSpanLabeler":
         names = {"cls/squad/output_weights", "qa_outputs.weight"}

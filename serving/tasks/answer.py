@@ -36,7 +36,8 @@ _PLURALS = {plural for _, plural, _ in _OUTPUTS}
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
     """Returns the options that an export was made with."""
     fields = [field.name for field in dataclasses.fields(kind)]
-    return kind(**{name: settings[name] for name in fields})
+    # Earlier exports have no trim_padding.
+    return kind(**{name: settings[name] for name in fields if name in settings})
 
 
 class Answer(TextTask):
@@ -48,13 +49,13 @@ class Answer(TextTask):
         ("answer", "answer_n_best"),
         {"question": "question", "context": "context"},
     )
-    # In the original, padding competes with the answer.
     pads = True
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         super().__init__(model, options)
         self._windows = _read(windows.WindowOptions, model.settings)
         self._decoding = _read(decoding.DecodingOptions, model.settings)
+        self.pads = not self._decoding.trim_padding
 
     def encode(self, request: Request) -> Encoded:
         """Returns an input for each window."""

@@ -236,6 +236,9 @@ class Counting(toy_task.ToyTask):
         for self.num_read in range(1, 4):
             yield {name: np.ones([size, LENGTH], np.int32) for name in INPUTS}
 
+    def read_served(self, outputs):
+        return outputs["probabilities"]
+
     def evaluate(self, split, batches):
         sizes = [len(next(batches)[1]), self.num_read]
         return {"first": sizes[0], "read": sizes[1], "more": len([*batches])}
@@ -245,8 +248,7 @@ def test_records_are_scored_in_batches_of_bounded_size(folders):
     options = toy_task.create_config("x", max_seq_length=LENGTH)
     task = Counting(options)
     scores = serving.evaluate_export(
-        *(task, folders["classifier"], "eval", task.create_batches),
-        lambda outputs: outputs["probabilities"],
+        task, folders["classifier"], "eval", task.create_batches
     )
     size = engines.BUDGET // LENGTH
     assert scores == dict.fromkeys(SMALL, {"first": size, "read": 1, "more": 2})
@@ -256,6 +258,9 @@ class Recording(toy_task.ToyTask):
     """Returns the first outputs as its scores."""
 
     head = "BertClassifier"
+
+    def read_served(self, outputs):
+        return outputs["probabilities"]
 
     def evaluate(self, split, batches):
         return dict(enumerate(next(iter(batches))[1].tolist()))
@@ -271,8 +276,7 @@ def test_an_export_is_scored_as_it_is_served(engine, tmp_path):
     ]
     task = Recording(toy_task.create_config("x", max_seq_length=LENGTH))
     scores = serving.evaluate_export(
-        *(task, folder, "eval", lambda _: [engines._pack(inputs, LENGTH)]),
-        lambda outputs: outputs["probabilities"],
+        task, folder, "eval", lambda _: [engines._pack(inputs, LENGTH)]
     )
     served = [[*x["probabilities"].values()] for x in bert.classify(TEXTS)]
     np.testing.assert_allclose([*scores[engine].values()], served, atol=1e-5)

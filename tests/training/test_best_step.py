@@ -5,24 +5,19 @@ import json
 import logging
 from pathlib import Path
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import modeling
-from files import manifests
 from tests import conftest, toy_task
 from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import SAMPLES, read_results
-from tools import convert_checkpoint
-from training import checkpointing, ensembles, fine_tuning, fingerprints
+from tests.script_runner import read_results
+from training import checkpointing, ensembles, fine_tuning
 from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
 STEPS_PER_EPOCH = EXAMPLES // BATCH_SIZE
-BEST = {"evaluate_each_epoch": True}
-LAST = {"evaluate_each_epoch": False}
 
 
 class ScriptedTask(toy_task.ToyTask):
@@ -213,158 +208,6 @@ def test_a_figure_that_is_none_is_refused_before_training(options):
                 options, metric_for_best="f1", evaluate_each_epoch=False
             ),
         )
-
-
-def train_and_export(options, folder, **changes):
-    """Trains for 6 steps, of which 2 are best, and exports the weights."""
-    run = dataclasses.replace(
-        options,
-        output_dir=str(folder / "run"),
-        export_weights=str(folder / "exported"),
-        export_dir=None,
-        do_eval=False,
-        do_predict=False,
-        **changes,
-    )
-    fine_tuning.run(ScriptedTask(*accuracies(0.9, 0.8, 0.7)), run)
-    return folder / "run", values(folder / "exported/bert_model.ckpt")
-
-
-def read(path, config):
-    model = modeling.BertClassifier(modeling.load_config(config), 2)
-    report = modeling.load_checkpoint(model, path)
-    assert not report.unused and not report.missing
-    return {
-        name: variable.numpy()
-        for name, variable in modeling.named_variables(model).items()
-        if "seed_generator" not in name
-    }
-
-
-@pytest.mark.parametrize(
-    ("changes", "place", "which"),
-    [
-        (BEST | {"ema_decay": 0.5}, "best/model.ckpt-2", "step 2, the best"),
-        (BEST, "best/model.ckpt-2", "step 2, the best"),
-        (
-            LAST | {"ema_decay": 0.5},
-            "averages/model.ckpt-6",
-            "step 6, the averages",
-        ),
-        (LAST, "model.ckpt-6", "step 6, the last"),
-    ],
-)
-def test_a_run_means_what_it_exports(
-    changes, place, which, options, tmp_path, caplog
-):
-    run, exported = train_and_export(options, tmp_path, **changes)
-    assert modeling.find_checkpoint(run) == str(run / place)
-    assert modeling.find_checkpoint(f"{run}/").endswith(place)
-    caplog.clear()
-    with caplog.at_level(logging.INFO):
-        assert_same_bits(read(run, options.bert_config_file), exported)
-        convert_checkpoint.main(
-            convert_checkpoint.Config(
-                init_checkpoint=str(run),
-                bert_config_file=options.bert_config_file,
-                model="classifier",
-                output_dir=str(tmp_path / "converted"),
-                output_format="tf1",
-            )
-        )
-    converted = values(tmp_path / "converted/bert_model.ckpt")
-    assert_same_bits(converted, exported)
-    assert caplog.text.count(f"{run / place} is {which} of its run") == 2
-    assert "Unused" not in caplog.text
-    # As a teacher, and in an ensemble.
-    teacher = fingerprints.fingerprint_checkpoint(str(run))
-    assert teacher == fingerprints.fingerprint_checkpoint(str(run / place))
-    # The path of a checkpoint means that one.
-    last = read(run / "model.ckpt-6", options.bert_config_file)
-    if which == "step 6, the last":
-        assert_same_bits(last, exported)
-    else:
-        assert any((last[name] != exported[name]).any() for name in exported)
-
-
-def test_another_models_release_is_refused_before_the_training(
-    options, tmp_path
-):
-    release = tmp_path / "exported"
-    release.mkdir()
-    (release / "labels.txt").write_text("no\nyes\n")
-    manifests.add(release, ["labels.txt"])
-    with pytest.raises(ValueError, match="holds a model with labels.txt"):
-        train_and_export(options, tmp_path, **LAST)
-    assert not [*(tmp_path / "run").glob("model.ckpt-*")]
-
-
-def test_a_run_that_was_cut_off_has_its_averages(options, tmp_path, caplog):
-    """Without training, such a run would be exported with them, too."""
-    changes = LAST | {"ema_decay": 0.5}
-    run, exported = train_and_export(options, tmp_path, **changes)
-    (averages,) = (run / "averages").glob("*.index")
-    for aside in ("gone", "of an earlier step"):
-        if aside == "gone":
-            averages.rename(tmp_path / "aside.index")
-        else:
-            (tmp_path / "aside.index").rename(
-                averages.with_name("model.ckpt-4.index")
-            )
-        caplog.clear()
-        with caplog.at_level(logging.INFO):
-            found = read(run, options.bert_config_file)
-        assert_same_bits(found, exported)
-        assert "model.ckpt-6 is step 6, the last, averaged" in caplog.text
-
-
-@pytest.mark.parametrize("load_best", [True, False])
-def test_an_ensemble_takes_what_its_members_export(
-    load_best, options, tmp_path
-):
-    runs, exported = [], []
-    for seed in (1, 2):
-        folder = tmp_path / str(seed)
-        run, weights = train_and_export(
-            options,
-            folder,
-            seed=seed,
-            load_best=load_best,
-            ema_decay=0.5,
-            **BEST,
-        )
-        runs.append(str(run))
-        exported.append(weights)
-    found = ensembles.find_members(
-        toy_task.create_config(
-            tmp_path / "out", ensemble=",".join(runs), load_best=load_best
-        )
-    )
-    for member, weights in zip(found, exported, strict=True):
-        assert_same_bits(read(member, options.bert_config_file), weights)
-
-
-def test_entries_of_a_training_are_not_called_unused(options, tmp_path):
-    """Google's and TensorFlow's readers ignore them too."""
-    try:
-        run, exported = train_and_export(
-            options, tmp_path, mixed_precision="float16", **LAST
-        )
-    finally:
-        keras.config.set_dtype_policy("float32")
-    assert_same_bits(read(run, options.bert_config_file), exported)
-
-
-def test_a_folder_that_is_no_run_is_read_as_before(tmp_path):
-    model = modeling.BertModel(
-        modeling.load_config(SAMPLES / "bert_config.json")
-    )
-    model.build()
-    modeling.save_checkpoint(model, tmp_path / "bert_model.ckpt")
-    # Somebody's own folder of another model.
-    modeling.save_checkpoint(model, tmp_path / "best/bert_model.ckpt")
-    path = str(tmp_path / "bert_model.ckpt")
-    assert modeling.find_checkpoint(tmp_path) == path
 
 
 def trains_on(options, accuracies_of, **changes):

@@ -185,12 +185,15 @@ def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
 def test_the_head_is_named_before_its_flags(tmp_path, runner, other):
     """Lengths of another task's head, and labels, are no news of this one."""
     head = {"max_seq_length": 8, "output_mode": "multilabel"}
-    task = {"name": RUNNERS[other].head, **head}
+    name, other_name = (
+        object.__new__(RUNNERS[each]).head for each in (runner, other)
+    )
+    task = {"name": other_name, **head}
     described = {"version": 1, "task": task, "origin": {}}
-    for name in ("run", "best"):
-        describe(tmp_path / name, "model.json", described)
+    for folder in ("run", "best"):
+        describe(tmp_path / folder, "model.json", described)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    message = f"is a {task['name']}, and a {RUNNERS[runner].head} is needed"
+    message = f"is a {task['name']}, and a {name} is needed"
     for given in (
         {"init_checkpoint": str(tmp_path / "best"), "do_predict": True},
         {"ensemble": str(tmp_path / "best"), "do_eval": True},

@@ -1,16 +1,15 @@
 """Reads and writes BERT as Hugging Face's transformers stores it.
 
 The tensors of its `model.safetensors` carry other names, and a dense kernel is
-stored transposed. pickled.py reads `pytorch_model.bin`, which older models have
-instead, and config.py and tokenizer.py the other files.
+stored transposed. opening.py opens files of weights, pickled.py older models'
+`pytorch_model.bin`, and config.py and tokenizer.py read the other files.
 """
 
-import contextlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -19,7 +18,6 @@ import safetensors
 import safetensors.numpy
 
 from files.atomic import write_text
-from files.json_files import read_json
 from files.labels import check_labels
 from modeling.checkpoints.huggingface.config import (
     CONFIG_FILE,
@@ -27,7 +25,7 @@ from modeling.checkpoints.huggingface.config import (
     load_config,
     read_architectures,
 )
-from modeling.checkpoints.huggingface.pickled import PickledTensors
+from modeling.checkpoints.huggingface.opening import open_tensors
 from modeling.checkpoints.huggingface.tokenizer import (
     find_pad_id,
     write_tokenizer,
@@ -59,7 +57,6 @@ _FILES = (
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )
-_IS_INDEX = re.compile(r"(?:safetensors|bin)\.index\.json$")
 # Also such as model.fp16.safetensors and pytorch_model.fp16.bin.
 _IS_WEIGHTS = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
@@ -147,7 +144,7 @@ def read_huggingface_shapes(
     path: str | os.PathLike[str],
 ) -> dict[str, Sequence[int]]:
     """Returns {Hugging Face's name: shape}; see `modeling.read_shapes`."""
-    with _open(path) as file:
+    with open_tensors(path) as file:
         return {
             name: file.get_slice(stored).get_shape()
             for name, stored in _without_scope(file.keys()).items()
@@ -173,7 +170,7 @@ def load_huggingface(
     )
     shapes: dict[str, list[int]] = {}
     dtypes = {}
-    with _open(path) as file:
+    with open_tensors(path) as file:
         stored_names = {
             _normalize(name): stored
             for name, stored in _without_scope(file.keys()).items()
@@ -200,72 +197,6 @@ def load_huggingface(
             return tensor.T if name.endswith("/kernel") else tensor
 
         return restore_variables(model, path, shapes, dtypes, read, layers)
-
-
-@contextlib.contextmanager
-def _open(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """Opens weights in one file, or in the files that an index names."""
-    try:
-        if _IS_INDEX.search(str(path)):
-            with contextlib.ExitStack() as stack:
-                yield _Shards(path, stack)
-        elif str(path).endswith(".bin"):
-            yield PickledTensors(path)
-        else:
-            with safetensors.safe_open(path, framework="np") as file:
-                yield file
-    except (safetensors.SafetensorError, OSError) as error:
-        raise OSError(
-            f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
-        ) from error
-
-
-def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
-    """Returns what to do about a file that git has not downloaded yet."""
-    with contextlib.suppress(OSError), open(path, "rb") as file:
-        if file.read(16) == b"version https://":
-            return "; it is a pointer of Git LFS: run `git lfs pull`"
-        if not _IS_INDEX.search(str(path)):
-            return "; copy or download the file again"
-    return ""
-
-
-class _Shards:
-    """Reads tensors from several files as `safe_open` does from one."""
-
-    def __init__(
-        self, path: str | os.PathLike[str], stack: contextlib.ExitStack
-    ) -> None:
-        places = read_json(path).get("weight_map")
-        if not isinstance(places, dict) or not all(
-            isinstance(place, str) and place == os.path.basename(place)
-            for place in places.values()
-        ):
-            raise OSError("`weight_map` must name files beside it")
-        files = {
-            place: stack.enter_context(
-                _open(os.path.join(os.path.dirname(path), place))
-            )
-            for place in set(places.values())
-        }
-        for place, file in files.items():
-            there = {*file.keys()}
-            for name in places:
-                if places[name] == place and name not in there:
-                    raise OSError(f"{place} has no tensor {name}")
-        self._files = {name: files[place] for name, place in places.items()}
-
-    def keys(self) -> list[str]:
-        """Returns the names of all tensors."""
-        return [*self._files]
-
-    def get_tensor(self, name: str) -> np.ndarray:
-        """Returns a tensor."""
-        return self._files[name].get_tensor(name)
-
-    def get_slice(self, name: str) -> Any:
-        """Returns a tensor's shape and type, without its values."""
-        return self._files[name].get_slice(name)
 
 
 def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:

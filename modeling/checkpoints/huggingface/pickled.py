@@ -8,6 +8,7 @@ refuses every other instruction and every other name, so that no code runs.
 import io
 import os
 import pickletools
+import reprlib
 import struct
 import zipfile
 from collections.abc import Callable
@@ -86,15 +87,8 @@ class PickledTensors:
                 else:
                     found = self._find_legacy(file)
             self._tensors = _check_tensors(found)
-        except (
-            ArithmeticError,
-            LookupError,
-            RecursionError,
-            TypeError,
-            ValueError,
-            struct.error,
-            zipfile.BadZipFile,
-        ) as error:
+        except Exception as error:
+            # A damaged or hostile file may cause any of Python's errors.
             raise OSError(
                 f"it is damaged, or contains more than tensors: {error}"
             ) from error
@@ -124,13 +118,15 @@ class PickledTensors:
     def _find_zipped(self, file: BinaryIO) -> Any:
         with zipfile.ZipFile(file) as archive:
             entries = {entry.filename: entry for entry in archive.infolist()}
-            pickle = next(n for n in entries if n.endswith("/data.pkl"))
-            folder = pickle.removesuffix("data.pkl")
+            pickles = [name for name in entries if name.endswith("/data.pkl")]
+            if len(pickles) != 1:
+                raise ValueError("no file of torch.save")
+            folder = pickles[0].removesuffix("data.pkl")
             order = entries.get(f"{folder}byteorder")
             if order and archive.read(order) != b"little":
                 raise ValueError("its numbers are big-endian")
             storages: dict[str, _Storage] = {}
-            found = _unpickle(io.BytesIO(archive.read(pickle)), storages)
+            found = _unpickle(io.BytesIO(archive.read(pickles[0])), storages)
             for key, storage in storages.items():
                 entry = entries[f"{folder}data/{key}"]
                 if entry.compress_type != zipfile.ZIP_STORED:
@@ -147,11 +143,11 @@ class PickledTensors:
             raise ValueError("it begins in another way")
         version, system = _unpickle(file), _unpickle(file)
         if version != 1001 or not system["little_endian"]:
-            raise ValueError(f"version {version}, {system}")
+            raise ValueError("its version or its byte order is another one")
         storages: dict[str, _Storage] = {}
         found = _unpickle(file, storages)
-        for key in _unpickle(file):
-            storage = storages[key]
+        for key in _of_type(list, _unpickle(file)):
+            storage = storages[_of_type(str, key)]
             (count,) = struct.unpack("<q", file.read(8))
             if count != storage.size:
                 raise ValueError(f"storage {key} has {count} values")
@@ -177,10 +173,9 @@ def _check_tensors(found: Any) -> dict[str, _Tensor]:
         raise ValueError("no dictionary of tensors is in it")
     for name, tensor in found.items():
         if not isinstance(name, str) or not isinstance(tensor, _Tensor):
-            raise ValueError(f"{name!r} is no tensor, and only tensors may be")
-        numbers = (tensor.offset, *tensor.shape, *tensor.strides)
-        if not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
-            raise ValueError(f"{name} has no shape")
+            raise ValueError(
+                f"{reprlib.repr(name)} is no tensor, and only tensors may be"
+            )
         last = tensor.offset + sum(
             (length - 1) * step
             for length, step in zip(tensor.shape, tensor.strides, strict=True)
@@ -202,9 +197,9 @@ def _create_storage(
         or type(size) is not int
         or size < 0
         or view not in ([], [None])
-        or storage_type.name not in _STORAGES
+        or getattr(storage_type, "name", None) not in _STORAGES
     ):
-        raise ValueError(f"it refers to {reference}")
+        raise ValueError(f"it refers to {reprlib.repr(reference)}")
     storage = _Storage(key, storage_type.name, size)
     if storages.setdefault(key, storage) != storage:
         raise ValueError(f"storage {key} is of two types")
@@ -215,13 +210,16 @@ def _create_tensor(
     storage: Any, offset: Any, shape: Any, strides: Any, *_: Any
 ) -> _Tensor:
     if not isinstance(storage, _Storage):
-        raise ValueError(f"a tensor of {storage}")
+        raise ValueError(f"a tensor of {reprlib.repr(storage)}")
+    numbers = (offset, *shape, *strides)
+    if not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
+        raise ValueError(f"a tensor at {reprlib.repr(numbers)}")
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
 
 
 # What a pickle may call, and what happens instead.
 _CALLS: dict[str, Callable[..., Any]] = {
-    "collections OrderedDict": dict,
+    "collections OrderedDict": lambda: {},
     "torch._utils _rebuild_parameter": lambda tensor, *_: tensor,
     "torch._utils _rebuild_parameter_with_state": lambda tensor, *_: tensor,
     "torch._utils _rebuild_tensor": _create_tensor,
@@ -297,16 +295,17 @@ def _unpickle(
                 _of_type(list, stack[-1]).extend(items)
             case "SETITEM":
                 key, value = stack.pop(-2), stack.pop()
-                _of_type(dict, stack[-1])[key] = value
+                _of_type(dict, stack[-1])[_of_type(str, key)] = value
             case "SETITEMS":
                 items = pop_marked()
-                pairs = zip(items[::2], items[1::2], strict=True)
+                keys = [_of_type(str, key) for key in items[::2]]
+                pairs = zip(keys, items[1::2], strict=True)
                 _of_type(dict, stack[-1]).update(pairs)
             case "GLOBAL":
                 stack.append(_find(argument))
             case "STACK_GLOBAL":
-                module, name = stack.pop(-2), stack.pop()
-                stack.append(_find(f"{module} {name}"))
+                names = [_of_type(str, stack.pop(place)) for place in (-2, -1)]
+                stack.append(_find(" ".join(names)))
             case "BINPERSID":
                 stack.append(_create_storage(storages, stack.pop()))
             case "REDUCE":
@@ -325,8 +324,9 @@ def _unpickle(
 
 
 def _of_type(kind: type, value: Any) -> Any:
+    # Tuples within tuples, 60 deep, are short in a file and endless in print.
     if not isinstance(value, kind):
-        raise ValueError(f"{value!r} is no {kind.__name__}")
+        raise ValueError(f"{reprlib.repr(value)} is no {kind.__name__}")
     return value
 
 

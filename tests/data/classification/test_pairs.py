@@ -122,4 +122,10 @@ def test_recall_counts_who_finds_the_partner():
     nearest = (vectors[:, 0] @ vectors[:, 1].T).argmax(-1)
     expected = np.mean(nearest == np.arange(1500))
     assert 0.6 <= expected < 0.7
-    assert pairs.recall_1(vectors) == expected
+    texts = [*map(str, range(1500))]
+    assert pairs.recall_1(vectors, texts) == expected
+    # A model whose vectors are all the same finds nothing.
+    assert pairs.recall_1(np.ones_like(vectors) / 8**0.5, texts) == 0
+    # Either of two equal texts is the partner.
+    twice = np.concatenate([vectors, vectors])
+    assert pairs.recall_1(twice, 2 * texts) == expected

@@ -71,6 +71,14 @@ def test_tensors_have_their_values_and_types(form):
     assert file.get_slice("embeddings.position_ids").get_dtype() == "I64"
 
 
+def pickled(text):
+    return b"X" + struct.pack("<i", len(text)) + text.encode()
+
+
+# A tuple of twice the same tuple of twice the same tuple, and so on.
+ENDLESS = b")" + 60 * b"q\x00h\x00\x86"
+
+
 class Malicious:
     """Runs a command when Python unpickles it."""
 
@@ -101,7 +109,7 @@ def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol, is_zip):
 
 
 @pytest.mark.parametrize(
-    "pickled, message",
+    "contents, message",
     [
         (pickle.dumps({"a": os.system}, 2), "asks for posix.system, which is"),
         (pickle.dumps({"a": os.system}, 4), "asks for posix.system, which is"),
@@ -113,10 +121,16 @@ def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol, is_zip):
         (b"\x80\x02}K\x01K\x02e.", "it is damaged, or"),
         (b"\x80\x02}", "it is damaged, or"),
         (b"", "it is damaged, or"),
+        # A storage whose type is a text.
+        (b"\x80\x02(" + 3 * pickled("storage") + b"NK\x01tQ.", "refers to"),
+        # To print, to hash and to join the tuple would take for ever.
+        (b"\x80\x02" + ENDLESS + b"K\x01a.", "is no list"),
+        (b"\x80\x02}" + ENDLESS + b"K\x01s.", "is no str"),
+        (b"\x80\x02" + ENDLESS + b"h\x00\x93.", "is no str"),
     ],
 )
-def test_anything_but_tensors_is_refused(tmp_path, pickled, message):
-    write_pickle(tmp_path / "pytorch_model.bin", pickled)
+def test_anything_but_tensors_is_refused(tmp_path, contents, message):
+    write_pickle(tmp_path / "pytorch_model.bin", contents)
     with pytest.raises(OSError, match=message):
         find_checkpoint(tmp_path)
 
@@ -167,6 +181,22 @@ def test_a_tensor_outside_its_storage_is_refused(tmp_path, wrong):
             np.testing.assert_array_equal(
                 PickledTensors(path).get_tensor("a"), [[0, 1, 2], [3, 4, 5]]
             )
+
+
+def test_an_archive_of_other_files_is_refused(tmp_path):
+    path = tmp_path / "pytorch_model.bin"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("archive/model.json", "{}")
+    with pytest.raises(OSError, match="no file of torch.save"):
+        find_checkpoint(tmp_path)
+    # Marked as encrypted, for which Python raises a RuntimeError.
+    write_pickle(path, pickle.dumps({}))
+    contents = bytearray(path.read_bytes())
+    for header, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):
+        contents[contents.index(header) + flags] |= 1
+    path.write_bytes(contents)
+    with pytest.raises(OSError, match="encrypted"):
+        find_checkpoint(tmp_path)
 
 
 @pytest.mark.parametrize("form", FORMS)

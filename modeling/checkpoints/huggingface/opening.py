@@ -1,0 +1,81 @@
+"""Opens files of weights, in one file or several, as safetensors does."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import safetensors
+
+from files.json_files import read_json
+from modeling.checkpoints.huggingface.pickled import PickledTensors
+
+_IS_INDEX = re.compile(r"(?:safetensors|bin)\.index\.json$")
+
+
+@contextlib.contextmanager
+def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Opens weights in one file, or in the files that an index names."""
+    try:
+        if _IS_INDEX.search(str(path)):
+            with contextlib.ExitStack() as stack:
+                yield _Shards(path, stack)
+        elif str(path).endswith(".bin"):
+            yield PickledTensors(path)
+        else:
+            with safetensors.safe_open(path, framework="np") as file:
+                yield file
+    except (safetensors.SafetensorError, OSError) as error:
+        raise OSError(
+            f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
+        ) from error
+
+
+def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
+    """Returns what to do about a file that git has not downloaded yet."""
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        if file.read(16) == b"version https://":
+            return "; it is a pointer of Git LFS: run `git lfs pull`"
+        if not _IS_INDEX.search(str(path)):
+            return "; copy or download the file again"
+    return ""
+
+
+class _Shards:
+    """Reads tensors from several files as `safe_open` does from one."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], stack: contextlib.ExitStack
+    ) -> None:
+        places = read_json(path).get("weight_map")
+        if not isinstance(places, dict) or not all(
+            isinstance(place, str) and place == os.path.basename(place)
+            for place in places.values()
+        ):
+            raise OSError("`weight_map` must name files beside it")
+        files = {
+            place: stack.enter_context(
+                open_tensors(os.path.join(os.path.dirname(path), place))
+            )
+            for place in set(places.values())
+        }
+        for place, file in files.items():
+            there = {*file.keys()}
+            for name in places:
+                if places[name] == place and name not in there:
+                    raise OSError(f"{place} has no tensor {name}")
+        self._files = {name: files[place] for name, place in places.items()}
+
+    def keys(self) -> list[str]:
+        """Returns the names of all tensors."""
+        return [*self._files]
+
+    def get_tensor(self, name: str) -> np.ndarray:
+        """Returns a tensor."""
+        return self._files[name].get_tensor(name)
+
+    def get_slice(self, name: str) -> Any:
+        """Returns a tensor's shape and type, without its values."""
+        return self._files[name].get_slice(name)

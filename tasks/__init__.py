@@ -1,1 +1,0 @@
-"""Fine-tuning tasks that a script has besides its own."""

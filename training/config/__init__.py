@@ -1,0 +1,29 @@
+"""Configuration of training: each field is a flag, with default and help.
+
+`files/flags.py` defines the flags of a class and returns the parsed object. A
+variation is a `dataclasses.replace`. Nothing here imports TensorFlow.
+"""
+
+from training.config.fine_tuning import DataFolderConfig, FineTuningConfig
+from training.config.model import (
+    PRECISIONS,
+    DeviceConfig,
+    ExportConfig,
+    ModelConfig,
+    TextConfig,
+)
+from training.config.pretraining import PretrainingConfig
+from training.config.training import OptimizerConfig, TrainingConfig
+
+__all__ = [
+    "PRECISIONS",
+    "DataFolderConfig",
+    "DeviceConfig",
+    "ExportConfig",
+    "FineTuningConfig",
+    "ModelConfig",
+    "OptimizerConfig",
+    "PretrainingConfig",
+    "TextConfig",
+    "TrainingConfig",
+]

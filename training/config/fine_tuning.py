@@ -1,0 +1,185 @@
+"""Flags that the fine-tuning scripts share."""
+
+import dataclasses
+
+from files import flags
+from files.paths import Kind
+from training.config.model import TextConfig
+from training.config.training import TrainingConfig
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class FineTuningConfig(TrainingConfig, TextConfig):
+    """Fine-tuning: length, actions and stopping."""
+
+    max_seq_length: int = flags.head(
+        128,
+        "Longest input in WordPieces; longer ones are cut, shorter padded.",
+        at_least=3,
+    )
+    trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
+    do_predict: bool = flags.neutral(False, "Predict the test set.")
+    eval_batch_size: int = flags.neutral(
+        8, "Examples in an eval batch.", at_least=1
+    )
+    predict_batch_size: int = flags.neutral(
+        8, "Examples in a test batch.", at_least=1
+    )
+    num_train_epochs: float = flags.training(
+        3.0, "Epochs of training.", at_least=0.0, at_most=1e9, may_grow=True
+    )
+    warmup_proportion: float = flags.training(
+        0.1,
+        "Fraction of the steps used for warmup, 0.1 = 10%.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    num_train_runs: int = flags.training(
+        1,
+        "Train this many times with different seeds, in the folders run_1, "
+        "run_2 ... of --output_dir; report mean and deviation, and keep the "
+        "best run on the dev set in --output_dir.",
+        at_least=1,
+        may_grow=True,
+    )
+    evaluate_each_epoch: bool = flags.training(
+        False,
+        "Evaluate after each epoch of training, and keep the best weights in "
+        "the folder `best` of --output_dir.",
+    )
+    early_stopping_patience: int = flags.training(
+        0,
+        "Evaluate after each epoch, and stop after this many evaluations "
+        "without improvement; 0 disables it.",
+        at_least=0,
+    )
+    metric_for_best: str | None = flags.training(
+        None,
+        "Metric that chooses the best step and the best run; by default "
+        "the task's main metric. eval_loss is lower-is-better.",
+    )
+    load_best: bool = flags.decoding(
+        True,
+        "Evaluate, predict and export with the best step, if training "
+        "evaluated any; with --noload_best use the last step.",
+    )
+    ensemble: str | None = flags.decoding(
+        None,
+        "Evaluate and predict with several trained models at once: the "
+        "--output_dir of each, comma-separated. Their probabilities are "
+        "averaged.",
+        kind=Kind.MODELS,
+    )
+    bilstm: bool = flags.identity(
+        False,
+        "Put a bidirectional LSTM with new weights between the network and "
+        "the task's head, as the paper does for left-to-right models.",
+    )
+    max_export_loss: float = flags.neutral(
+        0.5,
+        "How much worse than the model its export may score on the dev set, "
+        "in hundredths of the task's first metric. A worse export replaces "
+        "nothing and is kept as NAME.rejected.",
+        at_least=0.0,
+    )
+
+    actions = (*TrainingConfig.actions, "do_predict")
+
+    @property
+    def weights(self) -> str | None:
+        """See TrainingConfig; of an ensemble the first model."""
+        if self.ensemble is not None:
+            return self.ensemble.split(",")[0]
+        return super().weights
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        return (*super().needed, "vocab_file")
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        super().__post_init__()
+        if self.seed + self.num_train_runs > 2**32 and self.do_train:
+            raise ValueError(
+                f"--seed={self.seed} is too large for --num_train_runs="
+                f"{self.num_train_runs}: the last run's seed, --seed + "
+                "--num_train_runs - 1, must be below 2**32"
+            )
+        if (
+            self.metric_for_best
+            and self.do_train
+            and not self.keeps_best
+            and self.num_train_runs == 1
+        ):
+            raise ValueError(
+                "--metric_for_best needs --evaluate_each_epoch, "
+                "--early_stopping_patience or --num_train_runs"
+            )
+        if self.ensemble is not None:
+            self._check_ensemble()
+
+    def _check_ensemble(self) -> None:
+        for name in ("do_train", "export_dir", "export_weights"):
+            if getattr(self, name):
+                raise ValueError(
+                    "--ensemble evaluates and predicts with models that are "
+                    f"trained already; leave out --{name}"
+                )
+
+    @property
+    def prefers_best(self) -> bool:
+        """See TrainingConfig."""
+        return self.load_best and not self.do_train
+
+    @property
+    def keeps_best(self) -> bool:
+        """See TrainingConfig."""
+        return self.do_train and (
+            self.evaluate_each_epoch or self.early_stopping_patience > 0
+        )
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether the model is evaluated at any time."""
+        return (
+            self.do_eval
+            or self.keeps_best
+            or (self.do_train and self.num_train_runs > 1)
+        )
+
+    def num_steps(self, num_examples: int) -> tuple[int, int]:
+        """Returns the steps of training and of its warmup, rounded down.
+
+        Args:
+            num_examples: examples in an epoch.
+
+        Raises:
+            ValueError: there is not even one step.
+        """
+        size = self.batch_sizes.final
+        steps = int(num_examples / size * self.num_train_epochs)
+        if not steps:
+            raise ValueError(
+                f"--num_train_epochs={self.num_train_epochs} of {num_examples} "
+                f"examples make no whole step of {size} examples; "
+                "give a smaller --train_batch_size or more epochs"
+            )
+        return steps, int(steps * self.warmup_proportion)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DataFolderConfig(FineTuningConfig):
+    """Fine-tuning on a folder that holds a task's files."""
+
+    data_dir: str = flags.training(
+        None,
+        "Folder of the task's files; only an export needs none.",
+        kind=Kind.DATA_FOLDER,
+    )
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """See ModelConfig."""
+        reads = self.do_train or self.evaluates or self.do_predict
+        return (*super().needed, *(["data_dir"] if reads else []))

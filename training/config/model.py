@@ -1,0 +1,274 @@
+"""Flags of every script that computes: text, export, devices and the model."""
+
+import dataclasses
+import importlib.util
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from files import flags, json_files
+from files.paths import Kind
+from training import model_folder
+
+# {value of --mixed_precision: Keras's dtype policy}.
+PRECISIONS = {
+    "float32": "float32",
+    "bfloat16": "mixed_bfloat16",
+    "float16": "mixed_float16",
+}
+# Modules that each format of an export needs.
+_EXPORT_MODULES = {
+    "saved_model": (),
+    "litert": (),
+    "onnx": ("onnx",),
+    # Converted from ONNX.
+    "openvino": ("onnx", "openvino"),
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TextConfig:
+    """How text is cut into WordPieces."""
+
+    vocab_file: str = flags.identity(
+        None,
+        "The vocabulary the model was trained on; by default the one in the "
+        "folder of the weights.",
+        kind=Kind.INPUT_FILE,
+    )
+    do_lower_case: bool = flags.identity(
+        True,
+        "Lower-case the text: True for uncased models, False for cased ones. "
+        "A tokenizer_config.json beside the model or the vocabulary decides "
+        "where the flag is not given.",
+    )
+    segmenter: str | None = flags.identity(
+        None,
+        "module:function that splits a text into words before they are cut "
+        "into WordPieces, for scripts without spaces between words. It is "
+        "code, so a model's folder names it but does not import it: set the "
+        "flag in every command.",
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ExportConfig:
+    """The folder and the format of an export."""
+
+    export_dir: str | None = flags.neutral(
+        None,
+        "Write a SavedModel for serving to this folder.",
+        kind=Kind.EXPORT_FOLDER,
+    )
+    export_format: str = flags.neutral(
+        "saved_model",
+        "What --export_dir holds: saved_model, litert, onnx or openvino, or "
+        "several of them, separated by commas. All but saved_model take token "
+        "ids; the tokenizer files are saved beside the model.",
+    )
+    export_seq_length: int | None = flags.neutral(
+        None,
+        "Input length in formats other than saved_model; by default any.",
+        at_least=1,
+    )
+    export_version: int | None = flags.neutral(
+        None,
+        "Write to the subfolder of this number in --export_dir, where "
+        "TensorFlow Serving looks for versions.",
+        at_least=1,
+    )
+    quantize: str | None = flags.neutral(
+        None,
+        "Write LiteRT, the default then, and ONNX in int8; a SavedModel "
+        "beside them keeps its precision.",
+        choices=("int8",),
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags; adds the version to the folder."""
+        # An empty path, from an unset shell variable, gets its own error.
+        if self.export_version is not None and self.export_dir != "":
+            if self.export_dir is None:
+                raise ValueError(
+                    f"--export_version={self.export_version} needs "
+                    "--export_dir, the folder of all versions"
+                )
+            folder = os.path.join(self.export_dir, str(self.export_version))
+            object.__setattr__(self, "export_dir", folder)
+            object.__setattr__(self, "export_version", None)
+        if self.export_format != "saved_model" and self.export_dir is None:
+            raise ValueError(
+                f"--export_format={self.export_format} needs --export_dir, the "
+                "folder to write"
+            )
+        if self.quantize:
+            self._choose_int8_format()
+        self._check_format()
+
+    @property
+    def export_formats(self) -> tuple[str, ...]:
+        """The formats of the export, each once."""
+        names = map(str.strip, self.export_format.split(","))
+        return tuple(dict.fromkeys(names))
+
+    def _choose_int8_format(self) -> None:
+        flag = f"--quantize={self.quantize}"
+        if self.export_dir is None:
+            raise ValueError(f"{flag} needs --export_dir, the folder to write")
+        if self.export_format == "saved_model":
+            if "export_format" in getattr(self, "given_flags", ()):
+                raise ValueError(
+                    f"{flag} is for LiteRT and ONNX, not for "
+                    "--export_format=saved_model; set litert or onnx"
+                )
+            object.__setattr__(self, "export_format", "litert")
+
+    def _check_format(self) -> None:
+        names = self.export_formats
+        for name in names:
+            if name not in _EXPORT_MODULES:
+                raise ValueError(
+                    f"--export_format={self.export_format}: {name!r} is none "
+                    f"of {', '.join(_EXPORT_MODULES)}"
+                )
+            needed = _EXPORT_MODULES[name]
+            if name == "onnx" and self.quantize:
+                # The quantizer is ONNX Runtime's.
+                needed = (*needed, "onnxruntime")
+            missing = [m for m in needed if not importlib.util.find_spec(m)]
+            if missing:
+                raise ValueError(
+                    f"--export_format={name} needs {' and '.join(missing)}: "
+                    f"pip install -r requirements/{name}.txt"
+                )
+        if self.export_seq_length and names == ("saved_model",):
+            raise ValueError(
+                "--export_seq_length is for the other formats; a SavedModel "
+                "takes inputs of any length"
+            )
+        if self.quantize and "openvino" in names:
+            raise ValueError(
+                "--quantize is not for --export_format=openvino; export "
+                "without it, and quantize with OpenVINO's own tools"
+            )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DeviceConfig(ExportConfig):
+    """Devices and precision."""
+
+    distribution_strategy: str | None = flags.neutral(
+        None,
+        "Distribution strategy; by default chosen from TF_CONFIG and the "
+        "available devices.",
+        choices=("one_device", "mirrored", "multi_worker", "tpu"),
+    )
+    mixed_precision: str = flags.training(
+        "float32",
+        "Precision of the computation; variables stay float32.",
+        choices=tuple(PRECISIONS),
+    )
+    jit_compile: bool = flags.training(
+        False,
+        "Compile the network with XLA, for GPUs and TPUs; slower on a CPU.",
+    )
+    use_tpu: bool = flags.neutral(False, "Run on a TPU.")
+    tpu_name: str | None = flags.neutral(
+        None, "Name or grpc address of the TPU."
+    )
+    tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
+    gcp_project: str | None = flags.neutral(None, "Project of the TPU.")
+    master: str | None = flags.neutral(
+        None, "Address of the TPU, if --tpu_name is not given."
+    )
+    num_tpu_cores: int = flags.neutral(
+        8, "Expected number of TPU cores; a warning is logged if it differs."
+    )
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the run's files.
+
+        Of several workers, which TF_CONFIG lists, one does: the chief, or
+        without one the first worker.
+
+        Raises:
+            ValueError: TF_CONFIG is malformed.
+        """
+        is_worker = "TF_CONFIG" in os.environ and not self.use_tpu
+        if not is_worker or self.distribution_strategy not in (
+            None,
+            "multi_worker",
+        ):
+            return True
+        config = json_files.parse_json(os.environ["TF_CONFIG"], "TF_CONFIG")
+        task, cluster = config.get("task") or {}, config.get("cluster") or {}
+        if not isinstance(task, dict) or not isinstance(cluster, dict):
+            raise ValueError(
+                'TF_CONFIG: "task" and "cluster" must be JSON objects'
+            )
+        index = task.get("index", 0)
+        if not str(index).isdecimal():
+            raise ValueError(
+                'TF_CONFIG: "index" of "task" must be a number. Received: '
+                f"{index}"
+            )
+        if task.get("type", "chief") == "worker":
+            return "chief" not in cluster and int(index) == 0
+        return task.get("type", "chief") == "chief"
+
+    @property
+    def is_tpu(self) -> bool:
+        """Whether the model runs on a TPU, which needs fixed shapes."""
+        return self.use_tpu or self.distribution_strategy == "tpu"
+
+    @property
+    def has_fixed_shapes(self) -> bool:
+        """Whether each new batch shape would recompile the model."""
+        return self.is_tpu or self.jit_compile
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ModelConfig(DeviceConfig):
+    """The model that a script reads, and where it runs."""
+
+    bert_config_file: str = flags.identity(
+        None,
+        "JSON file of the model's architecture; a Hugging Face config.json "
+        "is read as well. By default the one in the folder of the weights.",
+        kind=Kind.MODEL,
+    )
+    init_checkpoint: str | None = flags.training(
+        None,
+        "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
+        "checkpoint (bert_model.ckpt), a .safetensors file or a "
+        "pytorch_model.bin. Its folder tells the network, the vocabulary and "
+        "the casing.",
+        kind=Kind.MODEL,
+    )
+    given_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+
+    def __post_init__(self) -> None:
+        """Takes what no flag tells from the folder of the weights."""
+        model_folder.complete(self)
+        super().__post_init__()
+
+    @property
+    def head(self) -> str | None:
+        """Class of the model; None takes any.
+
+        Where nothing is trained, models of other classes are refused.
+        """
+        return None
+
+    @property
+    def weights(self) -> str | None:
+        """The model to use: a checkpoint, a folder with one, or None."""
+        return self.init_checkpoint
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Flags that a model's folder may tell, and something must."""
+        return ("bert_config_file",)

@@ -1,0 +1,141 @@
+"""Flags of pretraining."""
+
+import dataclasses
+
+from data.pretraining.options import MaskingOptions
+from files import flags
+from files.paths import Kind
+from training.batch_sizes import BatchSizes
+from training.config.training import TrainingConfig
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PretrainingConfig(TrainingConfig, MaskingOptions):
+    """Pretraining: records, length and evaluation."""
+
+    input_file: str = flags.training(
+        ...,
+        "TFRecord files: comma-separated paths or globs.",
+        kind=Kind.INPUT_FILES,
+    )
+    output_dir: str = flags.like(
+        TrainingConfig, "output_dir", help="Folder for checkpoints and results."
+    )
+    max_seq_length: int = flags.head(
+        128, "Length of the records' sequences, in WordPieces.", at_least=1
+    )
+    max_predictions_per_seq: int = flags.head(
+        20, "Masked positions in a record.", at_least=1
+    )
+    vocab_file: str | None = flags.identity(
+        None,
+        "The records' vocabulary; needed for records without masks, for an "
+        "export that takes text, and for text in TensorBoard.",
+        kind=Kind.INPUT_FILE,
+    )
+    do_lower_case: bool = flags.identity(
+        True,
+        "Whether the export lower-cases text; give the value that the records "
+        "were made with.",
+    )
+    masked_lm_prob: float = flags.like(
+        MaskingOptions,
+        "masked_lm_prob",
+        help="Fraction of WordPieces to mask, in records without masks.",
+    )
+    do_whole_word_mask: bool = flags.like(
+        MaskingOptions,
+        "do_whole_word_mask",
+        help="Mask all WordPieces of a word or none, in records without masks.",
+    )
+    whole_word_draw: bool = flags.like(
+        MaskingOptions,
+        "whole_word_draw",
+        help="Decide once for each word, not for each WordPiece, whether it "
+        "becomes [MASK], stays as it is, or becomes a random word, in records "
+        "without masks.",
+    )
+    mask_token_prob: float = flags.like(
+        MaskingOptions,
+        "mask_token_prob",
+        help="Fraction of the WordPieces to predict that become [MASK], in "
+        "records without masks.",
+    )
+    next_sentence: bool = flags.head(
+        True,
+        "Also train on next sentence prediction; without it, the paper's "
+        "ablation No NSP.",
+    )
+    do_train: bool = flags.like(
+        TrainingConfig, "do_train", help="Train on --input_file."
+    )
+    num_train_steps: int = flags.training(
+        100000, "Steps of training.", at_least=1, may_grow=True
+    )
+    num_warmup_steps: int = flags.training(
+        10000, "Steps of warmup.", at_least=0
+    )
+    batch_size_warmup: str | None = flags.training(
+        None,
+        "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
+        "32:10000,64:20000 for 32 examples until step 10000, 64 until step "
+        "20000, then --train_batch_size.",
+    )
+    do_eval: bool = flags.like(
+        TrainingConfig,
+        "do_eval",
+        help="Evaluate on --eval_input_file, or without it on --input_file.",
+    )
+    eval_input_file: str | None = flags.decoding(
+        None,
+        "TFRecord files held out from training, evaluated while training "
+        "every --eval_steps and by --do_eval; without them --do_eval uses "
+        "--input_file, as in the original.",
+        kind=Kind.INPUT_FILES,
+    )
+    eval_steps: int = flags.training(
+        1000, "Steps between evaluations on --eval_input_file.", at_least=1
+    )
+    target_accuracy: float | None = flags.neutral(
+        None,
+        "Log the step and time at which the masked LM accuracy on "
+        "--eval_input_file first reaches this; also in summary.json.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    eval_batch_size: int = flags.decoding(
+        8, "Examples in an eval batch.", at_least=1
+    )
+    max_eval_steps: int = flags.decoding(
+        100, "Maximum number of batches to evaluate.", at_least=1
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other."""
+        super().__post_init__()
+        if self.batch_sizes.warmup and self.is_tpu:
+            raise ValueError(
+                "--batch_size_warmup cannot run on a TPU, which needs one shape"
+            )
+        if self.max_predictions_per_seq > self.max_seq_length:
+            raise ValueError(
+                f"--max_predictions_per_seq={self.max_predictions_per_seq} is "
+                f"more than --max_seq_length={self.max_seq_length}; give both "
+                "as the records were made"
+            )
+        if self.target_accuracy is not None and not self.eval_input_file:
+            raise ValueError(
+                f"--target_accuracy={self.target_accuracy} needs "
+                "--eval_input_file, the records on which it is to be reached"
+            )
+
+    @property
+    def keeps_best(self) -> bool:
+        """See TrainingConfig."""
+        return self.do_train and self.eval_input_file is not None
+
+    @property
+    def batch_sizes(self) -> BatchSizes:
+        """See TrainingConfig; raises a ValueError if malformed."""
+        sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
+        return sizes.times(self.gradient_accumulation_steps)

@@ -1,0 +1,375 @@
+"""Flags of every run: the optimizer, a teacher, and what trains."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from files import flags
+from files.paths import Kind
+from training import model_checks, model_folder
+from training.batch_sizes import BatchSizes
+from training.config.model import ModelConfig
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
+
+# At 1.0 gradients would never change the average.
+_LARGEST_BETA = 0.999999
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class OptimizerConfig:
+    """The optimizer, and its learning rate while training."""
+
+    learning_rate: float = flags.training(
+        5e-5, "Peak learning rate.", at_least=0
+    )
+    optimizer: str = flags.training(
+        "adamw",
+        "adamw is the original's; lamb is for batches of thousands.",
+        choices=("adamw", "lamb"),
+    )
+    adam_beta_1: float = flags.training(
+        0.9,
+        "Decay rate of the first moment.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    adam_beta_2: float = flags.training(
+        0.999,
+        "Decay rate of the second moment.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    bias_correction: bool = flags.training(
+        False,
+        "Correct the bias of Adam's moments, which Google's code leaves in; "
+        "LAMB always does. It helps short trainings at high rates.",
+    )
+    weight_decay: float = flags.training(
+        0.01,
+        "Decoupled weight decay; not applied to LayerNorm and biases.",
+        at_least=0.0,
+        at_most=1000.0,
+    )
+    lr_schedule: str = flags.training(
+        "original",
+        "original drops below its peak after the warmup, continuous does not; "
+        "time falls to 0 at --max_hours, however many steps that takes.",
+        choices=("original", "continuous", "time"),
+    )
+    poly_power: float = flags.training(
+        1.0, "Exponent of the learning rate's decay; 1 is linear.", at_least=0
+    )
+    layerwise_lr_decay: float = flags.training(
+        1.0,
+        "Multiply the learning rate by this for each block further down.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DistillationConfig:
+    """The teacher, and how the student learns from it."""
+
+    teacher: str | None = flags.training(
+        None,
+        "Folder of a larger model of the same task to learn from: a "
+        "checkpoint of either format and its configuration, as "
+        "--export_weights writes.",
+        kind=Kind.MODEL,
+    )
+    distill_temperature: float = flags.training(
+        2.0,
+        "Divides the logits of teacher and student; higher values reveal more "
+        "about the other classes.",
+        at_least=0.01,
+    )
+    distill_alpha: float = flags.training(
+        0.5,
+        "Weight of the teacher's loss; the labels' loss gets 1 - alpha.",
+        at_least=0.0,
+        at_most=1.0,
+    )
+    distill_layers: bool = flags.training(
+        False,
+        "Learn the teacher's hidden states and attention too (TinyBERT); the "
+        "teacher then runs in every step.",
+    )
+    init_layers: Sequence[str] | None = flags.training(
+        None,
+        "Block of --init_checkpoint, or else of --teacher, that each block of "
+        "the model starts from: 0,2,5 for 3 blocks of 6.",
+    )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
+    """What every training run has.
+
+    `given_flags` and `all_flags` are {name: value} of the command line's flags
+    and of all flags of the script, for summary.json.
+    """
+
+    output_dir: str = flags.neutral(
+        ...,
+        "Folder for checkpoints, records and results.",
+        kind=Kind.RUN_FOLDER,
+    )
+    do_train: bool = flags.neutral(False, "Train on the train set.")
+    do_eval: bool = flags.neutral(False, "Evaluate on the dev set.")
+    train_batch_size: int = flags.training(
+        32, "Examples in a training batch.", at_least=1
+    )
+    gradient_accumulation_steps: int = flags.training(
+        1,
+        "Number of batches to accumulate per weight update.",
+        at_least=1,
+        at_most=2**31 - 1,
+    )
+    gradient_checkpointing: bool = flags.training(
+        False,
+        "Recompute activations in the backward pass: less memory, about a "
+        "third more time.",
+    )
+    trim_padding: bool = flags.training(
+        False,
+        "Skip padding: cut batches to their longest input and, in training, "
+        "pack short inputs for attention. Ignored on a TPU and with "
+        "--jit_compile. Results change only by rounding, except in SQuAD, "
+        "where the original lets padding compete with the answer, in the loss "
+        "and among the n best.",
+    )
+    clip_norm: float = flags.training(
+        1.0,
+        "Maximum global norm of the gradient; larger gradients are scaled "
+        "down to it.",
+        at_least=1e-6,
+        at_most=1e6,
+    )
+    ema_decay: float = flags.training(
+        0.0,
+        "Decay of the exponential moving average of the weights; the averages "
+        "are evaluated, used to predict and exported. 0 = off.",
+        at_least=0.0,
+        at_most=_LARGEST_BETA,
+    )
+    max_hours: float | None = flags.training(
+        None,
+        "Save and stop after this many hours, including time before a resume; "
+        "by default only --num_train_steps or --num_train_epochs end training.",
+        at_least=1e-9,
+        at_most=1e6,
+        may_grow=True,
+    )
+    freeze_layers: int = flags.training(
+        0,
+        "Freeze the embeddings and this many of the lowest blocks; 0 trains "
+        "everything.",
+        at_least=0,
+    )
+    left_to_right: bool = flags.identity(
+        False,
+        "Let each WordPiece attend only to itself and those before it, as in "
+        "the paper's ablation LTR. The last WordPiece is pooled, not [CLS].",
+    )
+    seed: int = flags.training(
+        12345,
+        "Seed of initialization, dropout and data order.",
+        at_least=0,
+        at_most=2**32 - 1,
+    )
+    deterministic: bool = flags.training(
+        False, "Use only deterministic operations."
+    )
+    init_from: str | None = flags.neutral(
+        None,
+        "Start a new run from random weights or from --init_checkpoint (the "
+        "default if given). Checkpoints in --output_dir take precedence.",
+        choices=("scratch", "checkpoint"),
+    )
+    max_nonfinite_steps: int = flags.neutral(
+        10,
+        "Stop after this many consecutive steps with a non-finite loss or "
+        "gradient; such steps are skipped.",
+        at_least=1,
+    )
+    save_checkpoints_steps: int = flags.neutral(
+        1000, "Steps between checkpoints.", at_least=1
+    )
+    keep_checkpoint_max: int = flags.neutral(
+        5, "Number of newest checkpoints to keep; 0 keeps all.", at_least=0
+    )
+    iterations_per_loop: int = flags.neutral(
+        1000, "On a TPU, number of training steps per host call.", at_least=1
+    )
+    summary_steps: int = flags.neutral(
+        100, "Steps between TensorBoard entries; 0 disables them.", at_least=0
+    )
+    export_weights: str | None = flags.neutral(
+        None,
+        "Write the weights without the optimizer's slots, a third of the "
+        "size, to a folder laid out like the original's releases. A path that "
+        "ends in .ckpt names the checkpoint in that folder.",
+        kind=Kind.MODEL_OUTPUT,
+    )
+    allow_changed_settings: bool = flags.neutral(
+        False,
+        "Resume a run whose training flags have changed; model.json records "
+        "the change.",
+    )
+    all_flags: Mapping[str, Any] = dataclasses.field(
+        default_factory=dict, repr=False
+    )
+
+    # A command without any of them is refused.
+    actions: ClassVar[tuple[str, ...]] = (
+        "do_train",
+        "do_eval",
+        "export_dir",
+        "export_weights",
+    )
+
+    def __post_init__(self) -> None:
+        """Checks the flags against each other, and against the run's."""
+        super().__post_init__()
+        if self.do_train:
+            model_checks.check_same(self, {}, are_all=False)
+        if self.lr_schedule == "time" and self.max_hours is None:
+            raise ValueError("--lr_schedule=time needs --max_hours, its length")
+        if self.init_from is not None and bool(self.init_checkpoint) != (
+            self.init_from == "checkpoint"
+        ):
+            raise ValueError(
+                f"--init_from={self.init_from} contradicts --init_checkpoint="
+                f"{self.init_checkpoint}"
+            )
+        self._check_distillation()
+
+    def _check_distillation(self) -> None:
+        for name in ("distill_temperature", "distill_alpha", "distill_layers"):
+            if name in self.given_flags and not self.teacher:
+                raise ValueError(f"--{name} needs --teacher")
+        if self.teacher and not (self.distill_alpha or self.distill_layers):
+            raise ValueError(
+                "--teacher with --distill_alpha=0 teaches nothing; give more, "
+                "or --distill_layers"
+            )
+        if self.init_layers is None:
+            return
+        given = f"--init_layers={','.join(self.init_layers)}"
+        if not all(layer.strip().isdecimal() for layer in self.init_layers):
+            raise ValueError(
+                f"{given} must be numbers of blocks from 0 on, such as 0,2,5"
+            )
+        if not self.initial_checkpoint:
+            raise ValueError(f"{given} needs --init_checkpoint or --teacher")
+
+    def check_actions(self) -> None:
+        """Refuses a command that would do nothing.
+
+        Raises:
+            ValueError: no action is set.
+        """
+        if not any(getattr(self, action) for action in self.actions):
+            names = " or ".join(f"--{action}" for action in self.actions)
+            raise ValueError(f"nothing to do: give {names}")
+
+    def varied(self, **changes: Any) -> Self:
+        """Returns a changed copy, `given_flags` and `all_flags` too."""
+        flags, all_flags = (
+            {name: changes.get(name, value) for name, value in values.items()}
+            for values in (self.given_flags, self.all_flags)
+        )
+        return dataclasses.replace(
+            self, given_flags=flags, all_flags=all_flags, **changes
+        )
+
+    @property
+    def weights(self) -> str | None:
+        """See ModelConfig; a run that has begun comes first."""
+        if self.has_checkpoint:
+            return self.output_dir
+        return self.initial_checkpoint
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether the run's folder has a checkpoint to resume from."""
+        return bool(checkpoint_steps(self.output_dir))
+
+    @property
+    def prefers_best(self) -> bool:
+        """Whether to restore the best step, if there is one, not the newest."""
+        return False
+
+    @property
+    def best_dir(self) -> Path:
+        """Folder of the weights of the best step."""
+        return Path(self.output_dir) / BEST
+
+    @property
+    def averages_dir(self) -> Path:
+        """Folder of the averages of the weights."""
+        return Path(self.output_dir) / AVERAGES
+
+    @property
+    def keeps_best(self) -> bool:
+        """Whether training evaluates, and keeps the best step."""
+        return False
+
+    @property
+    def weight_folders(self) -> list[Path]:
+        """Folders that training puts weights into."""
+        return [
+            Path(self.output_dir),
+            *([self.averages_dir] if self.ema_decay else []),
+            *([self.best_dir] if self.keeps_best else []),
+        ]
+
+    @property
+    def initial_checkpoint(self) -> str | None:
+        """The checkpoint that a new run starts from, or None."""
+        return self.init_checkpoint or (
+            self.teacher if self.init_layers is not None else None
+        )
+
+    @property
+    def initial_layers(self) -> list[int] | None:
+        """--init_layers as numbers, or None."""
+        if self.init_layers is None:
+            return None
+        return [int(layer) for layer in self.init_layers]
+
+    @property
+    def network(self) -> dict[str, bool]:
+        """{option: whether it is set}, arguments of every model."""
+        return {
+            name: getattr(self, name, False) for name in model_folder.NETWORK
+        }
+
+    @property
+    def hyperparameters(self) -> dict[str, Any]:
+        """Flags to compare runs by: numbers, choices and initial weights."""
+        choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
+        return {
+            name: value
+            for name, value in self.all_flags.items()
+            if isinstance(value, (bool, int, float))
+            or (name in choices and value is not None)
+        }
+
+    @property
+    def batch_sizes(self) -> BatchSizes:
+        """Examples in each update, over all devices."""
+        size = self.train_batch_size * self.gradient_accumulation_steps
+        return BatchSizes(size)
+
+    @property
+    def unpads(self) -> bool:
+        """Whether padding is skipped."""
+        return self.trim_padding and not self.has_fixed_shapes
+
+    @property
+    def steps_per_call(self) -> int:
+        """Steps between returns to the host."""
+        return self.iterations_per_loop if self.is_tpu else 1
