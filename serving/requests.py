@@ -360,14 +360,22 @@ def as_texts(name: str, texts: Any) -> Texts:
 
 
 def to_number(value: float) -> float:
-    """Returns a float of 6 significant digits.
+    """Returns a float of 6 significant digits; see `to_numbers`."""
+    return to_numbers([value])[0]
+
+
+def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
+    """Rounds numbers to 6 significant digits, as JSON writes them.
 
     Raises:
-        ValueError: JSON cannot represent it.
+        ValueError: JSON cannot represent one of them.
     """
-    if not np.isfinite(value):
+    # One check of all: a check of each number takes longer than its text.
+    numbers = np.asarray(values)
+    is_finite = np.isfinite(numbers)
+    if not is_finite.all():
         raise ValueError(
-            f"the model returns {value}, which is not a finite number; its "
-            "weights or its precision must be wrong"
+            f"the model returns {numbers[~is_finite][0]}, which is not a "
+            "finite number; its weights or its precision must be wrong"
         )
-    return float(f"{value:.6g}")
+    return [float(f"{number:.6g}") for number in numbers.tolist()]

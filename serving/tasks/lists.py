@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from serving.requests import check_text, to_number
+from serving.requests import check_text, to_number, to_numbers
 from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 from serving.tasks.texts import to_bytes
 
@@ -136,8 +136,8 @@ class ZeroShot(OneToManyTask):
         """Returns {"label", "probabilities"}."""
         probabilities = self.read_arrays(request, row)["probabilities"]
         labels = request["labels"]
-        numbers = map(to_number, probabilities)
-        entailed = map(to_number, row.outputs)
+        numbers = to_numbers(probabilities)
+        entailed = to_numbers(row.outputs)
         return {
             "label": labels[probabilities.argmax()],
             "probabilities": dict(zip(labels, numbers, strict=True)),

@@ -8,7 +8,7 @@ from data.ner import legal_tags, scoring, windows
 from data.ner.reading import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
-from serving.requests import check_text, to_number
+from serving.requests import check_text, to_numbers
 from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 from serving.tasks.texts import to_bytes
 
@@ -79,7 +79,7 @@ class Tag(TextTask):
         entity's "probability" is that of its least probable tag.
         """
         words, tags, values = self._tag(row)
-        probabilities = [*map(to_number, values)]
+        probabilities = to_numbers(values)
         answer: Reply = {"words": words, "tags": tags}
         answer["probabilities"] = probabilities
         if "text" in request:

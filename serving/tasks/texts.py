@@ -9,7 +9,7 @@ import numpy as np
 from data.classification import windows
 from data.text.windows import cut_spans
 from serving.engines import Input
-from serving.requests import DEFAULTS, TaskOptions, to_number
+from serving.requests import DEFAULTS, TaskOptions, to_number, to_numbers
 from serving.tasks.base import (
     Encoded,
     Outputs,
@@ -97,7 +97,7 @@ class Classify(PairTask):
             return {"value": to_number(outputs["values"])}
         labels, probabilities = self._labels, outputs["probabilities"]
         chosen = [*itertools.compress(labels, self._choose(probabilities))]
-        numbers = map(to_number, probabilities)
+        numbers = to_numbers(probabilities)
         return {
             "label": chosen if self._is_multilabel else (chosen or [None])[0],
             "probabilities": dict(zip(labels, numbers, strict=True)),
@@ -144,13 +144,13 @@ class Embed(TextTask):
         ((pooled, sequence),) = row.outputs
         mean, normalized = _means(sequence)
         answer: Reply = {
-            "pooled": [*map(to_number, pooled)],
-            "mean": [*map(to_number, mean)],
-            "mean_normalized": [*map(to_number, normalized)],
+            "pooled": to_numbers(pooled),
+            "mean": to_numbers(mean),
+            "mean_normalized": to_numbers(normalized),
         }
         if self.options.tokens:
             answer["tokens"] = row.encoded.tokens
-            answer["sequence"] = [[*map(to_number, v)] for v in sequence]
+            answer["sequence"] = [*map(to_numbers, sequence)]
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:

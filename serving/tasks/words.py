@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from serving.engines import Input
-from serving.requests import MASK, to_number
+from serving.requests import MASK, to_number, to_numbers
 from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 from serving.tasks.texts import to_bytes
 
@@ -141,7 +141,7 @@ class Score(TextTask):
         }
         if self.options.tokens:
             answer["tokens"] = row.encoded.tokens[1:-1]
-            answer["log_probabilities"] = [*map(to_number, row.outputs)]
+            answer["log_probabilities"] = to_numbers(row.outputs)
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
