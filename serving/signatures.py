@@ -21,7 +21,7 @@ from modeling import BertConfig, BertModel, ops
 from modeling.checkpoints import huggingface
 from serving import batches, export
 from serving.batches import Features
-from training import model_descriptions
+from training import model_card, model_descriptions
 from training.config import ExportConfig
 
 # Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
@@ -168,7 +168,12 @@ def export_model(
     mode = (task or {}).get("output_mode", "classification")
     if task is not None:
         files |= model_descriptions.describe_copy(
-            getattr(options, "weights", None), type(model).__name__, task
+            getattr(options, "weights", None),
+            model,
+            task,
+            card=model_card.EXPORT,
+            labels=label_list,
+            tokenizer=tokenizer,
         )
     if label_list:
         files["labels.txt"] = "".join(f"{label}\n" for label in label_list)
