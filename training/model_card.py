@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -288,5 +289,7 @@ def _training(origin: Mapping[str, Any]) -> Iterator[str]:
 
 def _base_name(value: Any) -> Any:
     """Returns a value; of a path or an address, its name."""
-    is_path = isinstance(value, str) and re.match(r"[/~.]|\w+://", value)
-    return os.path.basename(value.rstrip("/")) if is_path else value
+    if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
+        return value
+    # Without the host or the bucket.
+    return os.path.basename(urllib.parse.urlsplit(value).path.rstrip("/"))

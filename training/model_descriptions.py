@@ -90,11 +90,9 @@ def describe_copy(
     if folder.description:
         values = json_files.read_json(folder.description)
     values.setdefault("origin", {})
-    values["task"] = {
-        **folder.task,
-        "name": type(model).__name__,
-        **(task or {}),
-    }
+    name = type(model).__name__
+    is_same = folder.task.get("name") == name and not changed
+    values["task"] = {**folder.task, "name": name, **(task or {})}
     values["task"].pop("architectures", None)
     settings = folder.settings
     values["origin"]["settings"] = {
@@ -104,12 +102,12 @@ def describe_copy(
         values["origin"]["step"] = step
     if results is not None:
         values["evaluation"] = model_card.find_results(results, step or 0)
-    elif path and not changed:
-        values["evaluation"] = model_card.read_results(path) or values.get(
-            "evaluation", {}
-        )
-    if changed or not values.get("evaluation"):
+    elif path and is_same and (found := model_card.read_results(path)):
+        values["evaluation"] = found
+    elif not is_same:
         values.pop("evaluation", None)
+    # The file that was scored is another one.
+    values.pop("export_evaluation", None)
     return {
         FILE: json_files.format_json(values, FILE, indent=2) + "\n",
         manifests.CARD: model_card.format_card(
