@@ -269,7 +269,7 @@ def _training(origin: Mapping[str, Any]) -> Iterator[str]:
         yield f"- Step: {origin['step']}"
     versions = origin.get("versions", {})
     yield "- Versions: " + ", ".join(f"{n} {v}" for n, v in versions.items())
-    yield from ("", "Flags, without paths:", "", "```bash", origin["script"])
+    yield from ("", "Flags, without paths:", "", "```text", origin["script"])
     for name, value in settings.get("flags", {}).items():
         if value is not None:
             yield f"  --{name}={_base_name(value)}"
