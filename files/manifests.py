@@ -15,6 +15,8 @@ from files.paths import StrPath
 # Two names, so that an export never replaces weights.
 EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
+# The model card.
+CARD = "README.md"
 # Endings of a checkpoint's files.
 ENDINGS = (".index", ".data-00000-of-00001")
 # What describes weights in their folder.
@@ -80,6 +82,16 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
             f"{os.fspath(folder)} holds a model with {', '.join(left)}, which "
             "the new one does not have; move it away, or use another folder"
         )
+
+
+def has_own_card(folder: StrPath) -> bool:
+    """Returns whether a folder has a README.md that no list there names.
+
+    Raises:
+        OSError: the list cannot be read.
+    """
+    is_there = bool(_existing(folder, [CARD]))
+    return is_there and CARD not in listed(folder, WEIGHTS)
 
 
 def add(folder: StrPath, names: Iterable[str]) -> None:

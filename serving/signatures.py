@@ -21,7 +21,7 @@ from modeling import BertConfig, BertModel, ops
 from modeling.checkpoints import huggingface
 from serving import batches, export
 from serving.batches import Features
-from training import model_descriptions
+from training import model_card, model_descriptions
 from training.config import ExportConfig
 
 # Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
@@ -181,7 +181,12 @@ def export_model(
             bert = model if isinstance(model, BertModel) else model.bert
             served |= endpoints | inspect(bert, options.packing)
         files |= model_descriptions.describe_copy(
-            getattr(export_options, "weights", None), type(model).__name__, task
+            getattr(export_options, "weights", None),
+            model,
+            task,
+            card=model_card.EXPORT,
+            labels=task.get("labels"),
+            tokenizer=tokenizer,
         )
     mode = task.get("output_mode", "classification")
     if labels := task.get("labels"):

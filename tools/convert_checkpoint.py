@@ -19,7 +19,12 @@ from data.text import casing, tokenization, vocabulary
 from files.flags import flag
 from files.json_files import read_json
 from files.paths import Kind
-from training import model_checks, model_descriptions, model_folder
+from training import (
+    model_card,
+    model_checks,
+    model_descriptions,
+    model_folder,
+)
 from training.command_line import cli
 from training.run_folder import folder_of
 
@@ -377,9 +382,14 @@ def main(options: Config) -> None:
         leave_out=leave_out,
         files=model_descriptions.describe_copy(
             checkpoint,
-            MODELS[name],
+            model,
             {"max_seq_length": length},
             changed=() if rows is None else ("bert_config", "tokenizer"),
+            card=(
+                model_card.HUGGINGFACE if becomes_theirs else model_card.WEIGHTS
+            ),
+            labels=labels,
+            tokenizer=tokenizer,
         )
         | (read_pooling(checkpoint) if name == "bert" else {}),
         **entries,

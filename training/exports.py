@@ -8,9 +8,9 @@ from pathlib import Path
 
 from absl import logging
 
-from files import export_folders, json_files
-from files.atomic import write_json
-from training import model_folder
+from files import export_folders, json_files, manifests
+from files.atomic import write_json, write_text
+from training import model_card, model_folder
 from training.splits import Splits, suffix_of
 from training.task import Task
 from training.trainer import Trainer
@@ -56,7 +56,7 @@ def _export_checked(
     """Writes an export, unless its scores are much worse than `results`."""
     with export_folders.create(path) as folder:
         task.export(os.fspath(folder), trainer.model)
-        found = _evaluate(task, folder, splits)
+        found = _evaluate(task, trainer, folder, splits)
         if not found:
             logging.warning("The export is not checked: nothing here runs it.")
             return
@@ -76,8 +76,10 @@ def _export_checked(
             )
 
 
-def _evaluate(task: Task, folder: Path, splits: Splits) -> Scores:
-    """Returns the scores of an export, and adds them to its model.json."""
+def _evaluate(
+    task: Task, trainer: Trainer, folder: Path, splits: Splits
+) -> Scores:
+    """Returns the scores of an export, and adds them to what describes it."""
     found: dict[str, dict[str, float]] = {}
     for split in splits.of("eval"):
         by_format = task.evaluate_export(
@@ -92,9 +94,25 @@ def _evaluate(task: Task, folder: Path, splits: Splits) -> Scores:
                 # JSON has no NaN.
                 if math.isfinite(value)
             )
+    results = model_card.find_results(
+        trainer.summary.results, trainer.global_step
+    )
     for file in folder.rglob(model_folder.FILE):
         content = json_files.read_json(file)
-        write_json(file, content | {"export_evaluation": found})
+        content |= {"export_evaluation": found}
+        if results:
+            content["origin"]["step"] = trainer.global_step
+            content["evaluation"] = results
+        write_json(file, content)
+        is_extra = file.parent.name == "assets.extra"
+        top = file.parent.parent if is_extra else file.parent
+        card = model_card.format_card(
+            content,
+            model_card.EXPORT,
+            task.labels,
+            task.tokenizer.do_lower_case,
+        )
+        write_text(top / manifests.CARD, card)
     return found
 
 

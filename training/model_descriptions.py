@@ -17,6 +17,7 @@ from data.text.tokenization import FullTokenizer
 from files import flags, json_files, manifests
 from files.atomic import write_bytes, write_json
 from files.flags import Role
+from training import model_card
 from training.model_folder import FILE, VERSION, ModelFolder, read
 from training.run_folder import checkpoint_steps
 
@@ -60,26 +61,38 @@ def describe(
 
 def describe_copy(
     path: str | None,
-    model_name: str,
+    model: Any,
     task: Mapping[str, Any] | None = None,
     step: int | None = None,
     changed: Sequence[str] = (),
+    *,
+    card: str,
+    labels: Sequence[str] | None = None,
+    tokenizer: FullTokenizer | None = None,
+    results: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, str]:
-    """Returns {model.json: its text} for a copy of weights, or an export.
+    """Returns {file: its text}, model.json and README.md, for a copy.
 
     Args:
         path: where the weights come from; None if that is unknown.
-        model_name: class of the model.
+        model: the model that is copied or exported.
         task: {name: value} of the head, besides what `path` tells.
         step: the weights' step, if it is known.
         changed: settings of `path` that the copy does not share.
+        card: kind of the copy, as `model_card.format_card` takes it.
+        labels: names of the outputs, in order, or None.
+        tokenizer: tokenizer of the model, or None.
+        results: {name of a file of results: the results} of this command;
+            None reads them from the run at `path`.
     """
     folder = read(path) if path else ModelFolder("")
     values: dict[str, Any] = {"version": VERSION}
     if folder.description:
         values = json_files.read_json(folder.description)
     values.setdefault("origin", {})
-    values["task"] = {**folder.task, "name": model_name, **(task or {})}
+    name = type(model).__name__
+    is_same = folder.task.get("name") == name and not changed
+    values["task"] = {**folder.task, "name": name, **(task or {})}
     values["task"].pop("architectures", None)
     settings = folder.settings
     values["origin"]["settings"] = {
@@ -87,7 +100,24 @@ def describe_copy(
     }
     if step is not None:
         values["origin"]["step"] = step
-    return {FILE: json_files.format_json(values, FILE, indent=2) + "\n"}
+    if results is not None:
+        values["evaluation"] = model_card.find_results(results, step or 0)
+    elif path and is_same and (found := model_card.read_results(path)):
+        values["evaluation"] = found
+    elif not is_same:
+        values.pop("evaluation", None)
+    # The file that was scored is another one.
+    values.pop("export_evaluation", None)
+    return {
+        FILE: json_files.format_json(values, FILE, indent=2) + "\n",
+        manifests.CARD: model_card.format_card(
+            values,
+            card,
+            labels,
+            tokenizer.do_lower_case if tokenizer else None,
+            getattr(model, "num_labels", None),
+        ),
+    }
 
 
 def write_run(

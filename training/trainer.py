@@ -21,7 +21,13 @@ from data.text.tokenization import FullTokenizer
 from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.losses import Loss
-from training import checkpointing, devices, model_descriptions, train_step
+from training import (
+    checkpointing,
+    devices,
+    model_card,
+    model_descriptions,
+    train_step,
+)
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
@@ -358,8 +364,12 @@ class Trainer(BatchPredictor):
                 labels,
                 files=model_descriptions.describe_copy(
                     self.config.weights,
-                    type(self.model).__name__,
+                    self.model,
                     step=self.global_step or None,
+                    card=model_card.WEIGHTS,
+                    labels=labels,
+                    tokenizer=tokenizer,
+                    results=self.summary.results,
                 ),
             )
             logging.info("Wrote the weights to %s", path)

@@ -36,6 +36,10 @@ def staged_folder(
             _remove(stage)
             file_system(stage).makedirs(stage)
             yield stage
+            if manifests.has_own_card(directory):
+                card = os.path.join(stage, manifests.CARD)
+                if file_system(card).exists(card):
+                    file_system(card).remove(card)
             names = sorted(_files_in(stage), key=lambda name: name == last)
             files = {
                 os.path.join(stage, name): os.path.join(directory, name)

@@ -9,7 +9,7 @@ import keras
 import tensorflow as tf
 
 from data.text.tokenization import FullTokenizer
-from files import atomic, export_folders
+from files import atomic, export_folders, manifests
 from modeling.accelerated import inference
 from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
 from modeling.checkpoints.staging import errors_named
@@ -38,7 +38,8 @@ def export_saved_model(
         endpoints: {signature name: (function, list of tf.TensorSpec)}; the
             first also becomes `serving_default`.
         files: {name: text} of more files, such as the labels. If there is
-            nothing but a SavedModel, they go into its `assets.extra`.
+            nothing but a SavedModel, they go into its `assets.extra`, except
+            README.md.
         options: ExportConfig, or None for a SavedModel.
         tokenizer: FullTokenizer of the model, whose files, for this project
             and other libraries, go beside them; or None.
@@ -75,7 +76,8 @@ def export_saved_model(
             extra = folder / "assets.extra"
             extra.mkdir(exist_ok=True)
         for name, text in (files or {}).items():
-            atomic.write_text(extra / name, text)
+            place = folder if name == manifests.CARD else extra
+            atomic.write_text(place / name, text)
         if tokenizer:
             write_tokenizer(
                 extra, tokenizer, model.config.max_position_embeddings

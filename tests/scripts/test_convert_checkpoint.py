@@ -154,6 +154,10 @@ def test_there_and_back_is_equal_to_the_bit(converted, name):
     assert vocabulary == (converted / "vocab.txt").read_bytes()
     assert settings["do_lower_case"] is False
     assert (folder / "special_tokens_map.json").is_file()
+    card = (folder / "README.md").read_text()
+    assert card.startswith("---\n# license:")
+    assert "\nlibrary_name: transformers\npipeline_tag: " in card
+    assert str(converted) not in card
     if "Sequence" in name or "Token" in name:
         assert {"id2label", "label2id"} <= config.keys()
         labels_file = converted / name / "labels.txt"

@@ -85,6 +85,8 @@ def test_serves_what_the_script_predicts(classified, exported):
     assert_close(masked.sum(-1), np.ones([1, length]))
     assert_close(following.sum(-1), [1])
 
+    card = (exported / "span_labeler/README.md").read_text()
+    assert "finds the answer" in card and str(exported) not in card
     expected = serve(exported / "span_labeler", one)
     padding = [(0, 1), (0, 60 - length)]
     two = {name: np.pad(value, padding) for name, value in one.items()}
@@ -104,6 +106,11 @@ def test_vocabulary_and_labels_go_with_it(tiny, classified):
     vocab = script_runner.SAMPLES / "vocab.txt"
     assert (extra / "vocab.txt").read_bytes() == vocab.read_bytes()
     assert (extra / "labels.txt").read_text() == "0\n1\n"
+    card = (folder / "export/README.md").read_text()
+    assert "0. `0`\n1. `1`\n" in card and "Text: lower-cased" in card
+    assert "| train_records | train.tf_record |" in card
+    for path in (folder, tiny, script_runner.SAMPLES):
+        assert str(path) not in card
     config = json.loads((extra / "bert_config.json").read_text())
     given = json.loads((tiny / "bert_config.json").read_text())
     assert config.items() >= given.items()

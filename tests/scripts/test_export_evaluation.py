@@ -70,6 +70,10 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
     assert read_results(tmp_path / "run")["f1_macro"] == 1
     model = json.loads((made / "export/model.json").read_text())
     assert model["export_evaluation"]["litert"]["f1_macro"] == 1
+    card = (made / "export/README.md").read_text()
+    assert "| dev | f1_macro | 1 |" in card
+    assert "| dev, this folder's litert | f1_macro | 1 |" in card
+    assert str(tmp_path) not in card and str(flags["data_dir"]) not in card
     before = contents(made / "export")
     # The second time, it replaces what was rejected.
     for _ in range(2):

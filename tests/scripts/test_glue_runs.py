@@ -122,6 +122,7 @@ def test_several_runs_report_mean_and_deviation_and_keep_the_best(runs):
         for name, value in given.items():
             np.testing.assert_array_equal(trained[name], value)
     assert sorted(path.name for path in (runs[0] / "given").iterdir()) == [
+        "README.md",
         "bert_config.json",
         "bert_model.ckpt.data-00000-of-00001",
         "bert_model.ckpt.index",

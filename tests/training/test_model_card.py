@@ -1,0 +1,154 @@
+"""Model cards: what they say, and whose README.md stays."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import pytest
+
+import modeling
+from files import manifests
+from tests import conftest
+from tests.models import built
+from training import model_card, model_descriptions
+
+TINY = modeling.BertConfig(**conftest.TINY)
+FLAGS = {
+    "learning_rate": 5e-05,
+    "class_weights": "/home/ann/weights.json",
+    "master": "grpc://ann-pc:8470",
+}
+
+
+def describe(name):
+    """The model.json of a run at step 7 with results."""
+    return {
+        "version": 1,
+        "task": {"name": name, "task_name": "mrpc", "max_seq_length": 32},
+        "origin": {
+            "script": "run_classifier.py",
+            "step": 7,
+            "versions": {"keras": "3.15.1"},
+            "settings": {
+                "flags": FLAGS,
+                "train_records": [["/home/ann/train.tf_record", 12, "c77e"]],
+            },
+        },
+        "evaluation": {"dev": {"f1": 0.5}, "test": {"f1": 0.25}},
+    }
+
+
+def read_front_matter(card):
+    yaml = pytest.importorskip("yaml", reason="not among the requirements")
+    _, front, _ = card.split("---\n", 2)
+    return yaml.safe_load(front)
+
+
+def test_says_what_the_model_does_and_names_no_path():
+    for kind in (model_card.EXPORT, model_card.WEIGHTS):
+        card = model_card.format_card(
+            describe("BertClassifier"), kind, ["no", "yes"], True, 2
+        )
+        for part in (
+            "0. `no`\n1. `yes`",
+            "32 WordPieces",
+            "lower-cased",
+            "| dev | f1 | 0.5 |\n| test | f1 | 0.25 |",
+            "--class_weights=weights.json",
+            "| train_records | train.tf_record | 12 | c77e |",
+            "Step: 7",
+            "keras 3.15.1",
+            "## License",
+        ):
+            assert part in card
+        assert "/home" not in card and "ann" not in card
+        assert not card.startswith("---")
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [
+        ("BertClassifier", "text-classification"),
+        ("BertModel", "feature-extraction"),
+        ("BertMultipleChoice", "multiple-choice"),
+        ("BertPretrainer", "fill-mask"),
+        ("BertSpanLabeler", "question-answering"),
+        ("BertTokenClassifier", "token-classification"),
+    ],
+)
+def test_hugging_face_metadata_is_yaml(name, tag):
+    card = model_card.format_card(
+        describe(name), model_card.HUGGINGFACE, None, None
+    )
+    assert card.startswith("---\n# license:")
+    front = read_front_matter(card)
+    [model] = front.pop("model-index")
+    assert front == {
+        "library_name": "transformers",
+        "pipeline_tag": tag,
+        "tags": ["bert"],
+    }
+    dev, test = model["results"]
+    assert dev["task"] == {"type": tag}
+    assert dev["dataset"]["split"] == "dev"
+    assert test["metrics"] == [{"type": "f1", "value": 0.25}]
+    without = describe(name) | {"evaluation": {}}
+    card = model_card.format_card(without, model_card.HUGGINGFACE, None, None)
+    assert "model-index" not in read_front_matter(card)
+    assert "No results are known." in card
+
+
+def test_results_are_those_of_the_step():
+    results = {
+        "eval_results.txt": {"f1": 0.5, "loss": float("nan"), "global_step": 7},
+        "test_eval_results_mm.txt": {"f1": 0.25, "global_step": 7},
+        "export_eval_results.txt": {"f1": 0.1, "global_step": 7},
+    }
+    assert model_card.find_results(results, 7) == {
+        "dev": {"f1": 0.5},
+        "test": {"f1_mm": 0.25},
+    }
+    assert model_card.find_results(results, 8) == {}
+
+
+def save(folder, model):
+    files = model_descriptions.describe_copy(
+        None, model, card=model_card.WEIGHTS, labels=["no", "yes"]
+    )
+    modeling.save_release(model, folder, labels=["no", "yes"], files=files)
+
+
+def test_weights_have_a_card_whose_code_runs(tmp_path):
+    model = built(modeling.BertClassifier(TINY, 2))
+    for _ in range(2):
+        # The second one replaces the first one's card.
+        save(tmp_path / "mine", model)
+        card = (tmp_path / "mine/README.md").read_text()
+        (tmp_path / "mine/README.md").write_text("changed")
+    assert "not known" in card and str(tmp_path) not in card
+    [code] = re.findall("```python\n(.*?)```", card, re.DOTALL)
+    found = {}
+    exec(code.replace("FOLDER", str(tmp_path / "mine")), found)
+    assert found["model"].num_labels == 2
+
+
+def test_a_readme_of_the_user_stays(tmp_path):
+    (tmp_path / "README.md").write_text("mine")
+    for _ in range(2):
+        save(tmp_path, built(modeling.BertClassifier(TINY, 2)))
+    assert (tmp_path / "README.md").read_text() == "mine"
+    listed = manifests.listed(tmp_path, manifests.WEIGHTS)
+    assert "model.json" in listed and "README.md" not in listed
+
+
+def test_results_of_another_model_are_not_copied(tmp_path):
+    (tmp_path / "model.json").write_text(json.dumps(describe("BertClassifier")))
+    weights = built(modeling.BertClassifier(TINY, 2))
+    modeling.save_checkpoint(weights, tmp_path / "bert_model.ckpt")
+    for name, is_same in (("BertClassifier", True), ("BertModel", False)):
+        model = type(name, (SimpleNamespace,), {})()
+        files = model_descriptions.describe_copy(
+            str(tmp_path), model, card=model_card.EXPORT
+        )
+        assert ("evaluation" in json.loads(files["model.json"])) is is_same
+        assert ("| dev | f1 |" in files["README.md"]) is is_same

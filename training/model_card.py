@@ -1,0 +1,295 @@
+"""Writes the model card, README.md, of a folder that is made to be shared.
+
+All that it says is in the folder's model.json, but for the labels and the
+casing, which other files tell. It names no path and no machine. Imports no
+TensorFlow.
+"""
+
+import json
+import math
+import os
+import re
+import urllib.parse
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import modeling
+from files import json_files
+from training.run_folder import BEST
+
+# What a card may describe.
+EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
+# {class: (what it does, Hugging Face's name of the task, method of
+#     serving.TextModel with texts to try)}
+_TASKS = {
+    "BertClassifier": (
+        "classifies a text, or a pair of texts",
+        "text-classification",
+        'classify("a text")',
+    ),
+    "BertEmbedder": (
+        "computes a vector for a text",
+        "feature-extraction",
+        'embed("a text")',
+    ),
+    "BertModel": (
+        "computes vectors for a text and its WordPieces",
+        "feature-extraction",
+        'embed("a text")',
+    ),
+    "BertMultipleChoice": (
+        "chooses one of several endings of a text",
+        "multiple-choice",
+        "",
+    ),
+    "BertPretrainer": (
+        "predicts masked words",
+        "fill-mask",
+        'fill_mask("The [MASK] is blue.")',
+    ),
+    "BertSpanLabeler": (
+        "finds the answer to a question in a text",
+        "question-answering",
+        'answer("Who came?", "Ann came.")',
+    ),
+    "BertTokenClassifier": (
+        "tags each word of a text",
+        "token-classification",
+        'tag("Ann lives in Bern.")',
+    ),
+}
+# A class of the user's own.
+_OTHER = ("has a head of its own", "", "")
+# No pipeline of every version of transformers reads these.
+_WITHOUT_PIPELINE = {"BertForMultipleChoice", "BertForQuestionAnswering"}
+
+
+def format_card(
+    description: Mapping[str, Any],
+    kind: str,
+    labels: Sequence[str] | None,
+    do_lower_case: bool | None,
+    num_labels: int | None = None,
+) -> str:
+    """Returns the text of a model card, in Markdown.
+
+    Args:
+        description: contents of the folder's model.json.
+        kind: EXPORT, WEIGHTS or HUGGINGFACE. The last begins with the metadata
+            that the Hugging Face hub reads.
+        labels: names of the outputs, in order, or None.
+        do_lower_case: whether text is lower-cased; None if that is unknown.
+        num_labels: number of a classifier's outputs; None for other models.
+    """
+    task, origin = description["task"], description["origin"]
+    purpose, tag, _ = _TASKS.get(task["name"], _OTHER)
+    name = " ".join(filter(None, (task["name"], task.get("task_name"))))
+    scores = [*_list_scores(description)]
+    lines = []
+    if kind == HUGGINGFACE:
+        lines += ["---", *_front_matter(name, tag, task, scores), "---", ""]
+    lines += [f"# {name}", "", f"This BERT model {purpose}.", ""]
+    if labels:
+        lines += ["Labels, in the order of the outputs:", ""]
+        lines += [f"{i}. `{label}`" for i, label in enumerate(labels)]
+        lines += [""]
+    if task.get("output_mode"):
+        lines += [f"- Kind of output: {task['output_mode']}"]
+    if task.get("max_seq_length"):
+        lines += [f"- Longest input: {task['max_seq_length']} WordPieces"]
+    if do_lower_case is not None:
+        casing = "lower-cased" if do_lower_case else "case is kept"
+        lines += [f"- Text: {casing}"]
+    lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
+    lines += ["```python", *_usage(description, kind, num_labels), "```", ""]
+    lines += ["## Results", ""]
+    if scores:
+        lines += ["| set | score | value |", "|---|---|---|"]
+        lines += [f"| {split} | {key} | {v:.4g} |" for split, key, v in scores]
+    else:
+        lines += ["No results are known."]
+    lines += ["", "## Training", "", *_training(origin)]
+    lines += ["## License", "", "Not stated yet: add your license here.", ""]
+    return "\n".join(lines)
+
+
+def find_results(
+    results: Mapping[str, Mapping[str, Any]], step: int
+) -> dict[str, dict[str, float]]:
+    """Returns {"dev" or "test": {score: value}} of the weights of a step.
+
+    Args:
+        results: {name of a file of results: the results}, as in summary.json.
+        step: step of the weights.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for file, values in results.items():
+        match = re.fullmatch(r"(test_)?eval_results(.*)\.txt", file)
+        if match and values.get("global_step") == step:
+            scores = found.setdefault("test" if match[1] else "dev", {})
+            suffix = match[2]
+            for name, value in values.items():
+                is_score = name not in ("global_step", "best_run")
+                is_number = isinstance(value, (int, float))
+                # JSON has no NaN.
+                if is_score and is_number and math.isfinite(value):
+                    scores[f"{name}{suffix}"] = float(value)
+    return {split: scores for split, scores in found.items() if scores}
+
+
+def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Returns the `evaluation` of a run's checkpoint; {} if it is unknown.
+
+    Args:
+        path: the checkpoint, or the folder of its run.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: there is no checkpoint, or a file is damaged.
+    """
+    checkpoint = Path(modeling.find_checkpoint(path))
+    step = re.fullmatch(r"model\.ckpt-(\d+)", checkpoint.name)
+    folder = checkpoint.parent
+    if folder.name == BEST:
+        if (Path(path) / BEST).is_dir():
+            # Without --load_best, the weights are of the newest step.
+            return {}
+        folder = folder.parent
+    summary = folder / "summary.json"
+    if not step or not summary.is_file():
+        return {}
+    results = json_files.read_json(summary).get("results") or {}
+    return find_results(results, int(step[1]))
+
+
+def _list_scores(
+    description: Mapping[str, Any],
+) -> Iterator[tuple[str, str, float]]:
+    """Yields (set, score, value) of all that is known."""
+    for split, scores in description.get("evaluation", {}).items():
+        for name, value in scores.items():
+            yield split, name, value
+    for form, scores in description.get("export_evaluation", {}).items():
+        for name, value in scores.items():
+            yield f"dev, this folder's {form}", name, value
+
+
+def _front_matter(
+    name: str,
+    tag: str,
+    task: Mapping[str, Any],
+    scores: Sequence[tuple[str, str, float]],
+) -> Iterator[str]:
+    """Yields the lines of YAML; each string is also one of JSON."""
+    yield "# license: fill in, such as apache-2.0"
+    yield "library_name: transformers"
+    yield f"pipeline_tag: {tag}"
+    yield "tags:"
+    yield "- bert"
+    if not scores:
+        return
+    data = task.get("task_name") or "unnamed"
+    yield "model-index:"
+    yield f"- name: {json.dumps(name)}"
+    yield "  results:"
+    for part in dict.fromkeys(split for split, *_ in scores):
+        yield "  - task:"
+        yield f"      type: {tag}"
+        yield "    dataset:"
+        yield f"      name: {json.dumps(f'{data}, {part} set')}"
+        yield f"      type: {json.dumps(data)}"
+        yield f"      split: {json.dumps(part)}"
+        yield "    metrics:"
+        for split, key, value in scores:
+            if split == part:
+                yield f"    - type: {json.dumps(key)}"
+                yield f"      value: {value:.6g}"
+
+
+def _usage(
+    description: Mapping[str, Any], kind: str, num_labels: int | None
+) -> list[str]:
+    """Returns lines of Python that use a folder of this kind."""
+    task = description["task"]
+    name = task["name"]
+    _, tag, call = _TASKS.get(name, _OTHER)
+    if kind == HUGGINGFACE:
+        their_class = modeling.huggingface.CLASSES[name]
+        if their_class in _WITHOUT_PIPELINE:
+            auto = their_class.replace("BertFor", "AutoModelFor")
+            return [
+                f"from transformers import AutoTokenizer, {auto}",
+                'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
+                f'model = {auto}.from_pretrained("FOLDER")',
+            ]
+        text = "The [MASK] is blue." if tag == "fill-mask" else "a text"
+        return [
+            "from transformers import pipeline",
+            f'print(pipeline("{tag}", model="FOLDER")("{text}"))',
+        ]
+    if kind == WEIGHTS and name not in _TASKS:
+        return ["import modeling", 'print(modeling.read_shapes("FOLDER"))']
+    if kind == WEIGHTS:
+        settings = description["origin"].get("settings", {})
+        options = [
+            f"{option}=True"
+            for option in ("left_to_right", "bilstm")
+            if settings.get(option)
+        ]
+        if num_labels:
+            options.insert(0, f"num_labels={num_labels}")
+        arguments = ", ".join(['modeling.load_config("FOLDER")', *options])
+        return [
+            "import modeling",
+            f"model = modeling.{name}({arguments})",
+            'modeling.load_checkpoint(model, "FOLDER")',
+        ]
+    if not call:
+        return [
+            "from pathlib import Path",
+            "from serving import engines",
+            'print(engines.open_engine(Path("FOLDER")).inputs)',
+        ]
+    segmenter = task.get("segmenter")
+    more = f", segmenter={segmenter!r}" if segmenter else ""
+    return [
+        "import serving",
+        f'print(serving.load("FOLDER"{more}).{call})',
+    ]
+
+
+def _training(origin: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the lines on how the weights came to be."""
+    settings = origin.get("settings", {})
+    if "script" not in origin:
+        yield from ("How the weights were trained is not known.", "")
+        return
+    if origin.get("step"):
+        yield f"- Step: {origin['step']}"
+    versions = origin.get("versions", {})
+    yield "- Versions: " + ", ".join(f"{n} {v}" for n, v in versions.items())
+    yield from ("", "Flags, without paths:", "", "```text", origin["script"])
+    for name, value in settings.get("flags", {}).items():
+        if value is not None:
+            yield f"  --{name}={_base_name(value)}"
+    yield from ("```", "")
+    files = [
+        f"| {name} | {_base_name(file)} | {size} | {checksum} |"
+        for name, entries in settings.items()
+        if isinstance(entries, list)
+        for entry in entries
+        if isinstance(entry, list) and len(entry) == 3
+        for file, size, checksum in [entry]
+    ]
+    if files:
+        yield from ("| data | file | bytes | checksum |", "|---|---|---|---|")
+        yield from (*files, "")
+
+
+def _base_name(value: Any) -> Any:
+    """Returns a value; of a path or an address, its name."""
+    if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
+        return value
+    # Without the host or the bucket.
+    return os.path.basename(urllib.parse.urlsplit(value).path.rstrip("/"))
