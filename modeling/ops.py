@@ -280,7 +280,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
-    """Derives the seed of one dropout from its pass's seed.
+    """Derives the seed of one dropout call from the seed of the forward pass.
 
     Args:
         seed: int [2], the result of `keras.random.SeedGenerator.next`: the

@@ -81,13 +81,16 @@ class _KeptRows:
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
-        # The gradient of a gather would sum rows one by one; here each row has
-        # one position, and padding gets zeros.
+        # A gather's gradient sums rows one by one. Here each row has one
+        # position, so padding gets zeros.
         return _linear(self._gather, self._scatter_with_zeros)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] or [S, T, W]; padding gets some row of them."""
-        # Nothing to append saves a pass over the rows.
+        """Returns [B, T, W] or [S, T, W].
+
+        Rows of padding contain arbitrary values.
+        """
+        # Reuse a row for padding: appending zeros would copy all rows.
         return _linear(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:

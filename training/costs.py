@@ -19,7 +19,7 @@ from training.config import TrainingConfig
 
 # Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
-# Fields of a BertConfig that decide how much memory its weights take.
+# Fields of BertConfig that decide the size of the weights.
 _SIZES = (
     *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
     *("max_position_embeddings", "type_vocab_size"),

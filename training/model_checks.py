@@ -212,7 +212,7 @@ def check_identity(
     network = folder.network if folder.settings or not trains else {}
     trained = {**folder.settings, **network}
     if trains:
-        # It is part of the head.
+        # The setting belongs to the head, so it is not compared.
         trained.pop("bilstm", None)
     if "tokenizer" not in trained and folder.do_lower_case is not None:
         # A Hugging Face folder tells the casing alone.

@@ -147,7 +147,7 @@ def _check_complete(
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
-    """Refuses a file that lacks part of the encoder, or everything."""
+    """Raises an error if the file lacks encoder variables."""
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = sources[(lost or missing)[0]]
