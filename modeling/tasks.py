@@ -225,7 +225,7 @@ class BertClassifier(TaskModel):
     Args:
         config: `BertConfig`.
         num_labels: number of classes, or of values to predict.
-        **kwargs: as `TaskModel`.
+        **kwargs: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, num_labels].
@@ -271,7 +271,7 @@ class BertTokenClassifier(BertClassifier):
     Args:
         config: `BertConfig`.
         num_labels: number of labels a WordPiece can have.
-        **kwargs: as `TaskModel`.
+        **kwargs: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, T, num_labels].

@@ -136,7 +136,7 @@ class UnpaddedRows(_KeptRows):
         multiple = ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
         num_rows = -(-ops.maximum(num_wordpieces, 1) // multiple) * multiple
         num_rows = ops.minimum(num_rows, num_positions)
-        # All positions [B * T], those of WordPieces first, in their order.
+        # All positions [B * T]: first the WordPieces in order, then padding.
         positions = ops.arange(num_positions, dtype="int32")
         order = ops.argsort(is_padding * num_positions + positions)
         self._positions = ops.cast(order, "int32")[:num_rows]
@@ -196,7 +196,7 @@ class PackedRows(_KeptRows):
         self._positions = ops.where(
             is_padding, 0, ops.take(starts, sequence) + offset
         )
-        # Each position's row, counted from 1, and its sequence; 0 = free.
+        # The row of each position, from 1, and its sequence; 0 = a free place.
         self._row_numbers, sequences = (
             ops.scatter(
                 self._positions[:, None],
