@@ -19,8 +19,8 @@ def find_members(config: FineTuningConfig) -> list[str]:
     """Returns the checkpoints of --ensemble; [] without it.
 
     Raises:
-        ValueError: another flag contradicts it, or the models are not of one
-            task.
+        ValueError: another flag contradicts --ensemble, or the models are of
+            different tasks.
         OSError: a checkpoint is missing.
     """
     if config.ensemble is None:
@@ -73,8 +73,8 @@ def predict_together(
 ) -> Batches:
     """Yields the batches of a split, each with the ensemble's outputs.
 
-    Without members, the outputs are those of the model as it is. The paper's
-    ensembles are models of other seeds, or of other pretraining checkpoints.
+    Without members, the model itself predicts. The paper's ensembles combine
+    models with different seeds or different pretraining checkpoints.
     They predict one after the other in one model's memory, and `Task.combine`
     combines their outputs. The outputs of all members but the last are kept in
     memory.

@@ -23,8 +23,8 @@ class BestStep(Callback):
     """Evaluates while training, keeps the best weights, stops early.
 
     The best weights and their metrics are in a folder of their own, where a
-    resumed run finds them. Metrics of another dev set do not compete, and
-    neither do those of another run that the folder held before.
+    resumed run finds them. Metrics on another dev set, or of another run that
+    used the folder before, do not compete.
 
     Args:
         evaluate: (Trainer) -> {name: value}.
@@ -35,7 +35,7 @@ class BestStep(Callback):
             never.
 
     Attributes:
-        is_of_run: whether weights in the folder are this run's.
+        is_of_run: whether this run wrote the weights in the folder.
     """
 
     def __init__(
