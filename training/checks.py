@@ -44,7 +44,7 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
         elif not config.do_train:
             raise ValueError(
                 f"no checkpoint in --output_dir={config.output_dir} and no "
-                "--init_checkpoint: train first, or give one"
+                "--init_checkpoint: train first, or set --init_checkpoint"
             )
     if config.export_dir:
         export_folders.check(config.export_dir)
@@ -81,7 +81,7 @@ def load_config(config: Any) -> modeling.BertConfig:
             raise ValueError(
                 f"--{name}={length} is more than the model's "
                 f"{found.max_position_embeddings} positions "
-                f"(max_position_embeddings in {file}); give a smaller --{name}"
+                f"(max_position_embeddings in {file}); set a smaller --{name}"
             )
     return found
 
@@ -134,12 +134,12 @@ def _check_num_train_runs(config: FineTuningConfig) -> None:
     if config.num_train_runs > 1:
         if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
             raise ValueError(
-                f"--output_dir={folder} holds a single run; give another one "
+                f"--output_dir={folder} holds a single run; set another folder "
                 f"for --num_train_runs={config.num_train_runs}"
             )
     elif (folder / "run_1").is_dir():
         raise ValueError(
-            f"--output_dir={folder} holds several runs; give "
+            f"--output_dir={folder} holds several runs; set "
             "--num_train_runs to resume them, or another --output_dir"
         )
 

@@ -94,15 +94,15 @@ def check_same(
             raise ValueError(
                 f"--output_dir={output_dir} holds a run that began with other "
                 f"weights than --init_checkpoint={config.init_checkpoint} has "
-                "now; leave the flag out to go on with the run's own, or give "
-                "another --output_dir"
+                "now; remove the flag to resume the run with its own weights, "
+                "or set another --output_dir"
             )
         if former != given:
             name, former, given = _difference(name, former, given)
             raise ValueError(
                 f"--output_dir={output_dir} holds a run with {name}="
-                f"{former}; received {given}. Give the former to "
-                "resume that run, or another --output_dir"
+                f"{former}; received {given}. Use the value of the run to "
+                "resume it, or set another --output_dir"
             )
     changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
     allowed = {
@@ -268,7 +268,7 @@ def _check_vocabulary(
             raise ValueError(
                 f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
                 f"{flag}={path}: line {row} is {ours!r}, and {file} has "
-                f"{word!r}; leave --vocab_file out, or set it to the latter"
+                f"{word!r}; remove --vocab_file, or set it to that file"
             )
 
 

@@ -68,14 +68,14 @@ def check_teacher(
         raise ValueError(
             f"--max_seq_length={config.max_seq_length} is more than the "
             f"{teacher.max_position_embeddings} positions of --teacher="
-            f"{config.teacher}; give a smaller one"
+            f"{config.teacher}; set a smaller length"
         )
     modeling.find_checkpoint(config.teacher)
     if are_same(folder_of(config.teacher), config.output_dir):
         raise ValueError(
             f"--output_dir={config.output_dir} is the folder of --teacher="
-            f"{config.teacher}, whose checkpoints would be the student's; "
-            "give another one"
+            f"{config.teacher}, whose checkpoints would pass for the "
+            "student's; set another --output_dir"
         )
 
 
