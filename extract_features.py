@@ -1,4 +1,4 @@
-"""Writes the vectors that BERT gives to each token of each line of a text.
+"""Writes BERT's vectors for each token of each line of a text.
 
 A line is one text, or two with ` ||| ` between them.
 """
@@ -80,7 +80,7 @@ class Config(ModelConfig, TextConfig):
     )
     max_seq_length: int = flag(
         128,
-        "Longest input in WordPieces; longer ones are cut, shorter padded.",
+        "Input length in WordPieces. Longer inputs are cut, shorter padded.",
         at_least=3,
     )
     batch_size: int = flag(32, "Lines in a batch.", at_least=1)
@@ -96,7 +96,7 @@ class Config(ModelConfig, TextConfig):
 
 
 def parse_layers(layers: str, num_hidden_layers: int) -> list[int]:
-    """Returns the list of block numbers that --layers gives.
+    """Returns the block numbers in --layers as a list.
 
     Raises:
         ValueError: one of them is not the number of a block.

@@ -45,7 +45,7 @@ class Config(
     report.ReportOptions,
     tuning.TuningOptions,
 ):
-    """The script's flags: Google's, and those this project adds."""
+    """Flags of the script: Google's, and flags that this project adds."""
 
     task_name: str = flags.head(
         None,
@@ -163,7 +163,7 @@ class ClassifierTask(task.Task):
         )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec; a test set's labels may be unknown."""
+        """Returns the feature spec; labels of a test set may be unknown."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
@@ -300,7 +300,7 @@ class ClassifierTask(task.Task):
 
 
 class EmbeddingTask(ClassifierTask):
-    """Brings the vectors of close texts together, those of others apart.
+    """Moves vectors of similar texts together and all others apart.
 
     The loss is the squared error of the cosine where the train set has scores;
     else each text has to find its partner among those of the batch.
@@ -367,7 +367,7 @@ class EmbeddingTask(ClassifierTask):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes each pair's cosine; scores them where the scores are known."""
+        """Writes each pair's cosine; returns metrics if labels are known."""
         cosines = (
             (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
         )

@@ -36,7 +36,7 @@ run_files.register(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
-    """The script's flags: Google's, and those this project adds."""
+    """Flags of the script: Google's, and flags that this project adds."""
 
     train_file: str | None = flags.training(
         None, "SQuAD JSON to train on.", kind=Kind.INPUT_FILE

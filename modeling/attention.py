@@ -19,18 +19,18 @@ from modeling.unpadding import Rows
 
 @keras.saving.register_keras_serializable(package="bert")
 class AttentionLayer(keras.layers.Layer):
-    """Attention from each position of `from_tensor` to those of `to_tensor`.
+    """Attends from each position of `from_tensor` to all of `to_tensor`.
 
-    Masked scores are lowered by 10000, not set to -inf, so a fully masked row
-    stays finite.
+    Masked scores are lowered by 10000 instead of set to -inf, so a fully masked
+    row stays finite.
 
     Args:
         num_attention_heads: N, at least 1.
         size_per_head: H, at least 1.
         attention_probs_dropout_prob: in [0, 1), fraction of the attention
             weights dropped by a call with a `seed`.
-        kernel_initializer: initializer of the three projections; the
-            default is a truncated normal of standard deviation 0.02.
+        kernel_initializer: initializer of the three projections. The default
+            is a truncated normal with standard deviation 0.02.
 
     Call arguments:
         from_tensor: float [B, F, width].
@@ -41,13 +41,14 @@ class AttentionLayer(keras.layers.Layer):
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
             dropout; None = no dropout.
         training: whether the call is part of a training step.
-        rows: a view of the batch (modeling/unpadding.py), for self-attention
-            among its rows [R, width]; None = inputs as above.
+        rows: a view of the batch (modeling/unpadding.py), if the inputs are its
+            rows [R, width] for self-attention; None = inputs as above.
         return_attention_probs: return the attention weights too.
 
     Returns:
-        float [B, F, N * H], or rows of it; with `return_attention_probs` a
-        pair of that and the weights, [B, N, F, T], each row a distribution.
+        the output, float [B, F, N * H], or with `rows` [R, N * H]. With
+        `return_attention_probs` the pair (output, attention weights
+        [B, N, F, T], which sum to 1 over the last axis before dropout).
 
     Raises:
         ValueError: an input has a wrong rank, or an argument is out of range.
@@ -162,7 +163,7 @@ class AttentionLayer(keras.layers.Layer):
         return context_layer
 
     def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
-        """Turns [B, length, N * H], or its rows, into [B, N, length, H]."""
+        """Reshapes [B, length, N * H], or its rows, to [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
         heads = self.num_attention_heads, self.size_per_head
@@ -172,7 +173,7 @@ class AttentionLayer(keras.layers.Layer):
         return keras.ops.transpose(projected, (0, 2, 1, 3))
 
     def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
-        """Returns the term added to the scores: float, broadcasts to them."""
+        """Returns a float term to add to the scores; it broadcasts to them."""
         dtype = keras.backend.result_type(self.compute_dtype, "float32")
         if attention_mask is None:
             return keras.ops.zeros((1, 1, 1, 1), dtype)
@@ -183,7 +184,7 @@ class AttentionLayer(keras.layers.Layer):
     def compute_output_shape(
         self, from_tensor_shape: Shape, to_tensor_shape: Shape
     ) -> Shape:
-        """Returns the shape of the output for those of the inputs."""
+        """Returns the shape of the output for the shapes of the inputs."""
         width = self.num_attention_heads * self.size_per_head
         return (*from_tensor_shape[:-1], width)
 

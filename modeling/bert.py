@@ -43,17 +43,17 @@ class BertModel(FeaturesModel):
             instead of a gather.
         gradient_checkpointing: recompute each block's activations in the
             backward pass instead of keeping them.
-        left_to_right: let no position see those that follow it (the
-            ablation of paper 5.1); the last WordPiece, which sees all, is
-            pooled instead of the first.
-        unpad: compute no padding, where an `input_mask` of rank 2 is given; in
-            training, pack short sequences for attention. The outputs at padding
-            are then meaningless; the others differ only by rounding. Not under
-            `jax.jit`, since shapes vary.
+        left_to_right: let each position attend only to itself and earlier
+            positions (the ablation of paper 5.1). The last WordPiece, which
+            attends to all, is pooled instead of the first.
+        unpad: skip padding if a call passes an `input_mask` of rank 2, and
+            pack short sequences for attention in training. Outputs at padding
+            are then meaningless. The others differ only by rounding. Does not
+            work under `jax.jit`, because shapes vary.
         seed: int, seed of the initial weights and of all dropout;
-            None = a random one.
-        name: the variables are called `bert/...` under any name.
-        **kwargs: as `keras.Model`: `dtype`, a policy such as
+            None = a random seed.
+        name: name of the model; variables are always called `bert/...`.
+        **kwargs: arguments of `keras.Model`: `dtype`, a policy such as
             `"mixed_bfloat16"` or `"float64"`, and `trainable`.
 
     Call arguments:
@@ -70,12 +70,13 @@ class BertModel(FeaturesModel):
             too.
 
     Returns:
-        dict: `embedding_output` float [B, T, W]; `all_encoder_layers`, list of
-        [B, T, W], the last block's output last; `sequence_output` [B, T, W],
-        that output; `pooled_output` [B, W], a tanh layer over the first
-        WordPiece, [CLS]. With `return_attention_probs` also `attention_probs`,
-        list of [B, N, T, T], one for each block: how much each position attends
-        to each other one in each of N heads, summing to 1.
+        dict of float tensors: `embedding_output` [B, T, W];
+        `all_encoder_layers`, list of each block's output [B, T, W];
+        `sequence_output` [B, T, W], the output of the last block;
+        `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
+        With `return_attention_probs` also `attention_probs`, list of each
+        block's attention weights [B, N, T, T] in N heads. They sum to 1 over
+        the last axis.
 
     Raises:
         ValueError: an input has a wrong rank, or the sequences are longer
@@ -130,7 +131,7 @@ class BertModel(FeaturesModel):
 
     @property
     def num_dropouts(self) -> int:
-        """Number of dropouts in one pass: a head's own start at this index."""
+        """Number of dropouts in one pass, and the index of a head's first."""
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
 
@@ -162,8 +163,8 @@ class BertModel(FeaturesModel):
         if isinstance(input_ids, dict):
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(
-                    "Give all features in the dict, or each as an argument. "
-                    "Received: a dict and further tensors"
+                    "Pass all features in the dict, or each as an argument. "
+                    "Received: a dict and other tensors"
                 )
             features = self.check_features(input_ids)
             input_ids = get_feature(features, "input_ids")
@@ -171,7 +172,7 @@ class BertModel(FeaturesModel):
             token_type_ids = features.get("segment_ids")
         if isinstance(input_ids, (list, tuple)):
             raise ValueError(
-                "Give each tensor as an argument, input_ids, input_mask and "
+                "Pass each tensor as an argument, input_ids, input_mask and "
                 "token_type_ids, or all in a dict. Received: a list"
             )
         self._check_shape(input_ids.shape)
@@ -182,8 +183,8 @@ class BertModel(FeaturesModel):
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
             if training and not return_attention_probs:
-                # Inference has faster forms for a mask without `from`
-                # positions.
+                # Only training packs: inference is faster with a mask that is
+                # the same for all `from` positions.
                 packed = rows.packed()
                 input_mask = packed.attention_mask
         if token_type_ids is None:
@@ -230,7 +231,11 @@ class BertModel(FeaturesModel):
     def compute_output_shape(
         self, input_shape: Shape | dict[str, Shape]
     ) -> dict[str, Any]:
-        """Returns the outputs' shapes for that of `input_ids`, or a dict."""
+        """Returns the outputs' shapes.
+
+        Args:
+            input_shape: shape of `input_ids`, or a dict that contains it.
+        """
         shape: Shape = (
             get_feature(input_shape, "input_ids")
             if isinstance(input_shape, dict)
@@ -258,8 +263,8 @@ class BertModel(FeaturesModel):
             )
         limit = self.config.max_position_embeddings
         length = shape[1]
-        # A length known only at run time fails at the sum with the position
-        # embeddings, which lack the rows.
+        # If the length is only known at run time, a sequence that is too long
+        # fails at the sum with the shorter position embeddings.
         if length is not None and length > limit:
             raise ValueError(
                 "The sequences are longer than the model's positions: shorten "
@@ -290,7 +295,7 @@ class _FlatBertModel(keras.Model):
     def __init__(self, bert: BertModel) -> None:
         super().__init__(name=bert.name)
         self.bert = bert
-        # All weights are the encoder's, which is already built.
+        # All weights belong to the encoder, which is already built.
         self.built = True
 
     def call(self, *inputs: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ LAYER_NORM_EPS = 1e-12
 
 @dataclasses.dataclass(frozen=True)
 class BertConfig:
-    """Sizes and rates of a `BertModel`; the defaults are the original's.
+    """Sizes and rates of a `BertModel`, with the defaults of the original.
 
     Args:
         vocab_size: number of WordPieces in the vocabulary.
@@ -123,7 +123,7 @@ class BertConfig:
         names = {field.name for field in dataclasses.fields(cls)} - {"unused"}
         if "vocab_size" not in values:
             raise ValueError(
-                "A BERT configuration must give `vocab_size`. "
+                "A BERT configuration must contain `vocab_size`. "
                 f"Received the keys: {sorted(values)}"
             )
         return cls(

@@ -169,7 +169,7 @@ def attention_scores(
         float [B, N, T, T].
     """
     attention = model.bert.encoder.blocks[layer - 1].attention
-    # Rows of padding may hold anything; the loss masks them.
+    # Rows of padding contain arbitrary values, which the loss masks.
     query, key = (
         attention.split_heads(project(states[layer - 1]), None)
         for project in (attention.query, attention.key)
@@ -220,7 +220,7 @@ class DistillationLoss(Loss):
         }
 
     def weights(self, features: Features) -> Features:
-        """Returns each part's divisor; see `Loss.weights`."""
+        """Returns {part: divisor of its sum}; see `Loss.weights`."""
         divisors = self._of_each_kind(self.loss.weights(features))
         if self.layers:
             lengths = keras.ops.sum(_mask(features), axis=-1)
@@ -229,7 +229,7 @@ class DistillationLoss(Loss):
         return divisors
 
     def sums(self, outputs: Distilled, features: Features) -> Features:
-        """Returns each part's share of the sum; see `Loss.sums`.
+        """Returns {part: its sum over the batch}; see `Loss.sums`.
 
         Args:
             outputs: what a Distiller returned for `features`.

@@ -20,17 +20,17 @@ from modeling.unpadding import PackedRows, PaddedRows, Rows
 class TransformerBlock(BertLayer):
     """Self-attention, then a feed-forward layer.
 
-    Each is followed by dropout, the residual sum and a layer normalization. A
-    pure function of its inputs and `seed`, so that the backward pass can
-    recompute it with the same dropout.
+    Each is followed by dropout, the residual sum and a layer normalization. The
+    block is a pure function of its inputs and `seed`, so that the backward pass
+    can recompute it with the same dropout.
 
-    Call arguments, where those not listed are as in `AttentionLayer`:
+    Call arguments (for the others see `AttentionLayer`):
         inputs: float [R, W]; [B, F, W] without `rows`.
         seed: int [2], seed of the block's first dropout; the others follow.
 
     Returns:
-        float, shaped as `inputs`; with `return_attention_probs` a pair of that
-        and the attention weights.
+        the block's output, float, in the shape of `inputs`. With
+        `return_attention_probs` the pair (output, attention weights).
     """
 
     num_dropouts = 3
@@ -130,18 +130,18 @@ class Transformer(BertLayer):
             rest in the backward pass: about a third more time for much less
             memory.
 
-    Call arguments, where those not listed are as in `AttentionLayer`:
+    Call arguments (for the others see `AttentionLayer`):
         inputs: float [B, F, W].
         seed: int [2], seed of the pass; None = no dropout.
-        rows: `UnpaddedRows`: the blocks skip padding, where outputs are
-            meaningless; None = padding is computed too.
-        packed: `PackedRows` of `rows`, which attention takes in their place;
+        rows: `UnpaddedRows`, if the blocks should skip padding (outputs at
+            padding are then meaningless); None = compute padding too.
+        packed: `PackedRows` of `rows`, which attention uses instead of `rows`;
             `attention_mask` is then [S, F, F] for S packed sequences.
 
     Returns:
-        list of float [B, F, W], each block's output, the last block's last;
-        with `return_attention_probs` a pair of that and the list of the
-        blocks' attention weights, float [B, N, F, F].
+        list of each block's output, float [B, F, W]. With
+        `return_attention_probs` the pair (this list, list of each block's
+        attention weights, float [B, N, F, F]).
     """
 
     def __init__(
@@ -199,7 +199,7 @@ class Transformer(BertLayer):
         )
         all_encoder_layers, all_attention_probs = [], []
         for index, block in enumerate(self.blocks):
-            # The pass's first dropout is that of the embeddings.
+            # The embeddings use the first dropout of the pass.
             first = 1 + index * block.num_dropouts
             apply_this = functools.partial(
                 apply_block, block, dropout_seed(seed, first)

@@ -16,7 +16,7 @@ from modeling.positions import gather_vectors, last_positions
 
 @keras.saving.register_keras_serializable(package="bert")
 class OutputHead(keras.layers.Layer):
-    """A linear layer whose kernel is stored transposed, as the original's.
+    """A linear layer that stores its kernel transposed, like the original.
 
     Args:
         num_outputs: number of logits.
@@ -72,10 +72,10 @@ class OutputHead(keras.layers.Layer):
 class BidirectionalLSTM(keras.layers.Layer):
     """An LSTM in each direction over the encoder's output (paper 5.1).
 
-    Lets a left-to-right encoder use later positions.
+    It lets a left-to-right encoder use later positions.
 
     Args:
-        hidden_size: W, an even number; each direction has half of it.
+        hidden_size: W, an even number; each direction has W / 2 units.
         seed_generator: `keras.random.SeedGenerator` of the initial weights.
 
     Call arguments:
@@ -83,8 +83,8 @@ class BidirectionalLSTM(keras.layers.Layer):
         input_mask: int [B, T], 1 = a WordPiece, 0 = padding; None = all ones.
 
     Returns:
-        (sequence_output, pooled_output): float [B, T, W], and [B, W], where
-        each direction ends.
+        (sequence_output, pooled_output): float [B, T, W] and [B, W]. The pooled
+        output is the output at the end of each direction.
 
     Raises:
         ValueError: `hidden_size` is odd.
@@ -127,14 +127,14 @@ class BidirectionalLSTM(keras.layers.Layer):
             last = outputs[:, -1]
         else:
             mask = keras.ops.cast(input_mask, "bool")
-            # A copy without the mask that Keras attaches.
+            # Copy the outputs to remove the mask that Keras attaches.
             outputs = keras.ops.copy(self.both(inputs, mask=mask))
             last = gather_vectors(outputs, last_positions(input_mask))
         ends = [last[:, :half], outputs[:, 0, half:]]
         return outputs, keras.ops.concatenate(ends, -1)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments; a loaded one has weights."""
+        """Returns the constructor's arguments, without the seed generator."""
         return {**super().get_config(), "hidden_size": self.hidden_size}
 
 
@@ -142,11 +142,11 @@ class BidirectionalLSTM(keras.layers.Layer):
 class MaskedLanguageModelHead(BertLayer):
     """Predicts the WordPieces at masked positions (paper 3.1, task 1).
 
-    A dense layer and normalisation, then a product with the word embeddings,
-    plus a bias for each WordPiece.
+    Applies a dense layer and a normalization, multiplies by the word
+    embeddings, and adds a bias for each WordPiece.
 
     Call arguments:
-        inputs: float [B, P, W], the encoder's output at those positions.
+        inputs: float [B, P, W], the encoder's output at the masked positions.
         word_embeddings: float [V, W].
 
     Returns:
@@ -167,7 +167,7 @@ class MaskedLanguageModelHead(BertLayer):
         self.layer_norm = self.create_layer_norm()
 
     def build(self, input_shape: Any = None) -> None:
-        """Creates the weights, the output bias among them."""
+        """Creates the weights, including the output bias."""
         hidden = (None, None, self.config.hidden_size)
         with keras.name_scope("transform"):
             self.dense.build(hidden)

@@ -25,7 +25,7 @@ class BertLayer(keras.layers.Layer):
         config: `BertConfig`.
         initializer: initializer of the layer's kernels and tables; None = a
             truncated normal of `config.initializer_range`.
-        **kwargs: as `keras.layers.Layer`.
+        **kwargs: arguments of `keras.layers.Layer`.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Dense(keras.layers.Dense):
     Args:
         units: width of the outputs.
         hidden_act: key of `ops.ACTIVATIONS`; None = no activation.
-        **kwargs: as `keras.layers.Dense`.
+        **kwargs: arguments of `keras.layers.Dense`.
 
     Call arguments:
         inputs: float [..., W].

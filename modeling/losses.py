@@ -6,8 +6,8 @@ L = labels, V = vocabulary size.
 A loss is a sum over examples divided by a weight. Both are available
 separately. When one batch is spread over replicas or micro-batches, the
 weights are first summed over all parts (they depend on the features only).
-Each part's sums are divided by them, so the parts' gradients add up to the
-whole batch's.
+Each part's sums are divided by these weights, so the gradients of the parts
+add up to the gradient of the complete batch.
 """
 
 import abc
@@ -21,11 +21,11 @@ from modeling.ops import Features, Tensor, at_least_float32, cross_entropy
 
 
 class Loss(abc.ABC):
-    """A mean over the batch, as sums and divisors.
+    """A mean over the batch, computed as a sum and its divisor.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
-    pad a batch; they do not count. Of examples, `example_weights` float [B]
-    says how much each counts, all alike without it.
+    pad a batch and do not count. The optional feature `example_weights` float
+    [B] is the weight of each example; without it all weigh the same.
 
     Attributes:
         names: the parts of the loss; the total is their sum.
@@ -37,11 +37,11 @@ class Loss(abc.ABC):
 
     @abc.abstractmethod
     def weights(self, features: Features) -> Features:
-        """Returns a dict of each part's divisor, scalars; see `sums`."""
+        """Returns {part: divisor of its sum}, scalars; see `sums`."""
 
     @abc.abstractmethod
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns a dict of the parts' sums over the batch, scalars.
+        """Returns {part: sum over the batch}, scalars.
 
         Args:
             outputs: what the task's model returned for `features`.
@@ -64,26 +64,26 @@ class Loss(abc.ABC):
 class WeightedLoss(Loss):
     """A weighted mean of values, one for each example or WordPiece.
 
-    A subclass gives the values of each part.
+    A subclass computes the values of each part.
     """
 
     @abc.abstractmethod
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns {part: its values}; arguments as `Loss.sums`."""
+        """Returns {part: its values}; see `Loss.sums` for the arguments."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns {part: how far each is from a teacher's}.
+        """Returns {part: distance of each output from a teacher's output}.
 
-        By default outputs are the logits of classes.
+        By default the outputs are logits of classes.
         """
         return {"loss": _divergence(outputs, teacher_outputs, temperature)}
 
     def value_weights(self, features: Features) -> Features:
-        """Returns {part: how much each value counts}.
+        """Returns {part: weight of each value}.
 
-        By default values are of examples, and all real ones count alike.
+        By default there is one value per example; see `Loss` for its weight.
         """
         return {"loss": _example_weights(features)}
 
@@ -106,12 +106,12 @@ class WeightedLoss(Loss):
         features: Features,
         temperature: float,
     ) -> Features:
-        """Returns how far outputs are from a teacher's, to distill it.
+        """Returns the distance of outputs from a teacher's, for distillation.
 
         Args:
             outputs: see `sums`.
-            teacher_outputs: a teacher's outputs for `features`; may be longer
-                than `outputs` if those are as long as the sequences.
+            teacher_outputs: the teacher's outputs for `features`. If there is
+                one output per WordPiece, they may be longer than `outputs`.
             features: see `sums`; labels are not read.
             temperature: divides both logits before the softmax.
 
@@ -135,15 +135,15 @@ class ClassifierLoss(WeightedLoss):
     Reads `label_ids` int [B] and logits [B, L].
 
     Args:
-        class_weights: how much the examples of each class count, [L]; the
-            loss is their weighted mean. None for all alike.
+        class_weights: weight of the examples of each class, [L]; the loss is
+            the weighted mean over the examples. None = all weigh the same.
     """
 
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
         self._class_weights = class_weights
 
     def value_weights(self, features: Features) -> Features:
-        """Returns how much each example counts, float [B]."""
+        """Returns the weight of each example, float [B]."""
         weights = _example_weights(features)
         if self._class_weights is not None:
             by_class = keras.ops.convert_to_tensor(
@@ -162,12 +162,12 @@ class MultipleChoiceLoss(ClassifierLoss):
 
 
 class SquaredLoss(WeightedLoss):
-    """A loss whose outputs are numbers, float [B, ...]."""
+    """Base of losses whose outputs are numbers, float [B, ...], not logits."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the squared distances, float [B], without temperature."""
+        """Returns the squared distances, float [B]; ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
         return {"loss": keras.ops.sum(squares, axis=axes)}
@@ -189,8 +189,7 @@ class RegressionLoss(SquaredLoss):
 class RankingLoss(SquaredLoss):
     """Binary cross entropy of a passage's relevance, mean over the examples.
 
-    Reads `label_ids` float [B], of which more than 1 counts as 1, and logits
-    [B, 1].
+    Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
@@ -202,7 +201,7 @@ class RankingLoss(SquaredLoss):
 
 
 class CosineLoss(SquaredLoss):
-    """Squared difference of a pair's cosine and its label.
+    """Squared difference between a pair's cosine and its label.
 
     Reads `label_ids` float [B] and vectors of length 1, float [B, 2, W].
     """
@@ -216,11 +215,11 @@ class CosineLoss(SquaredLoss):
 
 
 class ContrastiveLoss(SquaredLoss):
-    """Cross entropy of a text's own partner among all of the batch.
+    """Cross entropy of choosing a text's partner among all in the batch.
 
-    Reads vectors of length 1, float [B, 2, W]. The texts of other pairs are the
-    negatives: those of the same replica, and of the same part where gradients
-    are accumulated.
+    Reads vectors of length 1, float [B, 2, W]. The negatives are the texts of
+    the other pairs on the same replica (in the same part, if gradients are
+    accumulated).
 
     Args:
         temperature: divides the cosines before the softmax.
@@ -235,7 +234,7 @@ class ContrastiveLoss(SquaredLoss):
         cosines = keras.ops.matmul(
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
         )
-        # Examples that only pad the batch are no partners.
+        # Examples that only pad the batch must not be chosen.
         is_real = keras.ops.cast(_example_weights(features), cosines.dtype)
         logits = cosines / self._temperature - 1e4 * (1.0 - is_real)
         places = keras.ops.arange(keras.ops.shape(logits)[0])
@@ -245,7 +244,7 @@ class ContrastiveLoss(SquaredLoss):
 class MultiLabelLoss(WeightedLoss):
     """Binary cross entropy, mean over labels, then over the examples.
 
-    Reads `label_ids` int or float [B, L], 1 = the label holds, and logits
+    Reads `label_ids` int or float [B, L], 1 = the label applies, and logits
     [B, L].
     """
 
@@ -261,8 +260,8 @@ class MultiLabelLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns each example's mean over its labels, float [B]."""
-        # Each label is a choice between its logit, and 0 for its absence.
+        """Returns each example's mean divergence over labels, float [B]."""
+        # Each label is a choice of two classes: its logit, and 0 for absence.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
             for logits in (outputs, teacher_outputs)
@@ -272,9 +271,9 @@ class MultiLabelLoss(WeightedLoss):
 
 
 class SpanLoss(WeightedLoss):
-    """Cross entropy of the right start and of the right end, their mean.
+    """Mean of the cross entropies of the right start and the right end.
 
-    Reads `start_positions` and `end_positions`, int [B]; positions outside the
+    Reads `start_positions` and `end_positions`, int [B]. Positions outside the
     sequence add no loss.
     """
 
@@ -291,7 +290,7 @@ class SpanLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns each example's mean of start and end, float [B]."""
+        """Returns the mean divergence of start and end, float [B]."""
         start, end = (
             _token_divergence(outputs[name], teacher_outputs[name], temperature)
             for name in ("start_logits", "end_logits")
@@ -300,13 +299,13 @@ class SpanLoss(WeightedLoss):
 
 
 class TokenLoss(WeightedLoss):
-    """Cross entropy of each WordPiece's label, mean over those that count.
+    """Cross entropy of the label, mean over the WordPieces that count.
 
     Reads `label_ids` int [B, T] and `label_weights` float [B, T], 1 = counts
     (the first WordPiece of a word), and logits [B, T, L].
     """
 
-    # Keeps a batch without weights finite, as in the masked LM.
+    # As in the masked LM, keep the loss finite if all weights are 0.
     epsilon = {"loss": 1e-5}
 
     def value_weights(self, features: Features) -> Features:
@@ -327,7 +326,7 @@ class TokenLoss(WeightedLoss):
 
 
 class PretrainingLoss(WeightedLoss):
-    """Masked LM loss, mean over masked positions, + next sentence loss.
+    """Masked LM loss (mean over masked positions) plus next sentence loss.
 
     Reads `masked_lm_ids` int and `masked_lm_weights` float [B, P] (0 = not a
     masked position, only padding) and `next_sentence_labels` int [B, 1].
@@ -344,7 +343,7 @@ class PretrainingLoss(WeightedLoss):
             self.names = ("masked_lm_loss",)
 
     def value_weights(self, features: Features) -> Features:
-        """Returns which positions count, [B, P], and which examples, [B]."""
+        """Returns weights of the positions, [B, P], and the examples, [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
             "next_sentence_loss": _example_weights(
@@ -353,7 +352,7 @@ class PretrainingLoss(WeightedLoss):
         }
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns the loss of masked positions [B, P] and of examples [B]."""
+        """Returns the masked LM loss [B, P] and next sentence loss [B]."""
         next_sentence_labels = keras.ops.reshape(
             features["next_sentence_labels"], (-1,)
         )
@@ -369,7 +368,7 @@ class PretrainingLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns that of masked positions [B, P] and of examples [B]."""
+        """Returns the divergences of the masked LM [B, P] and examples [B]."""
         return {
             f"{part}_loss": _divergence(
                 outputs[f"{part}_logits"],
@@ -381,7 +380,7 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns float [B], how much each example counts; see Loss."""
+    """Returns the weight of each example, float [B]; see `Loss`."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
@@ -393,7 +392,7 @@ def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
 
 
 def weighted_sum(values: Tensor, weights: Tensor) -> Tensor:
-    """Returns the sum of `values` times `weights` of the same shape."""
+    """Returns the sum of `values * weights`, tensors of the same shape."""
     return keras.ops.sum(keras.ops.cast(weights, values.dtype) * values)
 
 
@@ -402,9 +401,10 @@ def _divergence(
 ) -> Tensor:
     """Returns the Kullback-Leibler divergence from a teacher's distribution.
 
-    sum p (log p - log q) over the last axis, p and q the softmax of the
-    teacher's and of the student's logits over the temperature. Multiplied by
-    the squared temperature, by which the gradient shrinks (Hinton et al. 2015).
+    This is sum p (log p - log q) over the last axis, where p is the softmax of
+    the teacher's logits divided by the temperature, and q of the student's. It
+    is multiplied by the squared temperature, because dividing the logits
+    shrinks the gradient by that factor (Hinton et al. 2015).
     """
     student, teacher = (
         keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
@@ -417,6 +417,6 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence` of logits [B, T, ...], of the teacher's first T."""
+    """Returns `_divergence` of logits [B, T, ...] from a teacher's first T."""
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

@@ -1,7 +1,7 @@
 """The base of all models here: a `keras.Model` that reads a dict of features.
 
 Such a model knows its inputs, so `build` creates the weights without a batch.
-Methods in which Keras would guess are overridden.
+It overrides the methods in which Keras would infer the inputs from a batch.
 """
 
 import difflib
@@ -16,7 +16,7 @@ from modeling.config import BertConfig
 Shape = tuple[int | None, ...]
 
 
-# What other libraries call a feature: its name here.
+# {name of a feature in other libraries: name here}.
 _OTHER_NAMES = {
     "attention_mask": "input_mask",
     "input_type_ids": "segment_ids",
@@ -25,7 +25,7 @@ _OTHER_NAMES = {
     "token_ids": "input_ids",
     "token_type_ids": "segment_ids",
 }
-# All features of records: a batch with its labels may be passed as it is.
+# All features of records, so that a call may get a batch that includes labels.
 _NAMES = (
     *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
     *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
@@ -57,9 +57,9 @@ class FeaturesModel(keras.Model):
     def check_features(self, features: Mapping[str, Any]) -> dict[str, Any]:
         """Returns features under the original's names.
 
-        transformers' `attention_mask` and `token_type_ids`, KerasHub's
-        `padding_mask` and `token_ids`, and TF Hub's `input_word_ids` and
-        `input_type_ids` are taken as what they are.
+        Translates transformers' `attention_mask` and `token_type_ids`,
+        KerasHub's `padding_mask` and `token_ids`, and TF Hub's
+        `input_word_ids` and `input_type_ids`.
 
         Raises:
             ValueError: the features are not a dict, a name is not known, or
@@ -85,7 +85,7 @@ class FeaturesModel(keras.Model):
                 )
             if name in checked:
                 raise ValueError(
-                    f"`{name}` is given twice, under two names. "
+                    f"`{name}` was passed twice, under two names. "
                     f"Received: {sorted(features)}"
                 )
             checked[name] = value
@@ -99,7 +99,7 @@ class FeaturesModel(keras.Model):
         input_signature: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Exports as `keras.Model.export` does, without a call before.
+        """Exports like `keras.Model.export`, but needs no call before.
 
         Without an `input_signature`, the inputs are a dict of all features in
         `feature_ranks`, with free sizes.
@@ -143,13 +143,14 @@ class FeaturesModel(keras.Model):
         return super().predict_step(*arguments)
 
     def _check_segments(self, data: Any) -> None:
-        """Makes the graph of a step raise for segments beyond their table.
+        """Adds a check of the segment ids to the graph of a step.
 
-        A product looks them up, which would take no row. Exports check them.
+        A product with one-hot rows looks segments up, so an id beyond the table
+        would silently be zeros. Exports contain a check of their own.
         """
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
-            # Words alone.
+            # The batch contains only `input_ids`.
             return
         ids = self.check_features(features).get("segment_ids")
         if ids is not None:
@@ -174,14 +175,14 @@ class FeaturesModel(keras.Model):
         return super().make_predict_function(force)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments, and settings made since."""
+        """Returns the constructor's arguments and settings changed since."""
         config = super().get_config()
         settings = _layer_settings(self)
         return config | ({"layer_settings": settings} if settings else {})
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Makes the model that `get_config` described, with new weights."""
+        """Creates the model that `get_config` described, with new weights."""
         config = dict(config)
         settings = config.pop("layer_settings", {})
         config["config"] = BertConfig.from_dict(config["config"])
@@ -191,23 +192,23 @@ class FeaturesModel(keras.Model):
 
 
 def select_features(model: Any, features: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the features that a model reads; all if it does not say.
+    """Returns the features that a model reads; all without `feature_ranks`.
 
-    Records of a task may hold any others, such as its labels.
+    A task's records may contain other features, such as labels.
     """
     names = getattr(model, "feature_ranks", features)
     return {name: features[name] for name in names if name in features}
 
 
 def check_ids(ids: Any, name: str, num_rows: int) -> Any:
-    """Returns ids as integers, checked where their values are known.
+    """Returns ids as integers, checked if their values are known.
 
-    While a graph is traced they are not. Then TensorFlow on a CPU raises for
-    words beyond the table, and Keras's steps for segments.
+    While a graph is traced, the values are unknown. Then TensorFlow on a CPU
+    raises an error for words beyond the table, and Keras's steps for segments.
 
     Raises:
-        ValueError: an id is below 0, beyond a table of `num_rows`, a fraction,
-            or of a type that holds no ids.
+        ValueError: an id is below 0, beyond a table of `num_rows` or a
+            fraction, or the ids have a type such as float16 or bool.
     """
     dtype = keras.backend.standardize_dtype(ids.dtype)
     # Keras casts floats to a layer's dtype, which rounds the short ones.
@@ -229,7 +230,7 @@ def get_feature(features: Mapping[str, Any], name: str) -> Any:
     """Returns one feature.
 
     Raises:
-        ValueError: it is missing, or the features are not a dict.
+        ValueError: the feature is missing, or the features are not a dict.
     """
     if not isinstance(features, dict) or name not in features:
         received = sorted(features) if isinstance(features, dict) else features
@@ -245,8 +246,8 @@ def _inner_layers(
 ) -> Iterator[tuple[str, keras.layers.Layer, keras.layers.Layer]]:
     """Yields (path, inner layer, its parent), outer layers first.
 
-    A path is made of attribute names, as those of weights in `.keras` files
-    are: `bert/encoder/blocks/0/attention/query`.
+    A path consists of attribute names, like the paths of weights in `.keras`
+    files: `bert/encoder/blocks/0/attention/query`.
     """
     for name, value in vars(layer).items():
         members = {name: value}

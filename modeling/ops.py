@@ -3,11 +3,11 @@
 B = batch, F = from length, T = to length in WordPieces, N = heads, H = size
 of a head, W = width, V = width of the outputs, L = labels.
 
-The network calls these functions and makes no choice of its own. Those marked
-`Overridable` may have a faster form (modeling/accelerated/), whose results
-differ only by rounding. The form depends on whether the call is part of a
-training step, so these functions have an argument `training`, or a `seed` if
-they drop elements.
+The network calls these functions and makes no choice of its own. A function
+marked `Overridable` may have a faster form (modeling/accelerated/), whose
+results differ only by rounding. The form depends on whether the call is part of
+a training step, so such a function has an argument `training`, or a `seed` if
+it drops elements.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ _plain = False
 
 @functools.cache
 def _find_chooser() -> Chooser:
-    """Returns the rules of modeling/accelerated/, if the backend has it."""
+    """Returns the chooser of modeling/accelerated/, if it can be used."""
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, training: None
@@ -61,7 +61,7 @@ class Overridable(Generic[P, R]):
     """A function that may have a faster form; each call chooses one.
 
     Attributes:
-        plain: the definition, for callers that want no other form.
+        plain: the plain form, for callers that need exactly this form.
     """
 
     def __init__(self, plain: Callable[P, R]) -> None:
@@ -69,7 +69,7 @@ class Overridable(Generic[P, R]):
         self.plain = plain
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Calls the form for these arguments; the first decides by position."""
+        """Calls the form for these arguments; pass the first by position."""
         function: Callable[P, R] | None = None
         if not _plain:
             # Only a training step drops elements.
@@ -100,7 +100,7 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 @Overridable
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns ids; a graph of TensorFlow raises for those beyond a table."""
+    """Returns ids. On TensorFlow, a graph raises if one is beyond the table."""
     return ids
 
 
@@ -132,7 +132,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Returns which elements a `dropout` keeps, bool of a shape."""
+    """Returns a bool tensor [*shape] that is True where `dropout` keeps."""
     return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob
 
 
@@ -161,7 +161,7 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """Normalizes the last axis of `inputs` [..., W] by a layer."""
+    """Applies a normalization layer to the last axis of `inputs` [..., W]."""
     return layer(inputs)
 
 
@@ -190,8 +190,8 @@ def attention_probs(
 ) -> Tensor:
     """Returns `dropout` of softmax(`scale * attention_scores + adder`).
 
-    Computed in at least float32. Dropout hides whole positions, as in the
-    original.
+    It is computed in at least float32. As in the original, dropout sets weights
+    to 0, which hides complete positions.
 
     Args:
         attention_scores: float [B, N, F, T].
@@ -201,7 +201,8 @@ def attention_probs(
         seed: see `dropout`.
 
     Returns:
-        as the scores, each row a distribution.
+        float [B, N, F, T] in the dtype of the scores. Before dropout the last
+        axis sums to 1.
     """
     scaled = at_least_float32(attention_scores) * scale
     scores = scaled + keras.ops.stop_gradient(adder)
@@ -212,7 +213,7 @@ def attention_probs(
 
 @Overridable
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Applies the activation of that name, computed in at least float32."""
+    """Applies the activation `hidden_act`, computed in at least float32."""
     outputs = ACTIVATIONS[hidden_act](at_least_float32(inputs))
     return keras.ops.cast(outputs, inputs.dtype)
 
@@ -238,7 +239,7 @@ class _GivenSeed(keras.random.SeedGenerator):
     """Wraps a seed tensor for `keras.random`, which takes no plain tensors."""
 
     def __init__(self, value: Tensor):
-        # Keras on torch tests the second for a seed.
+        # On torch, Keras reads `_initial_seed` to detect a seed.
         self.value = self._initial_seed = value
 
     def next(self, ordered: bool = True) -> Tensor:
@@ -280,7 +281,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
-    """Derives the seed of one dropout from its pass's seed.
+    """Derives the seed of one dropout call from the seed of the forward pass.
 
     Args:
         seed: int [2], the result of `keras.random.SeedGenerator.next`: the

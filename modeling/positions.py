@@ -54,7 +54,7 @@ def attended_positions(input_mask: Tensor) -> Tensor:
 
 
 def last_positions(mask: Tensor) -> Tensor:
-    """Returns the last position of each row that is 1, int [B]; 0 for none."""
+    """Returns the position of the last 1 in each row, int [B]; 0 if none."""
     positions = keras.ops.arange(keras.ops.shape(mask)[-1], dtype=mask.dtype)
     return keras.ops.max(mask * positions, axis=-1)
 

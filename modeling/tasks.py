@@ -3,8 +3,8 @@
 B = batch, T = length in WordPieces, P = masked positions, C = choices,
 V = vocabulary size.
 
-Every model takes one dict of features under the original's names and ignores
-entries that it does not know, so a whole training batch can be given:
+Every model takes one dict of features under the original's names. You can pass
+a complete training batch, because a model ignores features it does not read:
 
     input_ids: int [B, T].
     input_mask: int [B, T] (or [B, T, T], see `BertModel`); absent = ones.
@@ -33,8 +33,8 @@ from modeling.ops import (
 )
 from modeling.positions import attended_positions, gather_indexes
 
-# As in the original, this one is fixed: keep 0.9, regardless of the
-# configuration.
+# As in the original, the head's dropout is fixed: it keeps 0.9, regardless of
+# the configuration.
 HEAD_DROPOUT_PROB = 0.1
 
 
@@ -225,13 +225,13 @@ class BertClassifier(TaskModel):
     Args:
         config: `BertConfig`.
         num_labels: number of classes, or of values to predict.
-        **kwargs: as `TaskModel`.
+        **kwargs: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, num_labels].
     """
 
-    # The output of `BertModel` that the head takes.
+    # The output of `BertModel` that the head reads.
     head_input = "pooled_output"
 
     def __init__(
@@ -254,7 +254,7 @@ class BertClassifier(TaskModel):
         return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of what `call` returns."""
+        """Returns the shape of the logits."""
         shape = get_feature(features_shape, "input_ids")
         kept = shape[:1] if self.head_input == "pooled_output" else shape
         return (*kept, self.num_labels)
@@ -271,7 +271,7 @@ class BertTokenClassifier(BertClassifier):
     Args:
         config: `BertConfig`.
         num_labels: number of labels a WordPiece can have.
-        **kwargs: as `TaskModel`.
+        **kwargs: arguments of `TaskModel`.
 
     Returns:
         logits, float [B, T, num_labels].
@@ -284,8 +284,8 @@ class BertTokenClassifier(BertClassifier):
 class BertSpanLabeler(TaskModel):
     """Finds where an answer starts and ends (paper 4.2; run_squad.py).
 
-    With `unpad` the logits at padding are -10000, so that it is never chosen;
-    otherwise they are computed from the padding's outputs.
+    With `unpad` the logits at padding are lowered by 10000, so that padding is
+    never chosen. Without it, as in the original, padding competes.
 
     Returns:
         dict: `start_logits` and `end_logits`, float [B, T].
@@ -327,11 +327,11 @@ class SeveralTextsModel(TaskModel):
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
-        """Encodes each text as a sequence like any other."""
+        """Encodes each text as a sequence of its own."""
         return super().encode(self.flatten(features), training, seed)
 
     def flatten(self, features: Features) -> Features:
-        """Returns features of the network, int [B * C, T]."""
+        """Reshapes features from [B, C, T] to [B * C, T], for the encoder."""
         input_ids = get_feature(features, "input_ids")
         if len(input_ids.shape) != 3:
             raise ValueError(
@@ -379,10 +379,10 @@ class BertMultipleChoice(SeveralTextsModel):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertEmbedder(SeveralTextsModel):
-    """Encodes each of C texts as one vector, to be compared by its cosine.
+    """Encodes each of C texts as one vector, to compare texts by cosine.
 
-    The vector is the mean of the text's WordPieces' in the last block, divided
-    by its length (Reimers and Gurevych 2019).
+    The vector is the mean of the last block's outputs over the text's
+    WordPieces, scaled to length 1 (Reimers and Gurevych 2019).
 
     Returns:
         float [B, C, W].
@@ -399,7 +399,7 @@ class BertEmbedder(SeveralTextsModel):
         flat = self.flatten(features)
         mask = flat.get("input_mask", keras.ops.ones_like(flat["input_ids"]))
         weights = keras.ops.cast(mask, sequence.dtype)[..., None]
-        # The length of the sum is divided out, so that no mean is needed.
+        # The sum is enough: the mean has the same direction.
         vectors = keras.ops.normalize(
             keras.ops.sum(sequence * weights, axis=1), axis=-1
         )

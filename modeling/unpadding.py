@@ -81,13 +81,16 @@ class _KeptRows:
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
-        # The gradient of a gather would sum rows one by one; here each row has
-        # one position, and padding gets zeros.
+        # A gather's gradient sums rows one by one. Here each row has one
+        # position, so padding gets zeros.
         return _linear(self._gather, self._scatter_with_zeros)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] or [S, T, W]; padding gets some row of them."""
-        # Nothing to append saves a pass over the rows.
+        """Returns [B, T, W] or [S, T, W].
+
+        Rows of padding contain arbitrary values.
+        """
+        # Reuse a row for padding: appending zeros would copy all rows.
         return _linear(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:
@@ -133,7 +136,7 @@ class UnpaddedRows(_KeptRows):
         multiple = ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
         num_rows = -(-ops.maximum(num_wordpieces, 1) // multiple) * multiple
         num_rows = ops.minimum(num_rows, num_positions)
-        # All positions [B * T], those of WordPieces first, in their order.
+        # All positions [B * T]: first the WordPieces in order, then padding.
         positions = ops.arange(num_positions, dtype="int32")
         order = ops.argsort(is_padding * num_positions + positions)
         self._positions = ops.cast(order, "int32")[:num_rows]
@@ -193,7 +196,7 @@ class PackedRows(_KeptRows):
         self._positions = ops.where(
             is_padding, 0, ops.take(starts, sequence) + offset
         )
-        # Each position's row, counted from 1, and its sequence; 0 = free.
+        # The row of each position, from 1, and its sequence; 0 = a free place.
         self._row_numbers, sequences = (
             ops.scatter(
                 self._positions[:, None],

@@ -1,26 +1,27 @@
 """Checkpoints of a training run, and how a run resumes from them.
 
-A run's checkpoint is a TF1 checkpoint with the original's names, as
-`model.ckpt-STEP`: the model's variables (dropout's state among them), for each
-trained one its optimizer slots (`.../adam_m`, `.../adam_v`), `global_step`, and
-in float16 the loss scale (`loss_scale`, `loss_scale_good_steps`). A text,
-`run_state`, has the small files beside it (run_state.py). So it serves both to
-resume training and as the --init_checkpoint of another task. With --ema_decay
-it has the weights' averages too (callbacks/averages.py), which a run that does
-not train reads instead. Each save also adds a line to the history
+A run saves TF1 checkpoints, `model.ckpt-STEP`, with the original's names. They
+contain the model's variables (including the state of dropout), the optimizer
+slots of each trained variable (`.../adam_m`, `.../adam_v`), `global_step`, and
+in float16 the loss scale (`loss_scale`, `loss_scale_good_steps`). A string
+variable, `run_state`, contains the run's small files (run_state.py). With
+--ema_decay, a checkpoint also contains the averages of the weights
+(callbacks/averages.py), which a run that does not train reads instead of the
+weights. So a checkpoint can both resume training and be the --init_checkpoint
+of another task. Each save also adds a line to the history
 (callbacks/history.py), from which a resumed run reads the time spent.
 
 A run resumes in these steps; everything else follows from the step number:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
-   (`Checkpointer.restore`). It holds the variables of the callbacks, too. Then
-   `start.create_trainer` stops a run whose settings differ from the settings
-   it began with (`model_checks.check_same`).
+   (`Checkpointer.restore`), including the variables of the callbacks. Then
+   `start.create_trainer` stops a run whose settings have changed since it
+   began (`model_checks.check_same`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` the hours trained
-   before, and drops its lines after the checkpoint.
-3. `BatchSizes` (batch_sizes.py) counts the examples of all steps before;
-   `create_dataset` (data/io/tfrecords.py) skips as many records. Their order
-   depends only on the seed and the epoch.
+   before, and drops its own lines after the checkpoint.
+3. `BatchSizes` (batch_sizes.py) counts the examples of all earlier steps.
+   `create_dataset` (data/io/tfrecords.py) skips as many records. The order of
+   the records depends only on the seed and the epoch.
 4. `Trainer.fit` continues with the next step.
 """
 
@@ -41,8 +42,8 @@ from training import run_state
 from training.callbacks import averages
 from training.run_folder import PREFIX, checkpoint_steps, remove_checkpoints
 
-# Files that saving a checkpoint writes; similar names, such as a user's copies,
-# do not match.
+# Matches the files that saving a checkpoint writes, but not similar names, such
+# as a user's copies.
 _WRITTEN = re.compile(
     re.escape(PREFIX)
     + r"-(?P<step>0|[1-9][0-9]*)(?P<partial>\.partial(-[0-9]+)?)?"
@@ -56,11 +57,11 @@ class Checkpointer:
     Args:
         output_dir: folder of the run; created by the first save.
         variables: {original name: variable} of the model.
-        optimizer: its slots and state are saved too, unless None.
-        keep_checkpoint_max: number of the newest to keep, 0 for all.
+        optimizer: optimizer to save with the model, or None.
+        keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
-        before_save: called with the step of each checkpoint that is about to
-            be written.
+        before_save: function to call with the step before each checkpoint is
+            written.
     """
 
     def __init__(
@@ -92,14 +93,15 @@ class Checkpointer:
         return str(self.output_dir / f"{PREFIX}-{step}")
 
     def save(self, step: int, files: Mapping[str, str] | None = None) -> None:
-        """Writes the state after `step` steps; deletes old and damaged ones.
+        """Writes a checkpoint, and deletes old and damaged checkpoints.
 
         Args:
-            step: number of steps made.
-            files: {name: text} of files that follow, to carry as well.
+            step: number of steps trained so far.
+            files: {name: text} of files to store in `run_state` as well.
 
         Raises:
-            OSError: it could not be written; earlier ones are untouched.
+            OSError: the checkpoint could not be written. Earlier checkpoints
+                do not change.
             ValueError: the state is not finite, so nothing was written.
         """
         # Every worker checks, so that all of them stop together.
@@ -107,7 +109,7 @@ class Checkpointer:
             steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
                 f"after step {step} {damage}, so the step is not "
-                f"saved{_kept(steps)}. Give a smaller --learning_rate"
+                f"saved{_kept(steps)}. Set a smaller --learning_rate"
             )
         if not self.is_chief or step in set(self.steps()) - self._damaged:
             return
@@ -135,10 +137,10 @@ class Checkpointer:
         """Restores the newest undamaged checkpoint.
 
         Returns:
-            its step, or None if there is no checkpoint.
+            the checkpoint's step, or None if there is no checkpoint.
 
         Raises:
-            ValueError: there are checkpoints, and none can be read.
+            ValueError: there are checkpoints, but none can be read.
         """
         steps = self.steps()
         for step in reversed(steps):
@@ -173,8 +175,8 @@ class Checkpointer:
                 continue
             if name not in saved:
                 raise ValueError(
-                    f"the checkpoint {path} has no {name}: it is of another "
-                    "kind of run; train into another --output_dir"
+                    f"the checkpoint {path} has no {name}: another kind of run "
+                    "wrote it; train into another --output_dir"
                 )
             if list(saved[name]) != list(variable.shape):
                 raise ValueError(
@@ -189,10 +191,10 @@ class Checkpointer:
                 variable.assign(reader.get_tensor(name))
 
     def _damage(self) -> str | None:
-        """Returns a description of damage in the state, or None.
+        """Returns a description of damage to the variables, or None.
 
-        Weights may be finite and still too large to compute with, as after one
-        step at a huge learning rate.
+        After a step at a huge learning rate, weights may be finite and still
+        too large to compute with.
         """
         for name, variable in self._variables.items():
             value = tf.convert_to_tensor(variable.value)
@@ -205,8 +207,8 @@ class Checkpointer:
         return None
 
     def _remove_unfinished(self) -> None:
-        # Left by a run killed while saving: without its index, which is written
-        # last, a checkpoint is not complete.
+        # A run that was killed while saving leaves such files. The index is
+        # written last, so a checkpoint without it is incomplete.
         remove_partial_files(self.output_dir)
         whole = self.steps()
         for file in self.output_dir.iterdir():
@@ -232,5 +234,5 @@ def optimizer_variables(
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns which checkpoint is intact, as the end of a message."""
-    return f"; that of step {steps[-1]} is intact" if steps else ""
+    """Returns the end of a message that names the last intact checkpoint."""
+    return f"; the checkpoint of step {steps[-1]} is intact" if steps else ""

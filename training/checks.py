@@ -44,7 +44,7 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
         elif not config.do_train:
             raise ValueError(
                 f"no checkpoint in --output_dir={config.output_dir} and no "
-                "--init_checkpoint: train first, or give one"
+                "--init_checkpoint: train first, or set --init_checkpoint"
             )
     if config.export_dir:
         export_folders.check(config.export_dir)
@@ -81,7 +81,7 @@ def load_config(config: Any) -> modeling.BertConfig:
             raise ValueError(
                 f"--{name}={length} is more than the model's "
                 f"{found.max_position_embeddings} positions "
-                f"(max_position_embeddings in {file}); give a smaller --{name}"
+                f"(max_position_embeddings in {file}); set a smaller --{name}"
             )
     return found
 
@@ -129,17 +129,17 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
 
 
 def _check_num_train_runs(config: FineTuningConfig) -> None:
-    """Refuses to mix single and multiple runs in a folder."""
+    """Raises an error if a folder would mix single and multiple runs."""
     folder = Path(config.output_dir)
     if config.num_train_runs > 1:
         if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
             raise ValueError(
-                f"--output_dir={folder} holds a single run; give another one "
+                f"--output_dir={folder} holds a single run; set another folder "
                 f"for --num_train_runs={config.num_train_runs}"
             )
     elif (folder / "run_1").is_dir():
         raise ValueError(
-            f"--output_dir={folder} holds several runs; give "
+            f"--output_dir={folder} holds several runs; set "
             "--num_train_runs to resume them, or another --output_dir"
         )
 
@@ -161,13 +161,13 @@ def check_identity(
     tokenizer: FullTokenizer | None,
     settings: Mapping[str, Any],
 ) -> None:
-    """Refuses another tokenizer, network or output than a model's own.
+    """Checks that tokenizer, network and outputs are the model's own.
 
     Args:
         config: the flags.
         bert_config: configuration of the model.
         tokenizer: what cuts the texts, or None.
-        settings: those of the task.
+        settings: settings of the task.
 
     Raises:
         ValueError: one differs; the message names it.
@@ -180,7 +180,7 @@ def check_identity(
             flag, path, bert_config, tokenizer, given, config.do_train
         )
     if config.teacher:
-        # It reads the student's records, with a network of its own.
+        # The teacher reads the student's records, but may be another network.
         model_checks.check_identity(
             "--teacher",
             config.teacher,
@@ -207,11 +207,11 @@ def _read_labels(config: FineTuningConfig) -> list[str] | None:
 def _check_labels(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Refuses a model with other labels; those of a start may be reordered."""
+    """Checks the model's labels; a new training may reorder them."""
     if not (task.labels and saved):
         return
     order = modeling.find_order(saved, task.output_names)
-    # What trains on, and labels given by flag, have one order.
+    # A resumed run, or labels set by a flag, must keep their order.
     is_fixed = config.has_checkpoint or getattr(config, "labels", None)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
@@ -224,7 +224,7 @@ def _check_labels(
 def _check_heads(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Refuses models of other tasks, whose heads would be used as they are."""
+    """Checks that no head of another task is used without training it."""
     for flag, path in _models(config):
         model_checks.check_head(path, config.head, task.problem_type)
         if config.has_checkpoint:
@@ -250,7 +250,7 @@ def _check_heads(
 def check_labels_of_start(
     config: FineTuningConfig, labels: Sequence[str]
 ) -> None:
-    """Refuses to replace the labels of --init_checkpoint by others.
+    """Checks that the run overwrites no labels of --init_checkpoint.
 
     Raises:
         ValueError: --init_checkpoint is in --output_dir and has other labels.

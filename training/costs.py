@@ -19,7 +19,7 @@ from training.config import TrainingConfig
 
 # Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
-# Fields of a BertConfig that decide how much memory its weights take.
+# Fields of BertConfig that decide the size of the weights.
 _SIZES = (
     *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
     *("max_position_embeddings", "type_vocab_size"),
@@ -32,7 +32,7 @@ _PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
 
 
 def check_sizes(config: BertConfig, file: str | os.PathLike[str]) -> None:
-    """Refuses sizes of a model that cannot be built here, before it is.
+    """Checks, before a model is built, that this machine can build it.
 
     Args:
         config: the model's configuration.
@@ -107,7 +107,7 @@ def training_memory(
 
 
 class MemoryCheck(Callback):
-    """Refuses a run that does not fit into this machine's memory."""
+    """Stops a run that does not fit into this machine's memory."""
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -175,7 +175,7 @@ def matmul_rate(precision: str) -> float:
     """Measures this device's operations a second in a large matrix product.
 
     Args:
-        precision: "float32", "bfloat16" or "float16", that of the matrices.
+        precision: precision of the matrices: "float32", "bfloat16", "float16".
     """
     kinds = {device.device_type for device in tf.config.list_logical_devices()}
     size = _CPU_PRODUCT_SIZE if kinds == {"CPU"} else _PRODUCT_SIZE
@@ -201,7 +201,7 @@ def _large_product(
 
 
 def peak_memory() -> int:
-    """Returns the peak bytes in use: of the first GPU, else in all."""
+    """Returns the peak bytes in use: of the first GPU, or of the process."""
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

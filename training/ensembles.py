@@ -19,8 +19,8 @@ def find_members(config: FineTuningConfig) -> list[str]:
     """Returns the checkpoints of --ensemble; [] without it.
 
     Raises:
-        ValueError: another flag contradicts it, or the models are not of one
-            task.
+        ValueError: another flag contradicts --ensemble, or the models are of
+            different tasks.
         OSError: a checkpoint is missing.
     """
     if config.ensemble is None:
@@ -28,12 +28,12 @@ def find_members(config: FineTuningConfig) -> list[str]:
     if config.init_checkpoint:
         raise ValueError(
             "--ensemble evaluates and predicts with models that are trained "
-            "already; leave out --init_checkpoint"
+            "already; remove --init_checkpoint"
         )
     if config.has_checkpoint:
         raise ValueError(
             f"--output_dir={config.output_dir} holds a model of its own; "
-            "give another one for what the ensemble writes"
+            "set another folder for the files of the ensemble"
         )
     folders = config.ensemble.split(",")
     members, labels, found_files = [], [], set()
@@ -51,7 +51,7 @@ def find_members(config: FineTuningConfig) -> list[str]:
         labels.append(modeling.load_labels(folder))
     if len(found_files) < max(len(members), 2):
         raise ValueError(
-            f"--ensemble={config.ensemble}: give two models or more, each "
+            f"--ensemble={config.ensemble}: list at least two models, each "
             "of them once"
         )
     for folder, found in zip(folders, labels, strict=True):
@@ -60,7 +60,7 @@ def find_members(config: FineTuningConfig) -> list[str]:
         ):
             raise ValueError(
                 f"--ensemble: {folder} has the labels {found}, and "
-                f"{folders[0]} has {labels[0]}; give models of one task"
+                f"{folders[0]} has {labels[0]}; list models of one task"
             )
     return members
 
@@ -73,8 +73,8 @@ def predict_together(
 ) -> Batches:
     """Yields the batches of a split, each with the ensemble's outputs.
 
-    Without members, the outputs are those of the model as it is. The paper's
-    ensembles are models of other seeds, or of other pretraining checkpoints.
+    Without members, the model itself predicts. The paper's ensembles combine
+    models with different seeds or different pretraining checkpoints.
     They predict one after the other in one model's memory, and `Task.combine`
     combines their outputs. The outputs of all members but the last are kept in
     memory.
@@ -100,6 +100,6 @@ def _load(model: Any, member: str, task: Task) -> None:
     report = modeling.load_checkpoint(model, member, labels=task.output_names)
     if missing := report.missing:
         raise ValueError(
-            f"--ensemble: {member} lacks {missing[0]}; give models that are "
+            f"--ensemble: {member} lacks {missing[0]}; list models that are "
             "fine-tuned on this task"
         )

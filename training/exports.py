@@ -1,4 +1,4 @@
-"""Exports a fine-tuned model, and compares what is exported with the model."""
+"""Exports a fine-tuned model, and compares the export with the model."""
 
 import functools
 import math

@@ -1,6 +1,6 @@
-"""The one flow of the fine-tuning scripts; see `run`.
+"""The flow that all fine-tuning scripts share; see `run`.
 
-Nothing here names a task: a script passes its `Task` (task.py).
+Nothing here depends on a particular task. A script passes its `Task` (task.py).
 """
 
 import functools
@@ -32,11 +32,11 @@ from training.trainer import Trainer
 
 
 def run(task: Task, config: FineTuningConfig) -> None:
-    """Trains, evaluates, predicts and exports a task as the flags say.
+    """Trains, evaluates, predicts and exports a task, depending on the flags.
 
     Raises:
-        ValueError: a flag contradicts another, or a file.
-        OSError: a file is missing, or cannot be written.
+        ValueError: a flag contradicts another flag or a file.
+        OSError: a file is missing or cannot be written.
     """
     # ----- Check the flags and files, then write the records. -----
     members = ensembles.find_members(config)
@@ -75,7 +75,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
 
 
 class _Flow:
-    """The steps of `run`, over one task and its splits."""
+    """The steps of `run` for one task and its splits."""
 
     def __init__(
         self, task: Task, config: FineTuningConfig, members: Sequence[str]
@@ -89,7 +89,7 @@ class _Flow:
             )
         self.splits = Splits(task, config, self.bert_config)
         self.metric = config.metric_for_best or task.metrics[0]
-        # Results of evaluations so far, by folder and step.
+        # Results of the evaluations so far, by folder and step.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
         self.num_steps: tuple[int, int] | None = None
         self.settings: dict[str, Any] = {}
@@ -97,7 +97,7 @@ class _Flow:
             self._plan_training()
 
     def _plan_training(self) -> None:
-        """Finds the length of the training, and what a resume must keep."""
+        """Computes the number of steps and the settings a resume must keep."""
         task, config = self.task, self.config
         records = self.splits.records["train"]
         num_records = self.splits.num_records["train"]
@@ -111,7 +111,7 @@ class _Flow:
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
             "train_records": fingerprints.fingerprint(records.files),
-            # The run has just written them.
+            # Reading the records is cheap: this run has just written them.
             "train_records_checksum": [
                 checksum
                 for *_, checksum in fingerprints.fingerprint(
@@ -122,14 +122,15 @@ class _Flow:
         if tokenizer := getattr(task, "tokenizer", None):
             self.settings["tokenizer"] = tokenizer.identity
         if self.teacher and not config.distill_layers:
-            # Before the long computation; the run itself checks them all.
+            # Fail before the teacher's long computation. The training itself
+            # checks all settings.
             settings = self.settings | self.teacher.settings
             for variant in self._variants():
                 model_checks.check_same(variant, settings, are_all=False)
             self.splits.records["train"] = self.teacher.add_outputs(records)
 
     def train(self, config: FineTuningConfig) -> Trainer:
-        """Returns a trainer, which has trained if the flags say so."""
+        """Returns a Trainer, after training it if --do_train is set."""
         task = self.task
         callbacks: list[BestStep] = []
         if config.keeps_best:
@@ -181,13 +182,14 @@ class _Flow:
     def train_several(self) -> tuple[Trainer, dict[str, float]]:
         """Trains --num_train_runs times with different seeds.
 
-        Run number n has the folder `run_n` of --output_dir and the seed
-        --seed + n - 1, and resumes like any other run. The best one's weights
-        are put into --output_dir itself.
+        Run number n writes to the folder `run_n` of --output_dir, uses the seed
+        --seed + n - 1, and resumes like any other run. The weights of the best
+        run are also saved in --output_dir itself.
 
         Returns:
-            the best run's Trainer, and its results, each with `NAME_mean` and
-            `NAME_deviation` (of the sample) over the runs, and `best_run`.
+            the best run's Trainer, and its results. For each result NAME, they
+            include `NAME_mean` and `NAME_deviation` (the sample standard
+            deviation) over the runs. `best_run` is the number of the best run.
         """
         variants = self._variants()
         all_results = []
@@ -199,11 +201,11 @@ class _Flow:
             trainer.write_summary()
         values = np.array([each[self.metric] for each in all_results])
         values *= sign_of(self.metric)
-        # NaN counts as the worst.
+        # Rank a NaN result below all others.
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
             trainer = self.train(variants[best])
-        # The best run's seed is not the command's.
+        # Record --seed as the command set it, not the seed of the best run.
         settings, changes = model_checks.check_same(
             self.config,
             {**trainer.summary.settings, "seed": self.config.seed},
@@ -227,7 +229,7 @@ class _Flow:
         return trainer, results
 
     def evaluate(self, trainer: Trainer) -> dict[str, float]:
-        """Returns the scores of a run's weights on all splits to evaluate.
+        """Returns the scores of a trainer's weights on the evaluated splits.
 
         Reuses the scores of the same step from training.
         """
@@ -243,7 +245,7 @@ class _Flow:
     def tune(
         self, trainer: Trainer, results: dict[str, float]
     ) -> dict[str, float]:
-        """Fits the decoder to the dev set; returns the scores with it."""
+        """Fits the decoder to the dev set and returns the updated scores."""
         for name, batches in self.predict(trainer, "eval", "Tuning"):
             scores, suffix = self.task.tune(name, batches), suffix_of(name)
             results = results | {
@@ -258,7 +260,7 @@ class _Flow:
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns what identifies the weights: the step or ensemble size."""
+        """Returns the result that identifies the weights: step or ensemble."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -266,7 +268,7 @@ class _Flow:
     def predict(
         self, trainer: Trainer, purpose: str, label: str
     ) -> Iterator[tuple[str, Batches]]:
-        """Yields each split of a purpose, and its batches with outputs."""
+        """Yields (split name, its batches with outputs) for a purpose."""
         batch_size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
             predict_once = functools.partial(
@@ -308,14 +310,14 @@ class _Flow:
     def write_predictions(
         self, trainer: Trainer, results: dict[str, float]
     ) -> dict[str, float]:
-        """Writes the predictions, and their scores if any.
+        """Writes the predictions, and their scores if the labels are known.
 
         Args:
-            trainer: the Trainer of the weights.
-            results: the scores of its evaluation, {} if there was none.
+            trainer: the Trainer whose model predicts.
+            results: the scores of the evaluation, {} if there was none.
 
         Returns:
-            `results` and the scores of the dev set, if that is predicted.
+            `results`, with the scores of the dev set if it was predicted.
         """
         config, step = self.config, trainer.global_step
         for name, batches in self.predict(trainer, "predict", "Predicting"):
@@ -339,7 +341,7 @@ class _Flow:
         return results
 
     def find_results(self) -> dict[str, tuple[int, int]]:
-        """Returns the results in the folder that predicting may replace."""
+        """Returns the existing result files that predicting may replace."""
         evaluated = {*self.task.splits["eval"]}
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()

@@ -34,7 +34,7 @@ class Inputs:
         self._output_dir = Path(output_dir)
         # {(name, bytes, time): crc32c}
         self._known: dict[tuple, str] = {}
-        # What a power cut left of it is no loss.
+        # A damaged file can be ignored: it only saves time.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             entries = json_files.read_json(self._output_dir / FILE)["files"]
             self._known = {tuple(key): checksum for *key, checksum in entries}

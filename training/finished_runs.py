@@ -26,9 +26,9 @@ _FREE = re.compile(
 
 
 class Run(NamedTuple):
-    """The settings of a finished run that matter, and its results.
+    """The settings that a comparison of runs needs, and the results of a run.
 
-    `data` has the checksums of its "dev_set" and "test_set", where known.
+    `data` contains the checksums of the "dev_set" and "test_set", if known.
     """
 
     folder: Path
@@ -38,7 +38,7 @@ class Run(NamedTuple):
 
 
 def read_runs(folder: Path) -> Iterator[Run]:
-    """Yields the runs in a folder; names those that have not finished.
+    """Yields the finished runs in a folder, and logs the unfinished ones.
 
     Raises:
         ValueError: a summary is damaged.
@@ -53,7 +53,7 @@ def read_runs(folder: Path) -> Iterator[Run]:
             f"--runs: {folder} contains no summary.json, which a run writes "
             "at its end; pass the --output_dir of runs, or a folder above"
         )
-    # The folder of --num_train_runs repeats the best of its run_N.
+    # Skip the folder of --num_train_runs: it repeats the best of its run_N.
     several = {path.parent for path in found if path.name.startswith("run_")}
     for path in sorted(found - several):
         summary = json_files.read_json(path / "summary.json")
@@ -69,7 +69,7 @@ def read_runs(folder: Path) -> Iterator[Run]:
 
 
 def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
-    """Returns a run; without figures if it has evaluated nothing."""
+    """Returns a run; `figures` is empty if the run evaluated nothing."""
     script = os.path.basename(summary["command"][0])
     flags = summary["all_flags"]
     if trained := summary.get("trained_with"):
@@ -132,7 +132,7 @@ def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
 
 
 def check_predictions(file: Path, runs: Sequence[Run]) -> None:
-    """Refuses predictions that do not belong to the runs of a table.
+    """Checks that predictions belong to the runs of a table.
 
     Args:
         file: predictions in a run's folder.

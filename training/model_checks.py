@@ -1,6 +1,6 @@
-"""Refuses to use or resume a model as another one than it is.
+"""Checks that a model is used or resumed as the model that it is.
 
-model_folder.py tells what it is. Imports no TensorFlow.
+model_folder.py reads a model's settings. Imports no TensorFlow.
 """
 
 import dataclasses
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from modeling import BertConfig
     from training.config import TrainingConfig
 
-# A resume may add these, or do without them: they change nothing that is
-# trained, or earlier versions did not record them.
+# A resume may add or omit these settings: they do not change the training, or
+# earlier versions did not record them.
 MAY_BE_MISSING = frozenset(
     {
         "eval_input_file",
@@ -41,7 +41,7 @@ _NOT_IDENTITY = (
     "initializer_range",
     "unused",
 )
-# Entries that no shape of a weight shows.
+# Entries that the shapes of the weights do not determine.
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 # Training flags that the checkpoints themselves depend on.
 _FIXED = frozenset(
@@ -57,12 +57,12 @@ def check_same(
     settings: Mapping[str, Any],
     are_all: bool = True,
 ) -> tuple[Mapping[str, Any], list[Mapping[str, Any]]]:
-    """Refuses to resume a run with other settings than it started with.
+    """Checks that a run is resumed with the settings it started with.
 
     Args:
         config: the flags.
-        settings: JSON-serializable dict of what must stay the same besides the
-            flags; those of MAY_BE_MISSING may be left out.
+        settings: JSON-serializable dict of settings that must not change,
+            besides the flags; keys in MAY_BE_MISSING are optional.
         are_all: False before all settings are known.
 
     Returns:
@@ -81,7 +81,7 @@ def check_same(
         return settings, changes
     names = settings.keys() | (saved.keys() if are_all else ())
     for name in sorted(names - {"flags"}):
-        # Earlier versions did not record a run's start.
+        # Earlier versions did not record the initial checkpoint of a run.
         is_start = name == "init_checkpoint" and "flags" in saved
         if name in MAY_BE_MISSING and not (
             name in settings and (name in saved or is_start)
@@ -94,15 +94,15 @@ def check_same(
             raise ValueError(
                 f"--output_dir={output_dir} holds a run that began with other "
                 f"weights than --init_checkpoint={config.init_checkpoint} has "
-                "now; leave the flag out to go on with the run's own, or give "
-                "another --output_dir"
+                "now; remove the flag to resume the run with its own weights, "
+                "or set another --output_dir"
             )
         if former != given:
             name, former, given = _difference(name, former, given)
             raise ValueError(
                 f"--output_dir={output_dir} holds a run with {name}="
-                f"{former}; received {given}. Give the former to "
-                "resume that run, or another --output_dir"
+                f"{former}; received {given}. Use the value of the run to "
+                "resume it, or set another --output_dir"
             )
     changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
     allowed = {
@@ -130,9 +130,10 @@ def check_same(
 def _changed_flags(
     config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """Returns {flag: [value before, value now]} of those that changed.
+    """Returns {flag: [value before, value now]} for each changed flag.
 
-    A flag that was not saved is newer than the run. None is no limit.
+    Flags that were not saved are newer than the run and do not count. Some
+    flags may grow; None, no limit, is then the largest value.
     """
     growing = {
         field.name
@@ -154,13 +155,13 @@ def _changed_flags(
 def check_head(
     path: str | os.PathLike[str], name: str | None, problem_type: str | None
 ) -> None:
-    """Refuses to use another task's head as it is, or one of another type.
+    """Checks that a checkpoint's head fits the task that uses it.
 
     Args:
         path: a checkpoint, or its folder.
         name: class of the model to load it into; None = unknown.
-        problem_type: value of PROBLEM_TYPES; None if the task's own labels say
-            it, so that a classifier of another type is only warned of.
+        problem_type: value of PROBLEM_TYPES; None if the task's own labels
+            determine it. Another type of classifier then only logs a warning.
 
     Raises:
         ValueError: the folder says that the head is of another class or type.
@@ -188,17 +189,18 @@ def check_identity(
     given: Mapping[str, Any] | None = None,
     trains: bool = False,
 ) -> None:
-    """Refuses to use a model as another one than it was trained as.
+    """Checks that a model is used as the network that was trained.
 
     Args:
         flag: the flag that named the model, for the message.
         path: the checkpoint, or its folder.
         bert_config: the network to load it into.
-        tokenizer: what cuts the texts, or None.
-        given: {setting: value}, such as those of model_folder.NETWORK; what its
-            run did not record is not compared.
-        trains: whether it is trained on. Then what the shapes of the weights
-            show may differ, as in a student with fewer blocks.
+        tokenizer: tokenizer of the texts, or None.
+        given: {setting: value}, such as model_folder.NETWORK; settings that
+            the model's run did not record are not compared.
+        trains: whether the model will be trained. Then entries that the shapes
+            of the weights determine may differ, as in a student with fewer
+            blocks.
 
     Raises:
         ValueError: a setting differs; the message names it.
@@ -212,10 +214,10 @@ def check_identity(
     network = folder.network if folder.settings or not trains else {}
     trained = {**folder.settings, **network}
     if trains:
-        # It is part of the head.
+        # The setting belongs to the head, so it is not compared.
         trained.pop("bilstm", None)
     if "tokenizer" not in trained and folder.do_lower_case is not None:
-        # A Hugging Face folder tells the casing alone.
+        # Of the tokenizer, a Hugging Face folder only records the casing.
         trained["tokenizer"] = {"do_lower_case": folder.do_lower_case}
     if folder.config_file and "bert_config" not in trained:
         config = modeling.load_config(folder.config_file)
@@ -250,9 +252,9 @@ def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
 def _check_vocabulary(
     flag: str, path: str, file: str | None, tokenizer: FullTokenizer
 ) -> None:
-    """Refuses another vocabulary than the one in a model's folder.
+    """Checks that the tokenizer uses the vocabulary in a model's folder.
 
-    Rows of [unusedN] may have become words.
+    A row [unusedN] in the folder may be any word in the tokenizer.
     """
     if file is None or os.path.abspath(file) == os.path.abspath(
         tokenizer.vocab_file
@@ -266,12 +268,12 @@ def _check_vocabulary(
             raise ValueError(
                 f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
                 f"{flag}={path}: line {row} is {ours!r}, and {file} has "
-                f"{word!r}; leave --vocab_file out, or set it to the latter"
+                f"{word!r}; remove --vocab_file, or set it to that file"
             )
 
 
 def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Returns what is known of the run in a folder; nothing of a new one."""
+    """Returns the settings of the run in a folder; none for a new run."""
     if not checkpoint_steps(output_dir):
         return ModelFolder(os.fspath(output_dir))
     try:
@@ -287,7 +289,7 @@ def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
 def _known_to_both(
     former: Mapping[str, Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Returns what both tell; a pretraining may not know the casing."""
+    """Returns the entries that both know; pretraining may lack the casing."""
     names = former.keys() & given.keys()
     return [{name: each[name] for name in names} for each in (former, given)]
 
@@ -301,7 +303,7 @@ def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
                     f"{name}.{key}", former.get(key), given.get(key)
                 )
     if isinstance(former, list) and isinstance(given, list):
-        # For example, one of many files.
+        # Of a long list, such as files, name only the entries that differ.
         gone = [value for value in former if value not in given]
         come = [value for value in given if value not in former]
         if gone and come:

@@ -1,7 +1,7 @@
-"""Writes what describes weights into their folder; model_folder.py reads it.
+"""Writes a description of weights to their folder, for model_folder.py.
 
-Nothing that is written tells where files were, on which machine, or what they
-hold. Imports no TensorFlow.
+The description does not reveal paths, machines or the contents of files.
+Imports no TensorFlow.
 """
 
 import os
@@ -37,8 +37,8 @@ def describe(
     Args:
         config: the flags.
         model: the model that is trained.
-        settings: what must not change in a resume.
-        changes: what was changed all the same.
+        settings: settings that must not change in a resume.
+        changes: changes made with --allow_changed_settings.
     """
     head = flag_values(config, Role.HEAD, Role.DECODING)
     resolved = {name: settings[name] for name in head if name in settings}
@@ -217,7 +217,7 @@ def _is_same(path: Path, text: bytes) -> bool:
 
 
 def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value}; of paths, what is in the files counts instead."""
+    """Returns {flag: value} without paths, whose contents count instead."""
     return {
         field.name: _without_folders(getattr(config, field.name))
         for field in flags.fields(config, *roles)
@@ -226,6 +226,6 @@ def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns a value; of a path, such as that of class weights, its name."""
+    """Returns a value, or the file name if it is the path of a file."""
     is_path = isinstance(value, str) and os.path.exists(value)
     return os.path.basename(value) if is_path else value

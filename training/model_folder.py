@@ -1,4 +1,4 @@
-"""What a folder of weights tells about them.
+"""Reads the files that describe the weights in a folder.
 
 A run, its best/ and averages/, the folders of --export_weights and of
 tools.convert_checkpoint, and every export have these files:
@@ -46,14 +46,14 @@ class ModelFolder:
         path: the folder.
         config_file: path of the configuration; None if there is none.
         vocab_file: path of vocab.txt or tokenizer.json; None without either.
-        do_lower_case: whether text is lower-cased; None if no file tells.
+        do_lower_case: whether text is lower-cased; None if unknown.
         description: path of model.json; None if there is none.
-        task: {"name": class of the model, "problem_type": transformers' name
-            of a classifier's outputs, name of a flag: its value} of the head;
-            of Hugging Face's, "architectures" instead of "name".
-        settings: what must not change in a resume of the run that wrote it; {}
-            in a release.
-        changes: what --allow_changed_settings changed, one dict a time.
+        task: dict of the head: {"name": class of the model, "problem_type":
+            transformers' name of a classifier's outputs, name of a flag: its
+            value}. In Hugging Face folders "architectures" instead of "name".
+        settings: settings that must not change when the run that wrote the
+            folder is resumed; {} in a release.
+        changes: changes by --allow_changed_settings, one dict per resume.
     """
 
     path: str
@@ -80,9 +80,9 @@ class ModelFolder:
         return modeling.ARCHITECTURES.get(names[0])
 
     def check_class(self, name: str | None) -> None:
-        """Refuses to use another task's head as it is.
+        """Checks that the head is not used for another task.
 
-        A model that has none, and would answer at random, is not refused.
+        Models without a head pass, although their answers would be random.
 
         Args:
             name: class of the model to load it into; None = unknown.
@@ -100,7 +100,7 @@ class ModelFolder:
 
 
 def read(path: str | os.PathLike[str]) -> ModelFolder:
-    """Returns what is known about the weights at a path.
+    """Returns a description of the weights at a path.
 
     Args:
         path: a folder with weights, or a checkpoint in it.
@@ -187,7 +187,7 @@ def _read_file(file: str) -> dict[str, Any]:
 
 
 def _typed(task: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
-    """Adds transformers' name of what a classifier's outputs are."""
+    """Adds "problem_type", transformers' name of a classifier's outputs."""
     found = PROBLEM_TYPES.get(mode or "")
     return {**({"problem_type": found} if found else {}), **task}
 
@@ -198,7 +198,8 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
     if not found and len(values.get("id2label") or ()) == 1:
-        # One output is a number to transformers; so cross-encoders are saved.
+        # transformers treats one output as a number; cross-encoders are saved
+        # in this way.
         found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
@@ -214,22 +215,23 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
 
 
 def complete(config: "ModelConfig") -> None:
-    """Sets the flags that were not given to what the model's folder tells.
+    """Sets missing flags to the values in the model's folder.
 
     Args:
-        config: the flags. Of the folder of `weights`, the network, the
-            vocabulary and the casing count always, the head where it is not
-            trained.
+        config: the flags. The network, the vocabulary and the casing are always
+            read from the folder of `weights`; the settings of the head only if
+            it is not trained.
 
     Raises:
-        ValueError: the folder does not tell a flag that must be set.
+        ValueError: a flag must be set, and the folder does not determine it.
     """
     told: dict[str, Any] = {}
     if config.weights:
         try:
             folder = read(config.weights)
         except ValueError:
-            # It loads TensorFlow; a power cut may have emptied a file.
+            # A power cut may have emptied a file. Imported late, because it
+            # loads TensorFlow.
             from training import run_state
 
             run_state.mend(folder_of(config.weights), is_own=False)

@@ -1,4 +1,4 @@
-"""Pretraining on TFRecords, with masks or without; see `run`."""
+"""Pretraining on TFRecords, with or without stored masks; see `run`."""
 
 import dataclasses
 import functools
@@ -31,14 +31,15 @@ def run(
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
 ) -> Trainer | None:
-    """Trains and evaluates as the flags say.
+    """Trains and evaluates the model, depending on the flags.
 
     Returns:
-        the Trainer; None on a worker that is not the chief, which writes
-        nothing.
+        the Trainer; None on a worker that is not the chief, because only the
+        chief writes files.
 
     Raises:
-        ValueError: a record or the run in the folder does not fit.
+        ValueError: a record, or the earlier run in --output_dir, does not match
+            the flags.
         OSError: a file is missing.
     """
     # ----- Check the model to use, then find and check the records. -----
@@ -57,10 +58,10 @@ def run(
         settings["input_file"] = inputs.identify(records.files, "input_file")
     if tokenizer:
         settings["tokenizer"] = dict(tokenizer.identity)
-        # The records do not tell how their text was split into words.
+        # The records do not say which segmenter split their text into words.
         del settings["tokenizer"]["segmenter"]
         if not casing.is_stated(config, tokenizer.tokens):
-            # The records may be of either kind.
+            # The records may be cased or uncased.
             del settings["tokenizer"]["do_lower_case"]
     callbacks = []
     if config.eval_input_file:
@@ -106,7 +107,7 @@ def run(
         # ----- Evaluate. -----
         if config.do_eval:
             step = trainer.global_step
-            # Other records would break the curve.
+            # Results on other records cannot continue the history's curve.
             is_of_curve = inputs.are_evaluated(evaluated.files)
             results = evaluation.evaluate(trainer, step)
             results["global_step"] = step
@@ -116,7 +117,7 @@ def run(
     if config.target_accuracy is not None:
         _report_target(trainer, config.target_accuracy)
     if config.export_dir or config.export_weights:
-        # What others take from the folder; see modeling.find_checkpoint.
+        # Export the weights that modeling.find_checkpoint would choose here.
         if may_use(config.best_dir, trainer.summary.settings):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
@@ -129,11 +130,11 @@ def find_records(
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
 ) -> tfrecords.Records:
-    """Returns the records of --input_file or --eval_input_file, checked.
+    """Finds and checks the records of --input_file or --eval_input_file.
 
     Raises:
-        ValueError: the records do not match the config, or have no masks and
-            there is no tokenizer.
+        ValueError: the records do not match the config, or they are without
+            masks and there is no tokenizer.
         OSError: a file is missing.
     """
     files = expand_patterns(getattr(config, name), name)
@@ -149,8 +150,8 @@ def find_records(
         spec = feature_specs.unmasked_features(config.max_seq_length)
         if not tokenizer:
             raise ValueError(
-                f"{files[0]} is without masks; give --vocab_file, the "
-                "vocabulary that it was made with"
+                f"{files[0]} is without masks; set --vocab_file to the "
+                "vocabulary that it was created with"
             )
         config.check_shares()
         dynamic_masking = DynamicMasking(
@@ -166,18 +167,18 @@ def find_records(
 def _masking_settings(
     config: PretrainingConfig, records: tfrecords.Records
 ) -> dict[str, Any]:
-    """Returns the masking options, if the records are without masks.
+    """Returns the masking options, {} if the records contain masks.
 
     Raises:
-        ValueError: such flags are given, but the records have masks.
+        ValueError: a masking flag is set, but the records contain masks.
     """
     if records.dynamic_masking is not None:
         return config.masking
     for name in config.masking:
         if name in config.given_flags:
             raise ValueError(
-                f"--{name} is for records without masks; those of "
-                f"{records.files[0]} have theirs, from "
+                f"--{name} is for records without masks; "
+                f"{records.files[0]} contains masks from "
                 "create_pretraining_data.py"
             )
     return {}
@@ -187,7 +188,7 @@ def _masking_settings(
 class _Evaluation:
     """Evaluates a run on at most --max_eval_steps batches of records.
 
-    With the tokenizer of the records, TensorBoard shows a few of them.
+    If the tokenizer is known, TensorBoard also shows a few filled masks.
     """
 
     config: PretrainingConfig
@@ -195,9 +196,9 @@ class _Evaluation:
     tokenizer: FullTokenizer | None
 
     def describe(self) -> list[Any]:
-        """Returns what identifies the records and how many are evaluated."""
+        """Returns the records' fingerprint and the number to evaluate."""
         config = self.config
-        # The records to train on may be many.
+        # Checksums of all training records would take too long.
         is_whole = config.eval_input_file is not None
         return [
             fingerprints.fingerprint(self.records.files, whole=is_whole),
@@ -214,7 +215,7 @@ class _Evaluation:
         )
 
     def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
-        """Returns the original's metrics, and the mean "loss" of a batch."""
+        """Returns the original's metrics, and the mean "loss" per batch."""
         dataset, count = self.create_dataset(), self.config.max_eval_steps
         metrics_of = functools.partial(
             pretraining_metrics, has_next_sentence=self.config.next_sentence
@@ -239,7 +240,7 @@ class _Evaluation:
         }
 
     def evaluate_while_training(self, trainer: Trainer) -> dict[str, float]:
-        """Returns the metrics, and logs if they first reach the target."""
+        """Evaluates, and logs when the target accuracy is first reached."""
         results = self.evaluate(trainer, trainer.step)
         target, found = self.config.target_accuracy, results[_ACCURACY]
         if (
@@ -259,7 +260,7 @@ class _Evaluation:
 
 
 def _report_target(trainer: Trainer, target: float) -> None:
-    """Adds to the summary when the target accuracy was first reached."""
+    """Writes to the summary when the target accuracy was first reached."""
     line = trainer.history.first_reached(_ACCURACY, target)
     if line is None:
         logging.info("--target_accuracy=%g was not reached", target)
@@ -277,8 +278,11 @@ def pretraining_metrics(
 ) -> dict[str, tuple[Any, Any]]:
     """Returns {name: (sum, weight)} of the original's eval metrics and "loss".
 
-    `outputs` are those of a BertPretrainer. Without `has_next_sentence`, next
-    sentence prediction is not trained, and so has no metrics.
+    Args:
+        outputs: the outputs of a BertPretrainer.
+        features: dict of the batch's tensors.
+        has_next_sentence: whether to include the metrics of next sentence
+            prediction.
     """
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums, weights = loss.sums(outputs, features), loss.weights(features)

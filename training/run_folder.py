@@ -11,7 +11,7 @@ from absl import logging
 from files import run_files
 
 RATES = ("precision", "recall", "f1")
-# A score of one label, perhaps with the suffix of its split.
+# Name of a score of one label, with or without the suffix of a split.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
 
 PREFIX = run_files.PREFIX
@@ -21,9 +21,9 @@ BEST, AVERAGES = run_files.BEST, run_files.AVERAGES
 def remove_checkpoints(
     output_dir: str | os.PathLike[str], steps: Iterable[int]
 ) -> None:
-    """Removes the checkpoints of some steps; similar names stay."""
+    """Removes the checkpoints of some steps, but no files of similar names."""
     for step in steps:
-        # Without its index, the rest is not a checkpoint.
+        # Delete the index first: without it, the rest is not a checkpoint.
         for end in (".index", ".data-00000-of-00001"):
             path = Path(output_dir) / f"{PREFIX}-{step}{end}"
             path.unlink(missing_ok=True)
@@ -42,7 +42,7 @@ def folder_of(checkpoint: str) -> str:
 
 
 def are_same(folder: str, other: str) -> bool:
-    """Returns whether two paths are of one folder, which exists."""
+    """Returns whether two paths name the same existing folder."""
     are_there = os.path.isdir(folder) and os.path.isdir(other)
     return are_there and os.path.samefile(folder, other)
 
@@ -50,11 +50,13 @@ def are_same(folder: str, other: str) -> bool:
 def find_results(
     folder: str | os.PathLike[str], others: Sequence[str] = ()
 ) -> dict[str, tuple[int, int]]:
-    """Returns {name: what a rewrite changes} of a folder's results.
+    """Returns {name: (inode, time)} of the result files in a folder.
+
+    Rewriting a file changes these numbers.
 
     Args:
         folder: folder of a run.
-        others: names of more files that count.
+        others: names of additional files to include.
     """
     path = Path(folder)
     return {
@@ -67,7 +69,7 @@ def find_results(
 def warn_of_earlier(
     folder: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> None:
-    """Warns of results, see `find_results`, that a run has not rewritten.
+    """Warns of earlier results (`find_results`) that a run did not rewrite.
 
     A run without --version_2_with_negative writes no null_odds.json; an earlier
     run's could be mistaken for a part of the new answers. We keep such a file,

@@ -22,7 +22,7 @@ from training import model_folder
 from training.callbacks import history
 from training.run_folder import PREFIX, checkpoint_steps
 
-# The last of the whole ones is that of the best step.
+# Files to store completely. The last is in the folder of the best step.
 _WHOLE = (
     model_folder.FORMER_FILE,
     model_folder.FILE,
@@ -35,12 +35,15 @@ _CHECKPOINT_LINE = b'{"kind": "checkpoint", '
 
 
 def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """Returns the entry of a checkpoint as {its name: JSON}, or {}.
+    """Packs a run's small files into an entry of a checkpoint.
 
     Args:
-        folder: folder of the checkpoint. Of its history the entry has only the
-            line of the newest checkpoint, with the hours trained.
-        more: {name: text} of files that are about to be written there.
+        folder: folder of the checkpoint. The entry contains only one line of
+            the history: the newest checkpoint's, with the hours trained.
+        more: {name: text} of files that are about to be written to the folder.
+
+    Returns:
+        {name of the entry: JSON}; {} if there are no files.
     """
     found = {
         name: path.read_bytes().decode(errors="replace")
@@ -58,15 +61,15 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
-    """Writes the files of a run again that a power cut emptied or cut off.
+    """Restores files of a run that a power cut emptied or cut off.
 
-    Only what is the beginning of the text in the newest checkpoint is
-    replaced, so that your own changes to a file stay.
+    A file is only replaced if it is the beginning of the text in the newest
+    checkpoint, so that your own changes to a file stay.
 
     Args:
         output_dir: folder of the run.
-        is_own: whether this process holds its lock. Another process may be
-            adding to the history of any other run, so that one stays.
+        is_own: whether this process holds the folder's lock. If not, the
+            history stays, because another process may be adding to it.
 
     Raises:
         OSError: a file cannot be read or written.

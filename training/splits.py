@@ -80,7 +80,8 @@ class Splits:
         spec = dict(self._task.feature_spec(name))
         spec = feature_specs.bounded(spec, *self._sizes)
         self.records[name] = tfrecords.Records([path], spec)
-        # Left by a killed run; only the task knows the names of its splits.
+        # Remove partial files of a killed run. They are registered here because
+        # only the task knows the names of its splits.
         run_files.register(os.path.basename(path))
         run_files.remove_partial_files(self._folder)
         logging.info(

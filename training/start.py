@@ -50,7 +50,7 @@ def create_trainer(
     labels: Sequence[str] | None = None,
     output_names: Sequence[Sequence[str]] = (),
 ) -> Trainer:
-    """Returns the Trainer of a run, at the step where it goes on.
+    """Returns the Trainer of a run, at the step where training continues.
 
     The weights come from the newest checkpoint of `output_dir`, else from
     --init_checkpoint, else they are random.
@@ -58,16 +58,16 @@ def create_trainer(
     Args:
         config: the flags.
         create_model: (**arguments of every model) -> the task's model.
-        loss: the task's loss; None where the model only predicts.
+        loss: the task's loss; None if the model only predicts.
         shape: (WordPieces, masked positions) of an example with its padding.
         num_steps: (length of training, of its warmup); None without training.
         settings: settings that must not change in a resume, see model_folder.
-        data: what identifies the dev and test set, see `fingerprint_of`.
+        data: descriptions of the dev and test set, see `fingerprint_of`.
         teacher: the teacher to distill, or None.
         records: the records to train on, which errors name.
         more_callbacks: callbacks of the task, such as BestStep.
-        tokenizer: tokenizer of the texts, or None; it goes with the weights.
-        labels: names of the model's outputs, or None; they too.
+        tokenizer: tokenizer to save with the weights, or None.
+        labels: names of the model's outputs to save with the weights, or None.
         output_names: `labels` of `modeling.load_checkpoint`.
 
     Raises:
@@ -165,7 +165,7 @@ def _training_callbacks(
     records: tfrecords.Records | None,
     teacher: distillation.Teacher | None,
 ) -> list[Callback]:
-    """Returns the callbacks of a training, but for those that end it."""
+    """Returns the callbacks of a training that do not end it."""
     # The workers agree on one number for each callback, so that all of them
     # need as many.
     summaries = Summaries() if config.is_chief else Callback()
@@ -219,7 +219,7 @@ def _freeze_layers(model: keras.Model, num_layers: int) -> None:
 def _check_batch_sizes(
     config: TrainingConfig, strategy: tf.distribute.Strategy
 ) -> None:
-    """Refuses batches that the devices cannot share evenly."""
+    """Checks that the devices can split each batch evenly."""
     sizes, replicas = config.batch_sizes, strategy.num_replicas_in_sync
     for size, flag in (
         (sizes.final, "--train_batch_size"),

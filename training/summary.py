@@ -21,7 +21,7 @@ from training import costs, fingerprints, model_checks
 from training.config import TrainingConfig
 
 _FILE = "summary.json"
-# Settings that a run may add, or do without, or change if it is told to.
+# Settings that a run may add, omit, or change with a flag.
 _NOT_OF_RUN = model_checks.MAY_BE_MISSING - {"train_records_checksum"}
 
 
@@ -31,11 +31,11 @@ class Summary:
     Attributes:
         settings: settings at the start: configuration, data, batch size.
         fingerprint: {"run", "dev_set" or "test_set": its checksum}, see
-            `fingerprint_of`. Figures of equal ones may be compared.
+            `fingerprint_of`. Results with equal checksums may be compared.
         trained_with: {"flags", "versions", "step"} of the command that trained
-            the weights; later ones keep it. None if it is not known.
+            the weights; later commands keep it. None if unknown.
         predictions: {"test_set": its checksum, "files": fingerprint} of the
-            latest that these weights made; None if there are none.
+            latest predictions with these weights; None if there are none.
         results: {name of a file of results: the results}.
         seconds: {name of a part of the run: its duration}.
     """
@@ -56,7 +56,7 @@ class Summary:
         self._started = time.monotonic()
 
     def add_training(self, step: int, has_trained: bool) -> None:
-        """Keeps what the weights were trained with.
+        """Records the command that trained the weights.
 
         Args:
             step: the last step.

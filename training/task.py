@@ -1,8 +1,8 @@
 """Interface of a fine-tuning task; fine_tuning.py does everything else.
 
-A task is one class: how its examples are read and encoded, which model
-learns it, and how outputs become scores and files. docs/adding_a_task.md
-adds one in a single file.
+A task is one class. It reads and encodes the examples, creates the model, and
+turns the model's outputs into scores and files. docs/adding_a_task.md shows how
+to add a task in a single file.
 """
 
 import abc
@@ -32,36 +32,37 @@ class Task(abc.ABC):
         options: the flags that all tasks share.
 
     Attributes:
-        options: as given.
-        splits: {"train", "eval" or "predict": names of the splits that serve
+        options: the same as the argument.
+        splits: {"train", "eval" or "predict": names of the splits to use for
             this purpose}. A second split to evaluate on may be named
             "eval_SUFFIX": the names of its scores get the suffix.
-        examples: {split: its examples}, of the splits that are evaluated or
-            predicted; the flow sets them before `encode`.
-        tokenizer: tokenizer of the texts, which `prepare` loads; its
-            vocabulary goes with --export_weights.
+        examples: {split: its examples} for the splits to evaluate or predict.
+            The flow sets it before it calls `encode`.
+        tokenizer: tokenizer of the texts, which `prepare` loads.
+            --export_weights writes its vocabulary.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
-        train_loss: loss to minimize instead, such as one with weighted classes;
-            None for `loss`.
-        metrics: names of values of `evaluate` that can choose the best step and
-            run, all higher-is-better; the first is the default.
+        train_loss: loss to minimize in training, if it differs from `loss`
+            (for example with weighted classes); None to use `loss`.
+        metrics: names of scores of `evaluate` that can choose the best step and
+            run, all higher-is-better. The first is the default.
         hundredth: size of a hundredth on the scale of the first metric.
         labels: labels in the order of the model's outputs, saved beside its
             checkpoints; None if the task has none.
-        label_words: what others call the labels, in the same order, if they
-            do: a saved model may name its outputs so.
-        problem_type: transformers' name of what a classifier's outputs are;
-            None where the labels alone say it.
+        label_words: other names of the labels, in the same order; a model that
+            someone else saved may use them. Empty if there are none.
+        problem_type: `problem_type` in a transformers configuration, for a
+            classifier; None if the labels determine it.
         sequences_per_example: number of sequences per example.
-        counts_examples: whether an epoch has as many steps as the examples
-            need; False counts their records.
-        has_eval_loss: whether the records of "eval" have the loss's features.
-        samples: the examples of the latest evaluation with the right and the
-            predicted answers, {column: text}, of which TensorBoard shows a
-            few; `evaluate` may set them.
-        eval_files: files from which `evaluate` takes the right answers, if the
-            records have none.
-        settings: further {name: value} that must not change in a resume.
+        counts_examples: whether the length of an epoch is the number of
+            examples; False uses the number of records.
+        has_eval_loss: whether the records of "eval" contain the features that
+            the loss reads.
+        samples: the examples of the latest evaluation, with the right and the
+            predicted answers, as {column: text}. `evaluate` may set them, and
+            TensorBoard shows a few.
+        eval_files: files from which `evaluate` reads the right answers, if the
+            records do not contain them.
+        settings: additional {name: value} that must not change in a resume.
     """
 
     options: FineTuningConfig
@@ -91,7 +92,7 @@ class Task(abc.ABC):
 
     @property
     def output_names(self) -> list[Sequence[str]]:
-        """The labels, and the other words for them; see `load_checkpoint`."""
+        """The labels and their other names, for `load_checkpoint`."""
         return [*filter(None, [self.labels, self.label_words])]
 
     def prepare(
@@ -101,7 +102,7 @@ class Task(abc.ABC):
     ) -> None:
         """Checks the task's own flags and creates what all splits share.
 
-        Called before any long work.
+        The flow calls this method before any long work.
 
         Args:
             config: configuration of the model.
@@ -144,8 +145,9 @@ class Task(abc.ABC):
     def combine(self, outputs: Sequence[Any]) -> Any:
         """Returns the outputs of an ensemble for one batch.
 
-        `evaluate` and `write_predictions` get them instead of one model's. By
-        default outputs are logits of classes, whose probabilities are averaged.
+        `evaluate` and `write_predictions` get these outputs instead of the
+        outputs of one model. By default outputs are logits of classes, and the
+        probabilities are averaged.
 
         Args:
             outputs: each model's outputs, by default float [..., L] over L
@@ -165,8 +167,8 @@ class Task(abc.ABC):
     def pool(self, split: str, batches: Batches) -> Batches:
         """Returns the batches that `evaluate` and the other methods read.
 
-        By default those of the records, in order. A task whose examples have
-        several records each may return batches of examples.
+        By default these are the batches of the records, in order. A task that
+        writes several records per example may return batches of examples.
         """
         return batches
 
@@ -175,23 +177,23 @@ class Task(abc.ABC):
         """Returns the scores of the model's outputs, {name: value}."""
 
     def tune(self, split: str, batches: Batches) -> dict[str, float]:
-        """Fits how outputs are decoded to a dev set; by default nothing.
+        """Fits the decoding of outputs to a dev set; by default nothing.
 
-        Called once for the final weights, before their results are written.
+        The flow calls this method once for the final weights, before it writes
+        the results. The batches are only computed if the method reads them.
 
         Returns:
-            scores with the fitted decoder, which replace those of `evaluate`;
-            {} if nothing is fitted. The batches are only computed if it reads
-            them.
+            scores with the fitted decoder, which replace the scores of
+            `evaluate`; {} if nothing is fitted.
         """
         return {}
 
     def write_report(
         self, split: str, batches: Batches, output_dir: str
     ) -> None:
-        """Writes a report on an evaluated split; by default there is none.
+        """Writes a report on an evaluated split; by default nothing.
 
-        The batches are only computed if it reads them.
+        The batches are only computed if the method reads them.
         """
         return
 
@@ -202,7 +204,7 @@ class Task(abc.ABC):
         """Writes the predictions of a split.
 
         Returns:
-            their scores; {} if the right answers are unknown.
+            the scores of the predictions; {} if the right answers are unknown.
         """
 
     @abc.abstractmethod
@@ -215,7 +217,7 @@ class Task(abc.ABC):
         split: str,
         create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
     ) -> dict[str, dict[str, float]]:
-        """Returns the scores of exported files, as `evaluate` those of a model.
+        """Returns the scores of exported files, as `evaluate` scores a model.
 
         Args:
             export_dir: folder that `export` wrote.
@@ -223,14 +225,15 @@ class Task(abc.ABC):
             create_batches: (batch size) -> the split's batches of features.
 
         Returns:
-            {format: scores} of the files that can be run here, by default none.
+            {format: scores} for the formats that this machine can run; by
+            default {}.
         """
         return {}
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> Any:
-        """Returns an export's outputs as `create_model`'s model returns them.
+        """Converts an export's outputs to the form of `create_model`'s model.
 
-        By default they are alike.
+        By default the two are the same.
         """
         return outputs
 
@@ -246,7 +249,7 @@ def run_command(
     """
 
     def main(options: FineTuningConfig) -> None:
-        # It loads TensorFlow, which --help and wrong flags do not wait for.
+        # Import TensorFlow late, so that --help and wrong flags return quickly.
         from training import fine_tuning
 
         fine_tuning.run(task(options), options)

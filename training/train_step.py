@@ -1,8 +1,8 @@
-"""One training step, on one device or many, in one part or several.
+"""One training step, on one or more devices and with gradient accumulation.
 
-A loss (modeling/losses.py) gives sums over a batch and the weights to divide
-them by. Weights are summed over all replicas before the division, so the loss
-and its gradient are those of the whole batch, however it is split.
+A loss (modeling/losses.py) returns sums over a batch and the weights to divide
+them by. The weights are summed over all replicas before the division. So the
+loss and its gradient are the same however the batch is split.
 """
 
 import functools
@@ -25,9 +25,9 @@ StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
 # (gradients, sums of squares, losses); see TrainStep._part_gradients.
 Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
 
-# Outcome of a step: updated; skipped because its gradient overflowed only by
-# float16's loss scaling, which happens occasionally; or skipped because its
-# loss or gradient was not finite.
+# Outcome of a step: the weights were updated; the step was skipped because
+# float16's loss scaling made the gradient overflow, which is normal; or it was
+# skipped because the loss or the gradient was not finite.
 MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
@@ -35,21 +35,22 @@ class TrainStep:
     """Takes the next batch and updates the model.
 
     Args:
-        model: the model to train, already built. Its dropout takes a seed,
-            see modeling/bert.py.
-        loss: its loss.
-        trainer: the Trainer. The `before_update` and `after_update` of its
-            callbacks are part of a step.
+        model: the model to train, already built. Calls pass a seed for its
+            dropout, see modeling/bert.py.
+        loss: the loss of the model.
+        trainer: the Trainer. A step calls `before_update` and `after_update`
+            of its callbacks.
 
     Attributes:
-        one: tf.function (iterator, votes) -> (logs, outcomes, votes): dict of
-            scalars, the total loss and its parts, the learning rate and the
-            norm of the gradient; int [1], the step's outcome (MADE and so on);
-            and the workers' mean votes, which are the same on all. Votes are
-            float [number of callbacks], see Callback.on_step_begin.
-        many: tf.function (iterator, votes, number) -> the same for many steps
-            made without returning to Python: the outcomes of all, int [number],
-            the rest of the last.
+        one: tf.function (iterator, votes) -> (logs, outcomes, votes). The logs
+            are a dict of scalars: the total loss and its parts, the learning
+            rate and the norm of the gradient. The outcomes, int [1], contain
+            MADE, OVERFLOWED or NOT_FINITE. The votes, float [number of
+            callbacks], are averaged over the workers, see
+            Callback.on_step_begin.
+        many: tf.function (iterator, votes, number) -> the same for several
+            steps, without returning to Python between them. The outcomes, int
+            [number], are of all steps, the logs and votes of the last step.
     """
 
     def __init__(self, model: Any, loss: Loss, trainer: "Trainer") -> None:
@@ -61,7 +62,7 @@ class TrainStep:
         )
         with self.strategy.scope():
             is_alone = not tf.distribute.has_strategy()
-        # See AdamWeightDecayOptimizer.apply_scaled; Keras's own have none.
+        # AdamWeightDecayOptimizer has apply_scaled. Keras's optimizers do not.
         self._clips_in_update = is_alone and getattr(
             self.optimizer, "takes_scaled", False
         )
@@ -84,7 +85,7 @@ class TrainStep:
             self._reduced_gradients, args=(features, votes)
         )
         norm, losses, outcome, votes = tf.nest.map_structure(
-            # Every replica holds the same reduced value.
+            # Every replica computed the same reduced value, so read the first.
             lambda value: self.strategy.experimental_local_results(value)[0],
             reduced,
         )
@@ -134,7 +135,8 @@ class TrainStep:
             return tf.constant(True)
 
         if self._scales_loss:
-            # Keras's loss scaling does its own check, and halves its scale.
+            # Keras's loss scaling checks the gradients itself, and halves the
+            # scale if they are not finite.
             apply()
         else:
             # Outside of strategy.run, because an update inside a condition may
@@ -153,7 +155,7 @@ class TrainStep:
         votes: tf.Tensor,
         num_steps: tf.Tensor,
     ) -> StepResult:
-        # For TPUs, where each return to the host is expensive.
+        # This loop is for TPUs, where each return to the host is expensive.
         def make_one(
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
@@ -173,13 +175,13 @@ class TrainStep:
     def _reduced_gradients(
         self, features: Features, votes: tf.Tensor
     ) -> tuple[Any, ...]:
-        """Returns the gradients and the step's report.
+        """Computes the gradients, reduced over all replicas.
 
         Returns:
-            gradients, the factor that clips them, their norm, losses, outcome
-            and the sum of the votes.
+            the gradients, the factor that clips them, their norm, the losses,
+            the outcome of the step and the sum of the votes.
         """
-        # A copy on this replica's device, as the reduction requires.
+        # The reduction needs a copy of the votes on this replica's device.
         weights, votes = _all_reduce(
             (self.loss.weights(features), tf.identity(votes))
         )
@@ -192,7 +194,7 @@ class TrainStep:
         )
         dense = [g for index, g in grads.items() if index not in squares]
         squares = [*squares.values(), *map(sum_of_squares, dense)]
-        # Not add_n, whose order of summation in larger graphs differs between
+        # Avoid add_n: in larger graphs its order of summation differs between
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
@@ -200,22 +202,22 @@ class TrainStep:
         is_finite = tf.math.is_finite(losses["loss"])
         skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
         outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
-        # As in tf.clip_by_global_norm; not finite if the norm is not.
+        # Like tf.clip_by_global_norm, return NaN if the norm is not finite.
         limit = self.config.clip_norm * scale
         clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
         clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)
         return grads, clip_factor, norm / scale, losses, outcome, votes
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-        # One draw per step serves all replicas and parts; each has its own
-        # dropout, since their seeds differ by more than a model's number of
-        # dropouts.
+        # All replicas and parts share one draw per step. Their dropout still
+        # differs, because the offset between two seeds exceeds the number of
+        # dropout calls in a model.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Adds up `_part_gradients` over the parts of a batch."""
+        """Sums `_part_gradients` over the parts of a batch."""
         num_parts = self.config.gradient_accumulation_steps
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
@@ -241,9 +243,9 @@ class TrainStep:
         ) -> tuple[tf.Tensor, Gradients]:
             return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
 
-        # Starts from zeros, not from the first part: computed outside the loop,
-        # that part would keep what should be recomputed and more than double
-        # the memory.
+        # Start from zeros, not from the first part. Computed outside the loop,
+        # the first part would keep activations that should be recomputed, and
+        # more than double the memory.
         index = tf.constant(0)
         zeros = tf.nest.map_structure(
             lambda t: tf.zeros(t.shape, t.dtype),
@@ -263,9 +265,9 @@ class TrainStep:
         """Returns one part's contribution to gradients and losses.
 
         Returns:
-            {index of a trainable variable: dense gradient} of the variables
-            that the loss reaches; {index: sum of squares} of the gradients
-            that were slices; {name: loss}.
+            {index of a trainable variable: dense gradient} for the variables
+            that the loss depends on; {index: sum of squares} for the gradients
+            that were tf.IndexedSlices; {name: loss}.
         """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
@@ -280,8 +282,8 @@ class TrainStep:
                 self._loss_scale(), losses["loss"].dtype
             )
         grads = tape.gradient(scaled, [v.value for v in variables])
-        # A variable that the loss does not reach (a span labeler's pooler) is
-        # not changed, as in the original; not even decayed.
+        # As in the original, a variable that the loss does not depend on (a
+        # span labeler's pooler) does not change, not even by weight decay.
         reached = {
             index: grad for index, grad in enumerate(grads) if grad is not None
         }
@@ -294,7 +296,7 @@ class TrainStep:
             index: tf.convert_to_tensor(grad) for index, grad in reached.items()
         }
         for index, grad in dense.items():
-            # Slices do not hold the number of rows.
+            # Slices do not record the number of rows.
             grad.set_shape(variables[index].shape)
         return dense, squares, losses
 
@@ -310,10 +312,9 @@ def _all_reduce(values: Any) -> Any:
 
 
 def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
-    """Returns the sum of squares that the original's global norm counts.
+    """Returns a gradient's sum of squares, as the original's global norm does.
 
-    A gradient that is tf.IndexedSlices (word embeddings of the fine-tuning
-    models) counts its slices before summation: a token that occurs twice counts
-    twice.
+    For tf.IndexedSlices (word embeddings in fine-tuning), each slice is squared
+    by itself: a token that occurs twice adds two squares.
     """
     return 2.0 * tf.nn.l2_loss(getattr(gradient, "values", gradient))

@@ -1,8 +1,8 @@
-"""Training of any task, counted in steps.
+"""The training loop of all tasks.
 
-Nothing here names a task: a model maps a dict of features to outputs, and a
-loss (modeling/losses.py) maps those to a number. What else a run does is in
-callbacks/.
+Nothing here depends on a task: a model maps a dict of features to outputs, and
+a loss (modeling/losses.py) maps the outputs to a number. Everything else that a
+run does, such as logging or evaluation, is a callback (callbacks/).
 """
 
 import contextlib
@@ -46,20 +46,21 @@ class Trainer(BatchPredictor):
 
     Args:
         model: a keras.Model over a dict of features, already built.
-        loss: its loss; None where the model only predicts.
-        optimizer: an optimizer with `aggregate_gradients=False`; None where the
+        loss: the loss of the model; None if the model only predicts.
+        optimizer: an optimizer with `aggregate_gradients=False`; None if the
             model is not trained.
         config: TrainingConfig.
-        callbacks: what a run does besides its steps, see callbacks/.
+        callbacks: the run's callbacks, see callbacks/.
         strategy: the tf.distribute strategy of the variables.
         shape: (WordPieces, masked positions) of an example with its padding.
 
     Attributes:
         num_train_steps: the last step of the training.
-        global_step: steps that the weights were trained.
-        has_best: whether the weights are those of the best step.
-        checkpointer: saves the run in `output_dir`; None without one.
-        outcomes: int array, the outcomes (see TrainStep) of the latest steps.
+        global_step: number of steps that trained the current weights.
+        has_best: whether the current weights come from the best step.
+        checkpointer: saves the run in `output_dir`; None if that is not set.
+        outcomes: int array, the outcomes (see TrainStep) of the steps in the
+            latest call.
         summary: the run's summary.Summary.
     """
 
@@ -115,7 +116,7 @@ class Trainer(BatchPredictor):
         """Returns the run's callback of a class.
 
         Raises:
-            StopIteration: the run has none.
+            StopIteration: the run has no callback of this class.
         """
         return next(c for c in self.callbacks if isinstance(c, kind))
 
@@ -125,16 +126,16 @@ class Trainer(BatchPredictor):
         return self.callback(History)
 
     def evaluating(self) -> contextlib.ExitStack:
-        """Returns the context in which the model is evaluated in training."""
+        """Returns the context for evaluating the model during training."""
         stack = contextlib.ExitStack()
         for callback in self.callbacks:
             stack.enter_context(callback.evaluating())
         return stack
 
     def restore_or_load(self, labels: Sequence[Sequence[str]] = ()) -> None:
-        """Restores the newest checkpoint of the run, or loads the initial one.
+        """Restores the run's newest checkpoint, or loads --init_checkpoint.
 
-        Without either, the weights stay random.
+        If there is neither, the weights stay random.
 
         Args:
             labels: see `modeling.load_checkpoint`.
@@ -159,7 +160,7 @@ class Trainer(BatchPredictor):
         """Restores the weights of the best evaluation during training.
 
         Returns:
-            whether there is one; otherwise the weights stay as they are.
+            whether a best step is saved; if not, the weights do not change.
         """
         step = self.weights_in(self.config.best_dir).restore()
         if step is not None:
@@ -169,7 +170,7 @@ class Trainer(BatchPredictor):
         return step is not None
 
     def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:
-        """Returns a Checkpointer of the newest weights alone in a folder."""
+        """Returns a Checkpointer that keeps one set of weights in a folder."""
         return checkpointing.Checkpointer(
             folder,
             modeling.named_variables(self.model),
@@ -183,9 +184,9 @@ class Trainer(BatchPredictor):
         step: int,
         files: Mapping[str, str] | None = None,
     ) -> None:
-        """Saves the weights alone, in place of all others in a folder."""
+        """Saves only the weights, replacing all others in a folder."""
         if self.is_chief:
-            # An earlier run's would pass for the newest.
+            # Weights of an earlier run with a later step would seem the newest.
             later = [s for s in checkpoint_steps(folder) if s >= step]
             remove_checkpoints(folder, later)
         self.weights_in(folder).save(step, files)
@@ -197,21 +198,22 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Trains from the current step until something ends the run.
 
-        That is step `num_train_steps`, a callback whose `on_step` returns True
-        (`BestStep` out of patience, `TimeLimit`, `StopSignals`), or an error.
+        Training ends at step `num_train_steps`, when the `on_step` of a
+        callback returns True (`BestStep` out of patience, `TimeLimit`,
+        `StopSignals`), or at an error.
 
         Args:
             create_dataset: (batch_size, skip_records) -> endless batches of
-                features, from that record on.
+                features, without the first `skip_records` records.
             num_train_steps: the last step.
 
         Raises:
-            ValueError: too many consecutive steps were not finite
-                (`NonFinite`), the run does not fit into memory (`MemoryCheck`),
-                or there is no optimizer.
+            ValueError: too many consecutive steps had a non-finite loss or
+                gradient (`NonFinite`), the run does not fit into memory
+                (`MemoryCheck`), or there is no loss or optimizer.
             MemoryError: TensorFlow has run out of memory.
             ConnectionError: another worker was lost.
-            SystemExit: a signal asked to stop; the run is saved.
+            SystemExit: a signal stopped the run, after it was saved.
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
@@ -253,7 +255,7 @@ class Trainer(BatchPredictor):
             is_done = step == self.num_train_steps
             for callback, value in zip(self.callbacks, agreed, strict=True):
                 if self.strategy.num_replicas_in_sync == 1:
-                    # Alone, there is no need to wait for the next step.
+                    # A single worker needs no agreement, so ask it again now.
                     value = callback.on_step_begin()
                 is_done |= bool(callback.on_step(step, logs, value))
             is_save_due |= step % self.config.save_checkpoints_steps == 0
@@ -263,7 +265,7 @@ class Trainer(BatchPredictor):
                 is_save_due = False
 
     def _steps_until_due(self, step: int) -> int:
-        """Returns the steps of one call, up to the next save or callback."""
+        """Returns the number of steps until a save or callback is due."""
         boundaries = [self.config.save_checkpoints_steps]
         boundaries += [c.every for c in self.callbacks if c.every]
         return min(
@@ -278,7 +280,7 @@ class Trainer(BatchPredictor):
         number: int,
         votes: Sequence[float],
     ) -> tuple[dict[str, float], Sequence[float]]:
-        """Makes some steps; returns the last one's logs and the votes."""
+        """Runs `number` steps; returns the last step's logs and the votes."""
         arguments = [iterator, tf.constant(votes, tf.float32)]
         try:
             logs, outcomes, agreed = (
@@ -288,11 +290,11 @@ class Trainer(BatchPredictor):
             )
             logs = {name: float(value) for name, value in logs.items()}
         except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
-            # A collective operation fails on all other workers, and cannot be
-            # repeated in the same processes.
+            # If one worker is lost, collective operations fail on all others.
+            # The same processes cannot repeat them.
             steps = self.checkpointer.steps() if self.checkpointer else []
             raise ConnectionError(
-                "another worker was lost, so all stop; start every worker "
+                "another worker was lost, so all workers stop; start them all "
                 f"again to resume from step {steps[-1] if steps else 0}"
             ) from error
         self.outcomes = outcomes.numpy()
@@ -314,7 +316,7 @@ class Trainer(BatchPredictor):
         """Switches to another folder and saves these weights there.
 
         Args:
-            config: with the new folder, used for all later output.
+            config: configuration with the new folder for all later output.
         """
         self.config = self.summary.config = config
         self.save_weights(config.output_dir, self.global_step)
@@ -340,16 +342,16 @@ class Trainer(BatchPredictor):
         tokenizer: FullTokenizer | None,
         labels: Sequence[str] | None = None,
     ) -> None:
-        """Writes --export_weights and summary.json, at the end of a script.
+        """Writes --export_weights and summary.json at the end of a script.
 
-        It becomes a folder laid out as the original's releases are, with
-        model.json: bert_model.ckpt, bert_config.json, vocab.txt, and labels.txt
-        where the model has labels. A path that ends in `.ckpt` is that of the
-        checkpoint in such a folder.
+        The folder --export_weights is laid out like the original's releases,
+        with model.json: bert_model.ckpt, bert_config.json, vocab.txt, and
+        labels.txt if the model has labels. If the path ends in `.ckpt`, it
+        names the checkpoint in such a folder.
 
         Args:
-            tokenizer: tokenizer of the model; None where there is no
-                vocabulary, as in pretraining on masked records.
+            tokenizer: tokenizer of the model; None if there is no vocabulary,
+                as in pretraining on masked records.
             labels: labels in the order of the model's outputs, or None.
 
         Raises:

@@ -89,7 +89,7 @@ def _refuse_foreign(
         if any(name.endswith(".index") for name in names):
             return
     files = [os.path.join(folder, name) for name in names]
-    # The names that frameworks give come before those that people give.
+    # Try names that frameworks write before names that people choose.
     _refuse(file for file in files if os.path.basename(file) in _FOREIGN_FILES)
     inner = [
         file
@@ -111,7 +111,7 @@ def _refuse_foreign(
 
 
 def _refuse(files: Iterable[str]) -> None:
-    """Refuses the first file of weights that is not read here."""
+    """Raises an error for the first file of weights in an unknown format."""
     for file in files:
         name = os.path.basename(file)
         ending = next(filter(name.endswith, _FOREIGN_ENDINGS), "")
@@ -130,7 +130,7 @@ def _refuse(files: Iterable[str]) -> None:
 def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     """Returns the file, or the files' prefix, that load_checkpoint reads.
 
-    Checks the sizes of its files, not the values in them.
+    It checks the sizes of the checkpoint's files, not the values in them.
 
     Args:
         path: see load_checkpoint.

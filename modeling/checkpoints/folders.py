@@ -25,7 +25,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 
     Args:
         path: prefix of a checkpoint, or a folder.
-        best: whether a run's best step counts; see --load_best.
+        best: whether to use a run's best step; see --load_best.
 
     Raises:
         FileNotFoundError: there is none.
@@ -49,7 +49,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 
 
 def _find_exported(path: str, best: bool) -> str | None:
-    """Returns a run's best step or averages, if they are in their folders."""
+    """Returns the checkpoint of a run's best step or averages, or None."""
     newest = _newest_step(path)
     steps = {
         name: _newest_step(os.path.join(path, name))
@@ -57,7 +57,7 @@ def _find_exported(path: str, best: bool) -> str | None:
     }
     for folder, is_used in (
         (run_files.BEST, best and (newest < 0 or not find_fault(path, newest))),
-        # A run that trained on has left those of an earlier step.
+        # A run that trained on may leave averages of an earlier step here.
         (run_files.AVERAGES, newest in (-1, steps[run_files.AVERAGES])),
     ):
         step = steps[folder]
@@ -110,7 +110,7 @@ def _find_newest(path: str) -> str:
         state = tf.train.get_checkpoint_state(path)
     if state:
         recorded = state.model_checkpoint_path
-        # Perhaps in a subfolder; perhaps written on Windows.
+        # The file may name a subfolder, and Windows may have written it.
         is_below = recorded.startswith(os.path.join(path, ""))
         name = re.split(r"[/\\]", recorded)[-1]
         for newest in (

@@ -12,7 +12,7 @@ ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def has_head(name: str, weights: Collection[str]) -> bool:
-    """Returns whether weights, in either format, have those of a head.
+    """Returns whether a file's weights, in either format, include a head.
 
     Args:
         name: class of the model.
@@ -32,7 +32,7 @@ def find_order(
 ) -> list[int] | None:
     """Returns the place of each label among the labels of a saved model.
 
-    Names are compared as they are, then without case and punctuation.
+    Compares the exact names first, then without case and punctuation.
 
     Args:
         saved: names of the saved model's outputs, in order.

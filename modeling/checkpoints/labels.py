@@ -64,7 +64,7 @@ def load_labels(
 
 
 def default_labels(num_labels: int) -> list[str]:
-    """Returns the names that transformers gives to unnamed outputs."""
+    """Returns the names that transformers uses for unnamed outputs."""
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 

@@ -37,7 +37,7 @@ def original_name(variable: keras.Variable) -> str:
 def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
     """Returns {original name: variable} of everything in a model.
 
-    That includes the state of its dropout, by its own path.
+    The variables include the state of dropout, named by its path in Keras.
     """
     return {
         original_name(variable): variable

@@ -29,7 +29,7 @@ _ROWS = {
     "output_weights": "the number of labels",
 }
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
-# Maximum new variables that the log names; a whole head has 5.
+# Maximum number of new variables that the log names; a complete head has 5.
 _MAX_NAMED = 5
 
 
@@ -42,7 +42,7 @@ class LoadReport:
         loaded: original names of the variables that it gave a value.
         missing: names of the variables that it lacks; they keep their values,
             so a new head starts at random.
-        unused: names of its entries that the model lacks.
+        unused: names of the file's entries that the model lacks.
     """
 
     path: str
@@ -88,7 +88,7 @@ def restore_variables(
             f"Two variables of {model.name} have one name in the original, so "
             "a checkpoint cannot tell them apart: load it into each BertModel."
         )
-    # {variable: its entry in the file}
+    # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
     _check_complete(path, sources, missing, shapes)
@@ -147,7 +147,7 @@ def _check_complete(
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
-    """Refuses a file that lacks part of the encoder, or everything."""
+    """Raises an error if the file lacks encoder variables."""
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = sources[(lost or missing)[0]]
@@ -180,7 +180,7 @@ def _check_shape(
 def _check_values(
     path: str | os.PathLike[str], name: str, value: Any, dtype: str
 ) -> None:
-    """Refuses values that are not finite in a variable's dtype."""
+    """Raises an error if values are not finite in a variable's dtype."""
     is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
     if keras.ops.all(is_finite):
         return

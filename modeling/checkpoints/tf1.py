@@ -77,7 +77,7 @@ def load_tf1_checkpoint(
             )
         stored_names = _stored_names(reader)
         if prefix != str(path):
-            # A folder means what its run would export.
+            # For a folder, load the checkpoint that its run would export.
             averages = {
                 name: f"{name}{AVERAGE}"
                 for name in shapes
@@ -172,7 +172,7 @@ def _stored_names(reader: Any) -> dict[str, str]:
 
 
 def check_tf1_files(prefix: str) -> None:
-    """Refuses a checkpoint whose files are damaged, by their sizes.
+    """Raises an error if a file's size shows that a checkpoint is damaged.
 
     Raises:
         OSError: the index cannot be read, or the data files are missing or
@@ -248,7 +248,7 @@ def check_release(
     tokenizer: Any = None,
     labels: Sequence[str] | None = None,
 ) -> None:
-    """Refuses to write a release with a model.json where others' files are.
+    """Checks that a release with a model.json replaces no user's files.
 
     Args:
         path: see `save_release`.

@@ -111,7 +111,7 @@ def test_a_wrong_value_is_named(changes, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"hidden_size": 768}', "must give `vocab_size`"),
+        ('{"hidden_size": 768}', "must contain `vocab_size`"),
         ("[30522]", "must hold a JSON object"),
         ("vocab_size: 30522", "is not valid JSON"),
         ('{"vocab_size": 99, "hidden_size": [7]}', "`hidden_size`"),

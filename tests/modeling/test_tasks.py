@@ -258,7 +258,7 @@ def test_names_that_nobody_reads_are_refused(kind):
     ):
         with pytest.raises(ValueError, match=hint):
             model({**features, name: features["input_mask"]})
-    with pytest.raises(ValueError, match="`input_mask` is given twice"):
+    with pytest.raises(ValueError, match="`input_mask` was passed twice"):
         model({**features, "attention_mask": features["input_mask"]})
 
 
@@ -296,7 +296,7 @@ def test_what_holds_no_ids_is_refused():
     ids = np.array([[1, 2]])
     with pytest.raises(ValueError, match="`input_ids` must be integers"):
         bert(ids.astype(bool))
-    with pytest.raises(ValueError, match="Give each tensor as an argument"):
+    with pytest.raises(ValueError, match="Pass each tensor as an argument"):
         bert([ids, ids])
     embeddings = bert.embeddings
     with pytest.raises(ValueError, match="`segment_ids` must be whole"):

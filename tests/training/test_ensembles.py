@@ -217,8 +217,8 @@ def test_mean_of_classes_stays_finite():
 @pytest.mark.parametrize(
     "changed, message",
     [
-        ({"do_train": True}, "leave out --do_train"),
-        ({"init_checkpoint": "x"}, "leave out --init_checkpoint"),
+        ({"do_train": True}, "remove --do_train"),
+        ({"init_checkpoint": "x"}, "remove --init_checkpoint"),
         ({"ensemble": "member_0"}, "two models or more"),
         ({"ensemble": "member_0,member_0"}, "two models or more"),
         ({"ensemble": "member_0,member_0/"}, "two models or more"),

@@ -1,4 +1,4 @@
-"""What a training run does besides its steps: one file for each concern."""
+"""Callbacks, which do everything in a training run besides its steps."""
 
 import contextlib
 from collections.abc import Mapping
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class Callback:
-    """One concern of a run, with its own state.
+    """Base class of the callbacks; each handles one concern of a run.
 
-    The Trainer calls each method of its callbacks, in their order. The methods
+    The Trainer calls the same method of all its callbacks in turn. The methods
     are defined here in the order in which a run calls them.
 
     Attributes:
         trainer: the Trainer that the callback is attached to.
-        every: the callback sees each step that is a multiple of this number,
-            because a call of several steps ends there; 0 = any step.
+        every: `on_step` runs at each step that is a multiple of this number,
+            because a call of several steps ends there; 0 = at any steps.
         may_save: False postpones a checkpoint that is due.
     """
 
@@ -34,7 +34,7 @@ class Callback:
         self.trainer = trainer
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns what a step trains, and its loss, in place of these two.
+        """Returns the model and the loss to train, instead of the arguments.
 
         Runs in the scope of the strategy.
         """
@@ -45,25 +45,30 @@ class Callback:
         return {}
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Begins after `step` steps; `is_new` if there was no checkpoint."""
+        """Runs once weights are restored or loaded, before training.
+
+        Args:
+            step: number of steps that were trained before.
+            is_new: whether there was no checkpoint to restore.
+        """
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether training ended at `step` before, and logs why."""
+        """Returns whether an earlier run ended at `step`, and logs why."""
         return False
 
     def running(self) -> Any:
-        """Returns the context manager in which the steps are made."""
+        """Returns a context manager for the time in which steps run."""
         return contextlib.nullcontext()
 
     def on_step_begin(self) -> float:
-        """Returns a number on which all workers agree: its mean over them."""
+        """Returns this worker's vote; all workers then get the mean vote."""
         return 0.0
 
     def before_update(self, agreed: "tf.Tensor") -> None:
         """Runs in the graph of each step, before the update.
 
         Args:
-            agreed: float [], the agreed number of `on_step_begin`.
+            agreed: float [], the mean of the workers' votes (`on_step_begin`).
         """
 
     def after_update(self, step: "tf.Tensor", is_made: "tf.Tensor") -> None:
@@ -77,22 +82,22 @@ class Callback:
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool | None:
-        """Runs after a step; True ends the training.
+        """Runs after a step; return True to end the training.
 
         Args:
-            step: number of steps made.
+            step: number of steps trained so far.
             logs: the loss, its parts, the learning rate and the norm of the
                 gradient.
-            agreed: the agreed number; on a single worker it is asked for
-                again after the step.
+            agreed: the mean of the workers' votes. For a single worker, its
+                vote after the step.
         """
 
     def evaluating(self) -> Any:
-        """Returns the context manager in which the model is evaluated."""
+        """Returns a context manager for evaluating the model."""
         return contextlib.nullcontext()
 
     def on_save(self, step: int) -> None:
         """Runs before a checkpoint is written."""
 
     def on_trained(self) -> None:
-        """Runs when training has come to its end, now or earlier."""
+        """Runs after `fit`, even if training had ended in an earlier run."""

@@ -23,8 +23,8 @@ class BestStep(Callback):
     """Evaluates while training, keeps the best weights, stops early.
 
     The best weights and their metrics are in a folder of their own, where a
-    resumed run finds them. Metrics of another dev set do not compete, and
-    neither do those of another run that the folder held before.
+    resumed run finds them. Metrics on another dev set, or of another run that
+    used the folder before, do not compete.
 
     Args:
         evaluate: (Trainer) -> {name: value}.
@@ -35,7 +35,7 @@ class BestStep(Callback):
             never.
 
     Attributes:
-        is_of_run: whether weights in the folder are this run's.
+        is_of_run: whether this run wrote the weights in the folder.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class BestStep(Callback):
         return self._folder / _FILE
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Leaves out what another run, or another dev set, left."""
+        """Ignores files of another run and results on another dev set."""
         if self.is_of_run:
             return
         run = self.trainer.history
@@ -83,7 +83,7 @@ class BestStep(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Evaluates if it is due; returns whether to stop training."""
+        """Evaluates if an evaluation is due; returns True to stop training."""
         # The last steps may be fewer than an epoch's.
         if step % self.every and step != self.trainer.num_train_steps:
             return False
@@ -148,13 +148,13 @@ def sign_of(metric: str) -> int:
 
 
 def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
-    """Returns whether best weights are of their run; warns if they are not.
+    """Returns whether the run wrote the best weights; warns if it did not.
 
     If you delete a run's checkpoints to train again, its best step is left.
 
     Args:
         folder: folder of the best weights, in the run's folder.
-        settings: settings of the run, {} if they are not known.
+        settings: settings of the run, {} if unknown.
 
     Raises:
         ValueError: a file of the run is damaged.

@@ -46,7 +46,7 @@ def check_teacher(
     config: PretrainingConfig | FineTuningConfig,
     bert_config: modeling.BertConfig,
 ) -> None:
-    """Refuses flags that contradict the teacher."""
+    """Raises an error if a flag contradicts the teacher."""
     _check_init_layers(config, bert_config)
     if not config.teacher:
         return
@@ -54,7 +54,7 @@ def check_teacher(
     for name, needed in (
         ("vocab_size", True),
         ("num_attention_heads", config.distill_layers),
-        # Their outputs are as wide as they are.
+        # The outputs of both models are as wide as the models.
         ("hidden_size", config.head == "BertEmbedder"),
     ):
         theirs, ours = getattr(teacher, name), getattr(bert_config, name)
@@ -68,14 +68,14 @@ def check_teacher(
         raise ValueError(
             f"--max_seq_length={config.max_seq_length} is more than the "
             f"{teacher.max_position_embeddings} positions of --teacher="
-            f"{config.teacher}; give a smaller one"
+            f"{config.teacher}; set a smaller length"
         )
     modeling.find_checkpoint(config.teacher)
     if are_same(folder_of(config.teacher), config.output_dir):
         raise ValueError(
             f"--output_dir={config.output_dir} is the folder of --teacher="
-            f"{config.teacher}, whose checkpoints would be the student's; "
-            "give another one"
+            f"{config.teacher}, whose checkpoints would pass for the "
+            "student's; set another --output_dir"
         )
 
 
@@ -159,7 +159,7 @@ class Teacher(Callback):
             "distill_alpha": config.distill_alpha,
             "distill_layers": config.distill_layers,
         }
-        # {name of an output: its shape} of outputs that are in the records.
+        # {name of an output: its shape} for the outputs in the records.
         self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
@@ -178,7 +178,7 @@ class Teacher(Callback):
             )
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the student with its teacher, and what it minimizes."""
+        """Returns the student with its teacher, and the loss to minimize."""
         self._distiller = Distiller(
             model,
             self._loss,
@@ -271,7 +271,7 @@ def _by_name(outputs: Any) -> dict[str, Any]:
 
 
 def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
-    """Returns whether a file is complete and made from the given sources."""
+    """Returns whether a file is complete and was written from `sources`."""
     if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
         return False
     try:

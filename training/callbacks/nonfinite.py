@@ -1,4 +1,4 @@
-"""Skipped steps: those whose loss or gradient is not finite."""
+"""Reports steps that were skipped for a non-finite loss or gradient."""
 
 from collections.abc import Mapping
 

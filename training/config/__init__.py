@@ -1,7 +1,8 @@
 """Configuration of training: each field is a flag, with default and help.
 
-`files/flags.py` defines the flags of a class and returns the parsed object. A
-variation is a `dataclasses.replace`. Nothing here imports TensorFlow.
+`files/flags.py` defines the flags of a class and returns the parsed object. To
+vary a configuration, use `dataclasses.replace`. No module here imports
+TensorFlow.
 """
 
 from training.config.fine_tuning import DataFolderConfig, FineTuningConfig

@@ -10,11 +10,11 @@ from training.config.training import TrainingConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FineTuningConfig(TrainingConfig, TextConfig):
-    """Fine-tuning: length, actions and stopping."""
+    """Flags of all fine-tuning: input length, actions and when to stop."""
 
     max_seq_length: int = flags.head(
         128,
-        "Longest input in WordPieces; longer ones are cut, shorter padded.",
+        "Input length in WordPieces. Longer inputs are cut, shorter padded.",
         at_least=3,
     )
     trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
@@ -77,9 +77,9 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     max_export_loss: float = flags.neutral(
         0.5,
-        "How much worse than the model its export may score on the dev set, "
-        "in hundredths of the task's first metric. A worse export replaces "
-        "nothing and is kept as NAME.rejected.",
+        "Most hundredths of the task's first metric that an export may score "
+        "below the model on the dev set. A worse export replaces no file and "
+        "is kept as NAME.rejected.",
         at_least=0.0,
     )
 
@@ -87,7 +87,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def weights(self) -> str | None:
-        """See TrainingConfig; of an ensemble the first model."""
+        """See TrainingConfig; for an ensemble, its first model."""
         if self.ensemble is not None:
             return self.ensemble.split(",")[0]
         return super().weights
@@ -124,7 +124,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
             if getattr(self, name):
                 raise ValueError(
                     "--ensemble evaluates and predicts with models that are "
-                    f"trained already; leave out --{name}"
+                    f"trained already; remove --{name}"
                 )
 
     @property
@@ -155,26 +155,26 @@ class FineTuningConfig(TrainingConfig, TextConfig):
             num_examples: examples in an epoch.
 
         Raises:
-            ValueError: there is not even one step.
+            ValueError: the number of steps is 0.
         """
         size = self.batch_sizes.final
         steps = int(num_examples / size * self.num_train_epochs)
         if not steps:
             raise ValueError(
                 f"--num_train_epochs={self.num_train_epochs} of {num_examples} "
-                f"examples make no whole step of {size} examples; "
-                "give a smaller --train_batch_size or more epochs"
+                f"examples are fewer than one step of {size} examples; "
+                "set a smaller --train_batch_size or more epochs"
             )
         return steps, int(steps * self.warmup_proportion)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DataFolderConfig(FineTuningConfig):
-    """Fine-tuning on a folder that holds a task's files."""
+    """Flags of fine-tuning on a folder of data files."""
 
     data_dir: str = flags.training(
         None,
-        "Folder of the task's files; only an export needs none.",
+        "Folder of the task's data files; not needed for only an export.",
         kind=Kind.DATA_FOLDER,
     )
 

@@ -1,4 +1,4 @@
-"""Flags of every script that computes: text, export, devices and the model."""
+"""Flags of every script that runs a model: text, export, devices and model."""
 
 import dataclasses
 import importlib.util
@@ -16,44 +16,44 @@ PRECISIONS = {
     "bfloat16": "mixed_bfloat16",
     "float16": "mixed_float16",
 }
-# Modules that each format of an export needs.
+# Optional packages that each format of an export needs.
 _EXPORT_MODULES = {
     "saved_model": (),
     "litert": (),
     "onnx": ("onnx",),
-    # Converted from ONNX.
+    # OpenVINO converts an ONNX file.
     "openvino": ("onnx", "openvino"),
 }
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TextConfig:
-    """How text is cut into WordPieces."""
+    """Flags that determine how text is split into WordPieces."""
 
     vocab_file: str = flags.identity(
         None,
-        "The vocabulary the model was trained on; by default the one in the "
-        "folder of the weights.",
+        "Vocabulary that the model was trained with; by default the file in "
+        "the folder of the weights.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool = flags.identity(
         True,
-        "Lower-case the text: True for uncased models, False for cased ones. "
-        "A tokenizer_config.json beside the model or the vocabulary decides "
-        "where the flag is not given.",
+        "Lower-case the text: True for uncased models, False for cased models. "
+        "If the flag is not set, a tokenizer_config.json beside the model or "
+        "the vocabulary decides.",
     )
     segmenter: str | None = flags.identity(
         None,
         "module:function that splits a text into words before they are cut "
-        "into WordPieces, for scripts without spaces between words. It is "
-        "code, so a model's folder names it but does not import it: set the "
-        "flag in every command.",
+        "into WordPieces, for scripts without spaces between words. Set it in "
+        "every command: a model's folder records the name, but no command "
+        "imports code because a folder says so.",
     )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ExportConfig:
-    """The folder and the format of an export."""
+    """Flags of an export: its folder and its format."""
 
     export_dir: str | None = flags.neutral(
         None,
@@ -62,9 +62,9 @@ class ExportConfig:
     )
     export_format: str = flags.neutral(
         "saved_model",
-        "What --export_dir holds: saved_model, litert, onnx or openvino, or "
-        "several of them, separated by commas. All but saved_model take token "
-        "ids; the tokenizer files are saved beside the model.",
+        "Format of the export: saved_model, litert, onnx or openvino, or "
+        "several of them, separated by commas. All formats but saved_model "
+        "read token ids. The tokenizer files are saved beside the model.",
     )
     export_seq_length: int | None = flags.neutral(
         None,
@@ -79,14 +79,15 @@ class ExportConfig:
     )
     quantize: str | None = flags.neutral(
         None,
-        "Write LiteRT, the default then, and ONNX in int8; a SavedModel "
-        "beside them keeps its precision.",
+        "Write LiteRT (with this flag the default format) and ONNX in int8. A "
+        "SavedModel beside them keeps its precision.",
         choices=("int8",),
     )
 
     def __post_init__(self) -> None:
         """Checks the flags; adds the version to the folder."""
-        # An empty path, from an unset shell variable, gets its own error.
+        # An empty path comes from an unset shell variable. Another check
+        # reports it.
         if self.export_version is not None and self.export_dir != "":
             if self.export_dir is None:
                 raise ValueError(
@@ -155,7 +156,7 @@ class ExportConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeviceConfig(ExportConfig):
-    """Devices and precision."""
+    """Flags of the devices and the precision to compute with."""
 
     distribution_strategy: str | None = flags.neutral(
         None,
@@ -179,7 +180,7 @@ class DeviceConfig(ExportConfig):
     tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
     gcp_project: str | None = flags.neutral(None, "Project of the TPU.")
     master: str | None = flags.neutral(
-        None, "Address of the TPU, if --tpu_name is not given."
+        None, "Address of the TPU, if --tpu_name is not set."
     )
     num_tpu_cores: int = flags.neutral(
         8, "Expected number of TPU cores; a warning is logged if it differs."
@@ -189,8 +190,8 @@ class DeviceConfig(ExportConfig):
     def is_chief(self) -> bool:
         """Whether this process writes the run's files.
 
-        Of several workers, which TF_CONFIG lists, one does: the chief, or
-        without one the first worker.
+        TF_CONFIG may list several workers. Then only the chief writes files,
+        or the first worker if there is no chief.
 
         Raises:
             ValueError: TF_CONFIG is malformed.
@@ -230,20 +231,20 @@ class DeviceConfig(ExportConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelConfig(DeviceConfig):
-    """The model that a script reads, and where it runs."""
+    """Flags of the model that a script reads, and of where it runs."""
 
     bert_config_file: str = flags.identity(
         None,
-        "JSON file of the model's architecture; a Hugging Face config.json "
-        "is read as well. By default the one in the folder of the weights.",
+        "JSON file of the model's architecture, also a Hugging Face "
+        "config.json. By default the file in the folder of the weights.",
         kind=Kind.MODEL,
     )
     init_checkpoint: str | None = flags.training(
         None,
         "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
         "checkpoint (bert_model.ckpt), a .safetensors file or a "
-        "pytorch_model.bin. Its folder tells the network, the vocabulary and "
-        "the casing.",
+        "pytorch_model.bin. The configuration, the vocabulary and the casing "
+        "are read from its folder.",
         kind=Kind.MODEL,
     )
     given_flags: Mapping[str, Any] = dataclasses.field(
@@ -251,15 +252,15 @@ class ModelConfig(DeviceConfig):
     )
 
     def __post_init__(self) -> None:
-        """Takes what no flag tells from the folder of the weights."""
+        """Reads values that no flag sets from the folder of the weights."""
         model_folder.complete(self)
         super().__post_init__()
 
     @property
     def head(self) -> str | None:
-        """Class of the model; None takes any.
+        """Class of the model; None accepts any.
 
-        Where nothing is trained, models of other classes are refused.
+        If nothing is trained, a model of another class is an error.
         """
         return None
 
@@ -270,5 +271,5 @@ class ModelConfig(DeviceConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that a model's folder may tell, and something must."""
+        """Flags to set if the model's folder does not determine them."""
         return ("bert_config_file",)

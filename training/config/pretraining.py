@@ -11,7 +11,7 @@ from training.config.training import TrainingConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PretrainingConfig(TrainingConfig, MaskingOptions):
-    """Pretraining: records, length and evaluation."""
+    """Flags of pretraining: records, input length and evaluation."""
 
     input_file: str = flags.training(
         ...,
@@ -35,8 +35,8 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     do_lower_case: bool = flags.identity(
         True,
-        "Whether the export lower-cases text; give the value that the records "
-        "were made with.",
+        "Whether the export lower-cases text; set it as it was when the "
+        "records were created.",
     )
     masked_lm_prob: float = flags.like(
         MaskingOptions,
@@ -63,8 +63,8 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     next_sentence: bool = flags.head(
         True,
-        "Also train on next sentence prediction; without it, the paper's "
-        "ablation No NSP.",
+        "Also train on next sentence prediction. --nonext_sentence is the "
+        "paper's ablation No NSP.",
     )
     do_train: bool = flags.like(
         TrainingConfig, "do_train", help="Train on --input_file."
@@ -115,18 +115,19 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         super().__post_init__()
         if self.batch_sizes.warmup and self.is_tpu:
             raise ValueError(
-                "--batch_size_warmup cannot run on a TPU, which needs one shape"
+                "--batch_size_warmup cannot run on a TPU, which needs fixed "
+                "shapes"
             )
         if self.max_predictions_per_seq > self.max_seq_length:
             raise ValueError(
                 f"--max_predictions_per_seq={self.max_predictions_per_seq} is "
-                f"more than --max_seq_length={self.max_seq_length}; give both "
-                "as the records were made"
+                f"more than --max_seq_length={self.max_seq_length}; set both "
+                "as they were when the records were created"
             )
         if self.target_accuracy is not None and not self.eval_input_file:
             raise ValueError(
                 f"--target_accuracy={self.target_accuracy} needs "
-                "--eval_input_file, the records on which it is to be reached"
+                "--eval_input_file, the records to measure it on"
             )
 
     @property
@@ -136,6 +137,10 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
 
     @property
     def batch_sizes(self) -> BatchSizes:
-        """See TrainingConfig; raises a ValueError if malformed."""
+        """See TrainingConfig.
+
+        Raises:
+            ValueError: --batch_size_warmup is malformed.
+        """
         sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
         return sizes.times(self.gradient_accumulation_steps)

@@ -1,4 +1,4 @@
-"""Flags of every run: the optimizer, a teacher, and what trains."""
+"""Flags of every training run: optimizer, teacher, and the run itself."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -12,20 +12,21 @@ from training.batch_sizes import BatchSizes
 from training.config.model import ModelConfig
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
-# At 1.0 gradients would never change the average.
+# With a decay of 1.0, gradients would never change the average.
 _LARGEST_BETA = 0.999999
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OptimizerConfig:
-    """The optimizer, and its learning rate while training."""
+    """Flags of the optimizer and of its learning rate."""
 
     learning_rate: float = flags.training(
         5e-5, "Peak learning rate.", at_least=0
     )
     optimizer: str = flags.training(
         "adamw",
-        "adamw is the original's; lamb is for batches of thousands.",
+        "adamw is the optimizer of Google's code; lamb is for batches of "
+        "thousands of examples.",
         choices=("adamw", "lamb"),
     )
     adam_beta_1: float = flags.training(
@@ -53,8 +54,9 @@ class OptimizerConfig:
     )
     lr_schedule: str = flags.training(
         "original",
-        "original drops below its peak after the warmup, continuous does not; "
-        "time falls to 0 at --max_hours, however many steps that takes.",
+        "Schedule of the learning rate. original drops below the peak right "
+        "after the warmup, continuous does not. time falls to 0 at "
+        "--max_hours, however many steps that takes.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
@@ -70,7 +72,7 @@ class OptimizerConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DistillationConfig:
-    """The teacher, and how the student learns from it."""
+    """Flags of the teacher, and of how the student learns from it."""
 
     teacher: str | None = flags.training(
         None,
@@ -98,17 +100,17 @@ class DistillationConfig:
     )
     init_layers: Sequence[str] | None = flags.training(
         None,
-        "Block of --init_checkpoint, or else of --teacher, that each block of "
-        "the model starts from: 0,2,5 for 3 blocks of 6.",
+        "For each block of the model, the block of --init_checkpoint (without "
+        "it, of --teacher) to start from: 0,2,5 for 3 blocks from 6.",
     )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
-    """What every training run has.
+    """Flags of every training run.
 
-    `given_flags` and `all_flags` are {name: value} of the command line's flags
-    and of all flags of the script, for summary.json.
+    For summary.json, `given_flags` is {name: value} of the flags on the command
+    line, and `all_flags` of all flags of the script.
     """
 
     output_dir: str = flags.neutral(
@@ -136,8 +138,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         False,
         "Skip padding: cut batches to their longest input and, in training, "
         "pack short inputs for attention. Ignored on a TPU and with "
-        "--jit_compile. Results change only by rounding, except in SQuAD, "
-        "where the original lets padding compete with the answer, in the loss "
+        "--jit_compile. Results change only by rounding. In SQuAD they change "
+        "more: Google's code lets padding compete with the answer, in the loss "
         "and among the n best.",
     )
     clip_norm: float = flags.training(
@@ -149,8 +151,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     ema_decay: float = flags.training(
         0.0,
-        "Decay of the exponential moving average of the weights; the averages "
-        "are evaluated, used to predict and exported. 0 = off.",
+        "Decay of the exponential moving average of the weights. The averages "
+        "are used to evaluate, predict and export. 0 = off.",
         at_least=0.0,
         at_most=_LARGEST_BETA,
     )
@@ -170,8 +172,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     left_to_right: bool = flags.identity(
         False,
-        "Let each WordPiece attend only to itself and those before it, as in "
-        "the paper's ablation LTR. The last WordPiece is pooled, not [CLS].",
+        "Let each WordPiece attend only to itself and earlier WordPieces, as "
+        "in the paper's ablation LTR. The last WordPiece is pooled, not [CLS].",
     )
     seed: int = flags.training(
         12345,
@@ -185,7 +187,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     init_from: str | None = flags.neutral(
         None,
         "Start a new run from random weights or from --init_checkpoint (the "
-        "default if given). Checkpoints in --output_dir take precedence.",
+        "default if it is set). Checkpoints in --output_dir take precedence.",
         choices=("scratch", "checkpoint"),
     )
     max_nonfinite_steps: int = flags.neutral(
@@ -208,9 +210,9 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     export_weights: str | None = flags.neutral(
         None,
-        "Write the weights without the optimizer's slots, a third of the "
-        "size, to a folder laid out like the original's releases. A path that "
-        "ends in .ckpt names the checkpoint in that folder.",
+        "Write the weights without the optimizer's slots (a third of the size) "
+        "to a folder laid out like Google's releases. A path that ends in "
+        ".ckpt names the checkpoint in that folder.",
         kind=Kind.MODEL_OUTPUT,
     )
     allow_changed_settings: bool = flags.neutral(
@@ -222,7 +224,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         default_factory=dict, repr=False
     )
 
-    # A command without any of them is refused.
+    # A command must set at least one of these flags.
     actions: ClassVar[tuple[str, ...]] = (
         "do_train",
         "do_eval",
@@ -231,12 +233,12 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other, and against the run's."""
+        """Checks the flags against each other and against an earlier run."""
         super().__post_init__()
         if self.do_train:
             model_checks.check_same(self, {}, are_all=False)
         if self.lr_schedule == "time" and self.max_hours is None:
-            raise ValueError("--lr_schedule=time needs --max_hours, its length")
+            raise ValueError("--lr_schedule=time needs --max_hours")
         if self.init_from is not None and bool(self.init_checkpoint) != (
             self.init_from == "checkpoint"
         ):
@@ -252,31 +254,31 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
                 raise ValueError(f"--{name} needs --teacher")
         if self.teacher and not (self.distill_alpha or self.distill_layers):
             raise ValueError(
-                "--teacher with --distill_alpha=0 teaches nothing; give more, "
-                "or --distill_layers"
+                "--teacher with --distill_alpha=0 teaches nothing; set it "
+                "above 0, or set --distill_layers"
             )
         if self.init_layers is None:
             return
         given = f"--init_layers={','.join(self.init_layers)}"
         if not all(layer.strip().isdecimal() for layer in self.init_layers):
             raise ValueError(
-                f"{given} must be numbers of blocks from 0 on, such as 0,2,5"
+                f"{given} must be indices of blocks, from 0, such as 0,2,5"
             )
         if not self.initial_checkpoint:
             raise ValueError(f"{given} needs --init_checkpoint or --teacher")
 
     def check_actions(self) -> None:
-        """Refuses a command that would do nothing.
+        """Checks that the command sets an action.
 
         Raises:
             ValueError: no action is set.
         """
         if not any(getattr(self, action) for action in self.actions):
             names = " or ".join(f"--{action}" for action in self.actions)
-            raise ValueError(f"nothing to do: give {names}")
+            raise ValueError(f"nothing to do: set {names}")
 
     def varied(self, **changes: Any) -> Self:
-        """Returns a changed copy, `given_flags` and `all_flags` too."""
+        """Returns a copy with changes, in `given_flags` and `all_flags` too."""
         flags, all_flags = (
             {name: changes.get(name, value) for name, value in values.items()}
             for values in (self.given_flags, self.all_flags)
@@ -287,7 +289,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def weights(self) -> str | None:
-        """See ModelConfig; a run that has begun comes first."""
+        """See ModelConfig; the checkpoint of a run that began comes first."""
         if self.has_checkpoint:
             return self.output_dir
         return self.initial_checkpoint
@@ -299,7 +301,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to restore the best step, if there is one, not the newest."""
+        """Whether to restore the best step, if saved, instead of the newest."""
         return False
 
     @property
@@ -314,12 +316,12 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def keeps_best(self) -> bool:
-        """Whether training evaluates, and keeps the best step."""
+        """Whether training evaluates and keeps the best step."""
         return False
 
     @property
     def weight_folders(self) -> list[Path]:
-        """Folders that training puts weights into."""
+        """Folders in which training saves weights."""
         return [
             Path(self.output_dir),
             *([self.averages_dir] if self.ema_decay else []),
@@ -342,14 +344,14 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def network(self) -> dict[str, bool]:
-        """{option: whether it is set}, arguments of every model."""
+        """Options {name: bool} of the network, arguments of every model."""
         return {
             name: getattr(self, name, False) for name in model_folder.NETWORK
         }
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """Flags to compare runs by: numbers, choices and initial weights."""
+        """{flag: value} to compare runs by: numbers, choices and weights."""
         choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
         return {
             name: value

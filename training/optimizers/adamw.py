@@ -1,9 +1,9 @@
 """BERT's optimizer: Adam with decoupled decay, by default biased; LAMB.
 
 The original's AdamWeightDecayOptimizer (Loshchilov and Hutter 2019: weight
-decay is added to the update instead of the loss). Its formula is in `formula`,
-in plain TensorFlow; how it is run fast is in accelerated_updates.py. LAMB is
-for batches of thousands (You et al. 2019).
+decay is added to the update instead of the loss). The function `formula`
+computes it in plain TensorFlow, and accelerated_updates.py faster. LAMB is for
+batches of thousands of examples (You et al. 2019).
 """
 
 import functools
@@ -18,10 +18,10 @@ from training.optimizers import accelerated_updates
 
 
 class Rates(NamedTuple):
-    """Scalars of an update: the rates at which it moves.
+    """Scalars of the update of one variable.
 
     Attributes:
-        learning_rate: that of the variable.
+        learning_rate: learning rate of the variable.
         keep_m: beta_1.
         take_m: 1 - beta_1.
         keep_v: beta_2.

@@ -97,7 +97,7 @@ def test_weights_that_are_not_finite_are_never_saved(at_once, tmp_path):
         **flags | {"save_checkpoints_steps": 5},
     )
     assert trainer.checkpointer.restore() == 3
-    message = "one is not finite.* that of step 3 is intact.*--learning_rate"
+    message = "not finite.* checkpoint of step 3 is intact.*--learning_rate"
     with pytest.raises(ValueError, match=message):
         fit(trainer, batches([1]), 9)
     assert checkpointing.checkpoint_steps(tmp_path) == [1, 2, 3]
