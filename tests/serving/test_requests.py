@@ -92,7 +92,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     for number in (2, 3):
         answer = written[number - 1]
         assert answer["id"] == answer["line"] == number
-        assert "the answer would hold NaN or an infinity" in answer["error"]
+        assert "the answer would contain NaN or an infinity" in answer["error"]
 
 
 def test_batches_depend_on_the_rows_alone():
