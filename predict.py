@@ -16,8 +16,8 @@ lines of text, and writes a JSON object for each, or a table:
     attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
 
 `classify`, `tokenize` and `attention` take {"text": ".."} too. An "id" is
-copied to the answer. A line that cannot be answered gives {"line", "error"},
-and the exit status is then 1.
+copied to the answer. For a line that cannot be answered, the script
+writes {"line", "error"}, and its exit status is 1.
 
     python predict.py --model=DIR --input_file=a.parquet --output_file=b.csv
     python predict.py --model=DIR "a text" ["a second one"]
@@ -43,8 +43,9 @@ from data.io import tables, text_files
 from files.atomic import atomic_open, is_remote
 from files.flags import flag
 from files.paths import Kind
-from serving import answer_files
+from serving import answer_files, requests
 from serving.engines import EngineConfig
+from serving.requests import TaskOptions
 from training.command_line import cli
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _BROKEN_PIPE = 141
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(EngineConfig):
+class Config(EngineConfig, TaskOptions):
     """The model, the requests and the answers."""
 
     model: str = flag(
@@ -103,8 +104,8 @@ class Config(EngineConfig):
     )
     shard: str | None = flag(
         None,
-        "Answer one part of the rows: 1/4 to 4/4. The outputs, one after the "
-        "other, are those of all rows.",
+        "Answer one part of the rows, from 1/4 to 4/4. Joined in this order, "
+        "the JSON lines of all parts equal those of one run.",
     )
     output_file: str | None = flag(
         None,
@@ -116,7 +117,7 @@ class Config(EngineConfig):
     output_format: str | None = flag(
         None,
         "Form of the answers; by default the one that --output_file ends in, "
-        "or jsonl. npy holds one field of numbers.",
+        "or jsonl. npy contains one field of numbers.",
         choices=[*answer_files.ENDINGS.values()],
     )
     output_fields: Sequence[str] | None = flag(
@@ -134,30 +135,6 @@ class Config(EngineConfig):
     )
     keep_going: bool = flag(
         False, "Exit with status 0 even if some lines could not be answered."
-    )
-    top_k: int = flag(
-        5,
-        "fill-mask: WordPieces for each mask.",
-        at_least=1,
-    )
-    min_probability: float = flag(
-        0.0,
-        'classify: write "label": null where no label is as probable.',
-        at_least=0.0,
-        at_most=1.0,
-    )
-    n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
-    tokens: bool = flag(
-        False,
-        "embed: also write each WordPiece and its vector; score: each "
-        "WordPiece and its log probability.",
-    )
-    labels: Sequence[str] = flag(
-        (), "zero-shot: labels to choose from, if a request names none."
-    )
-    hypothesis: str = flag(
-        "This example is {}.",
-        "zero-shot: sentence about a label, which replaces {}.",
     )
 
     def find_inputs(self) -> list[str]:
@@ -191,21 +168,17 @@ class Config(EngineConfig):
         return number, count
 
     def load(self, default: str | None = None) -> "TextModel":
-        """Loads the model; see serving.load.
+        """Loads the model. See serving.load.
 
         Args:
-            default: the engine without --engine; None = chosen.
+            default: engine to use without --engine, or None to choose one.
         """
         # Flags are checked before the seconds that TensorFlow may take to load.
         import serving
 
-        return serving.load(
-            self.model,
-            self.allow_any_operation,
-            self.num_threads,
-            self.engine or default,
-            self.segmenter,
-        )
+        options = self.engine_options()
+        options["engine"] = self.engine or default
+        return serving.load(self.model, **options)
 
 
 def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
@@ -246,18 +219,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     form = config.output_format or answer_files.form_of(config.output_file)
     answer_files.check_form(form)
     model = config.load()
-    from serving import answers, requests
-    from serving.tasks.base import TaskOptions
+    from serving import answers
 
-    options = TaskOptions(
-        config.top_k,
-        config.tokens,
-        config.n_best,
-        config.labels,
-        config.hypothesis,
-        config.min_probability,
-    )
-    task = model.task(config.task, options)
+    task = model.task(config.task, config)
     logging.info("%s: ready to %s", config.model, task.name)
     source = requests.Source(
         paths=paths,
@@ -314,13 +278,15 @@ def describe(
 ) -> dict[str, Any]:
     """Returns all that the answers depend on."""
     flags = dataclasses.asdict(config)
-    for name in ("output_file", "output_format", "strict", "keep_going"):
+    for name in ("output_file", "output_format", "keep_going"):
         del flags[name]
     files = [*map(Path, inputs), *sorted(Path(model.path).rglob("*"))]
     stamps = [
         (os.path.realpath(file), status.st_size, status.st_mtime_ns)
         for file in files
-        if stat.S_ISREG((status := file.stat()).st_mode)
+        # A run may write in the model's folder.
+        if file.suffix not in (".unfinished", ".lock")
+        and stat.S_ISREG((status := file.stat()).st_mode)
     ]
     engine = {"engine": model.engine.name, "is_array": form == "npy"}
     return {"flags": flags | engine, "files": stamps}

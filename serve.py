@@ -70,7 +70,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
     """Returns {name: folder} of the values of --model.
 
     Raises:
-        ValueError: a name is invalid, or is given twice.
+        ValueError: a name is invalid, or is there twice.
         FileNotFoundError: there is no such folder.
     """
     models: dict[str, str] = {}
@@ -81,21 +81,21 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
         if not path.strip():
             raise ValueError(
                 f"--model={value} is empty (was a shell variable not set?); "
-                "give the folder of a model"
+                "use the folder of a model"
             )
         if not _NAME.fullmatch(name):
             raise ValueError(
                 f"--model={value}: {name!r} cannot be a model's name, which is "
-                "of letters, digits and . _ -; give --model=NAME=DIR"
+                "of letters, digits and . _ -; use --model=NAME=DIR"
             )
         if name in models:
             raise ValueError(
-                f"--model={value}: there is a model {name} already; give "
+                f"--model={value}: there is a model {name} already; use "
                 "--model=NAME=DIR with another name"
             )
         if not os.path.isdir(path):
             raise FileNotFoundError(
-                f"--model={value}: there is no folder {path!r}; give one that "
+                f"--model={value}: there is no folder {path!r}; use one that "
                 "--export_dir wrote"
             )
         models[name] = path
@@ -106,7 +106,7 @@ def read_token(path: str | None) -> str:
     """Returns the token in a file, "" for none.
 
     Raises:
-        ValueError: the file holds no token, or one that a header cannot hold.
+        ValueError: the file contains no token that a header can carry.
     """
     if path is None:
         return ""
@@ -115,14 +115,14 @@ def read_token(path: str | None) -> str:
     token = Path(path).read_bytes().strip()
     if not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
         raise ValueError(
-            f"--token_file={path} must hold one word of 8 or more ASCII "
+            f"--token_file={path} must contain one word of 8 or more ASCII "
             "characters"
         )
     return token.decode()
 
 
 def check_packages() -> None:
-    """Refuses to start without the packages of the server.
+    """Checks that the packages of the server are installed.
 
     Raises:
         ValueError: one is not installed.

@@ -21,7 +21,7 @@ from files.paths import StrPath
 if TYPE_CHECKING:
     from serving.tasks.base import Reply
 
-# What a file is to hold, by the ending of its name.
+# Form of a file, by the ending of its name.
 ENDINGS = {
     ".jsonl": "jsonl",
     ".csv": "csv",
@@ -65,7 +65,7 @@ class Fields:
     """Selects the fields of answers that are to be written.
 
     Args:
-        wanted: names of fields; None for all, in npy for the first of numbers.
+        wanted: names of fields. None selects all, in npy the first of numbers.
         form: value of ENDINGS.
     """
 
@@ -79,8 +79,8 @@ class Fields:
         """Returns the fields of an answer.
 
         Raises:
-            ValueError: npy cannot hold the field, or the first answer does not
-                have it.
+            ValueError: the first answer lacks the field, or npy cannot
+                contain it.
         """
         if self._form == "npy" and self._wanted is None:
             self._wanted = [name for name in _NUMBERS if name in reply][:1]
@@ -94,7 +94,7 @@ class Fields:
             if shape != self._shape:
                 raise ValueError(
                     f"{name!r} is of shape {shape} in one answer and "
-                    f"{self._shape} in others, which npy cannot hold; write "
+                    f"{self._shape} in others, which npy cannot contain; write "
                     "jsonl or parquet"
                 )
         return kept
@@ -108,7 +108,7 @@ class Fields:
             problem = f"the answers have {problem}"
             raise ValueError(
                 f"--output_fields: {problem}, but {', '.join(reply)}; npy "
-                "holds one field of numbers"
+                "contains one field of numbers"
             )
         if self._form == "npy":
             self._shape = _to_array(names[0], reply[names[0]]).shape
@@ -116,17 +116,17 @@ class Fields:
 
 
 def _to_array(name: str, value: Any) -> np.ndarray:
-    """Returns a field of numbers; those of a dict in its order.
+    """Returns a field of numbers. A dict keeps its order.
 
     Raises:
-        ValueError: it holds something else.
+        ValueError: it contains something else.
     """
     numbers = [*value.values()] if isinstance(value, dict) else value
     try:
         return np.array(numbers, np.float32)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name!r} is not of numbers, which npy holds. Received: "
+            f"{name!r} is not of numbers, which npy contains. Received: "
             f"{str(value)[:80]}"
         ) from None
 
@@ -168,7 +168,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
 
 
 def _write_npy(read: Read, output: IO[bytes]) -> None:
-    """Writes float32 [rows, ...]; rows without an answer are NaN."""
+    """Writes float32 [rows, ...], where rows without an answer are NaN."""
 
     def values() -> Iterator[np.ndarray | None]:
         for answer in read():
@@ -200,7 +200,7 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(names: Iterable[str]) -> list[str]:
-    """Returns the names of columns, each once, those of errors last."""
+    """Returns the names of columns, each once, with errors' last."""
     unique = dict.fromkeys(names)
     errors = [name for name in _OF_ERRORS if name in unique]
     return [name for name in unique if name not in errors] + errors

@@ -17,10 +17,10 @@ from absl import logging
 
 from files import locks
 from files.atomic import atomic_open
-from files.json_files import format_json, parse_json
+from files.json_files import parse_json
 from files.progress import Progress
-from serving.requests import Numbered, can_write, check_request
-from serving.tasks.base import Reply, Row, TextTask
+from serving.requests import Numbered, check_request
+from serving.tasks.base import Reply, Request, Row, TextTask
 
 # Bad rows that the log names; the answers name all.
 _MAX_LOGGED = 10
@@ -60,69 +60,63 @@ class Answerer:
         Raises:
             ValueError: a row has no answer, with `strict`; or `select` raises.
         """
-        good: dict[int, dict[str, Any]] = {}
-        found: dict[int, Reply] = {}
-        reasons: dict[int, str] = {}
-        for index, (_, item) in enumerate(batch):
-            try:
-                good[index] = check_request(self._task, item)
-            except ValueError as error:
-                reasons[index] = str(error)
-        for index, row in compute_each(self._task, good, reasons).items():
-            try:
-                found[index] = self._task.reply(good[index], row)
-                format_json(found[index], "the answer")
-            except ValueError as error:
-                reasons[index] = str(error)
-        for index, (place, item) in enumerate(batch):
+        task = self._task
+        # What is known of each request: the request, its reply or its error.
+        found = [_attempt(check_request, task, item) for _, item in batch]
+        good = [i for i, each in enumerate(found) if isinstance(each, dict)]
+        rows = self._compute([found[i] for i in good])
+        for i, row in zip(good, rows, strict=True):
+            is_row = isinstance(row, Row)
+            found[i] = _attempt(task.reply, found[i], row) if is_row else row
+        for (place, item), reply in zip(batch, found, strict=True):
             line: dict[str, Any] = {}
-            if isinstance(item, dict) and can_write(item.get("id")):
-                line = {"id": item["id"]} if "id" in item else {}
-            if index not in reasons:
+            if isinstance(item, dict) and "id" in item:
+                line = {"id": item["id"]}
+            if isinstance(reply, dict):
                 self.num_answers += 1
-                yield to_json_line(line | self._select(found[index]))
+                yield to_json_line(line | self._select(reply))
                 continue
             if self._strict:
-                raise ValueError(f"{place}: {reasons[index]}")
+                raise ValueError(f"{place}: {reply}")
             self.num_errors += 1
             if self.num_errors <= _MAX_LOGGED:
-                logging.warning("%s: %s", place, reasons[index])
+                logging.warning("%s: %s", place, reply)
             if self.num_errors == _MAX_LOGGED:
                 logging.warning("More errors are only in the answers")
             line |= {"file": place.file} if place.file else {}
-            line |= {"line": place.line, "error": reasons[index]}
-            yield to_json_line(line)
+            yield to_json_line(line | {"line": place.line, "error": str(reply)})
 
-    def count(self, line: bytes) -> None:
-        """Counts a line that an earlier run wrote."""
-        is_error = b'"error": ' in line and "error" in parse_json(
-            line, "an answer"
-        )
-        self.num_errors += is_error
-        self.num_answers += not is_error
+    def _compute(self, requests: list[Request]) -> list[Row | ValueError]:
+        """Returns what the model computes; an error for a request it fails on.
+
+        If it fails on all together, they are tried one by one.
+        """
+        rows = _attempt(self._task.compute, requests)
+        if not isinstance(rows, ValueError):
+            return rows
+        if len(requests) == 1:
+            return [rows]
+        return [row for each in requests for row in self._compute([each])]
+
+    def count(self, line: Reply) -> None:
+        """Counts a line that an earlier run wrote.
+
+        Raises:
+            ValueError: `select` raises, as it does for a new answer.
+        """
+        if "error" in line:
+            self.num_errors += 1
+        else:
+            self.num_answers += 1
+            self._select(line)
 
 
-def compute_each(
-    task: TextTask,
-    requests: dict[int, dict[str, Any]],
-    reasons: dict[int, str],
-) -> dict[int, Row]:
-    """Returns what the model computes for requests, by their numbers.
-
-    If it fails on them together, they are tried one by one; `reasons` gets why
-    it fails on one.
-    """
+def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Returns what a function returns, or the ValueError that it raises."""
     try:
-        rows = task.compute([*requests.values()])
+        return function(*arguments)
     except ValueError as error:
-        if len(requests) > 1:
-            found: dict[int, Row] = {}
-            for each in requests.items():
-                found |= compute_each(task, dict([each]), reasons)
-            return found
-        reasons |= dict.fromkeys(requests, str(error))
-        return {}
-    return dict(zip(requests, rows, strict=True))
+        return error
 
 
 def to_json_line(answer: Mapping[str, Any]) -> bytes:
@@ -147,8 +141,8 @@ def open_unfinished(
             name, which no later run finds.
 
     Yields:
-        a file, at its first answer. It is removed at the end, and after a
-        ValueError: it stays where a run can continue.
+        a file, at its first answer. It is deleted at the end of the block, and
+        after a ValueError. After anything else it stays, for the next run.
 
     Raises:
         OSError: another process writes the same output, or the name is that of
@@ -199,9 +193,11 @@ def skip_answered(
     """
     for batch in batches:
         start = file.tell()
-        lines = [file.readline() for _ in batch]
-        # After a power cut the end may be of zeros.
-        if not all(x[:1] == b"{" and x[-2:] == b"}\n" for x in lines):
+        try:
+            # A line that lacks its end lacks its last brace here. After a
+            # power cut a line may also contain zeros.
+            lines = [parse_json(file.readline()[:-1], "") for _ in batch]
+        except ValueError:
             file.truncate(start)
             return itertools.chain([batch], batches)
         for line in lines:
@@ -243,7 +239,7 @@ def write_stream(
     """Writes the answers to each batch at once, to a pipe or a device.
 
     Args:
-        path: the output; None for standard output.
+        path: the output, or None for standard output.
         answerer: answers the batches.
         batches: all batches.
     """

@@ -45,7 +45,7 @@ def render(found: dict[str, Any]) -> bytes:
 
 
 def check_may_replace(path: str | os.PathLike[str]) -> None:
-    """Refuses an existing file that `render` did not make.
+    """Checks that a file may be replaced: `render` wrote it.
 
     Raises:
         FileExistsError: it is such a file.
@@ -58,6 +58,6 @@ def check_may_replace(path: str | os.PathLike[str]) -> None:
             if file.read(len(expected)) == expected:
                 return
     raise FileExistsError(
-        f"{os.fspath(path)} already exists and is not an attention page; give "
+        f"{os.fspath(path)} already exists and is not an attention page; set "
         "another --output_file"
     )

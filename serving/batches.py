@@ -37,47 +37,46 @@ def call_in_batches(
     function: Callable[[tf.Tensor, tf.Tensor], Features],
     num_rows: tf.Tensor,
     batch_size: int,
-    specs: dict[str, tf.TensorSpec],
 ) -> Features:
     """Calls a function on a few rows at a time, to limit its memory.
 
     Args:
-        function: (begin, end) -> outputs of these rows.
+        function: (begin, end) -> outputs of these rows, int32 both.
         num_rows: int32, number of rows.
         batch_size: maximum rows at a time.
-        specs: of the function's outputs; the first dimension is None.
 
     Returns:
         the outputs of all calls, joined along the first dimension.
     """
+    place = tf.TensorSpec([], tf.int32)
+    traced = tf.function(function, autograph=False)
+    call = traced.get_concrete_function(place, place)
     # At least one batch, so empty input keeps its shape.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
-    def call(
+    def call_next(
         index: tf.Tensor, arrays: dict[str, tf.TensorArray]
     ) -> tuple[tf.Tensor, dict[str, tf.TensorArray]]:
         begin = index * batch_size
-        outputs = function(begin, tf.minimum(begin + batch_size, num_rows))
+        outputs = call(begin, tf.minimum(begin + batch_size, num_rows))
         return index + 1, {
             name: array.write(index, outputs[name])
             for name, array in arrays.items()
         }
 
+    arrays = {
+        name: tf.TensorArray(
+            spec.dtype,
+            num_batches,
+            infer_shape=False,
+            element_shape=[None, *spec.shape[1:]],
+        )
+        for name, spec in call.structured_outputs.items()
+    }
     _, arrays = tf.while_loop(
         lambda index, _: index < num_batches,
-        call,
-        (
-            0,
-            {
-                name: tf.TensorArray(
-                    spec.dtype,
-                    num_batches,
-                    infer_shape=False,
-                    element_shape=spec.shape,
-                )
-                for name, spec in specs.items()
-            },
-        ),
+        call_next,
+        (0, arrays),
         parallel_iterations=1,
     )
     return {name: array.concat() for name, array in arrays.items()}
@@ -87,7 +86,7 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     """Returns outputs of ragged length as tensors, padded to the longest row.
 
     REST has no ragged outputs. Long rows beside many short ones would fill
-    the memory with padding: such requests are refused.
+    the memory with padding, so such requests fail.
 
     Args:
         rows: ragged tensors of the same row lengths, [N, None, ...].
@@ -109,11 +108,11 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
 
 
 def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
-    """Returns an operation that refuses rows that are nearly all padding.
+    """Returns an operation that fails if rows are nearly all padding.
 
     Args:
         lengths: int [N], of the rows that will be padded to the longest.
-        max_cells: number of cells, padding too, that are never refused.
+        max_cells: number of cells, padding too, that never fail.
     """
     lengths = tf.cast(lengths, tf.int64)
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))

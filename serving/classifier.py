@@ -56,9 +56,9 @@ def export_classifier(
         label_list: its labels in order; None in regression.
         options: longer texts are cut, unless there are windows.
         output_mode: "classification", "multilabel" or "regression".
-        window_options: how long texts are read; None cuts them.
+        window_options: how long texts are read, or None, which cuts them.
         temperature: number that the logits are divided by, in every format.
-        thresholds: {label: threshold} of several labels; None for 0.5 each.
+        thresholds: {label: threshold} of several labels, or None for 0.5 each.
     """
     window_options = window_options or WindowOptions()
 
@@ -71,13 +71,43 @@ def export_classifier(
         return {"probabilities": tf.nn.softmax(logits)}
 
     predict = signatures.trace_once(predict)
-    names = ["text_a"] if window_options.doc_stride else ["text_a", "text_b"]
+    packing, stride = options.packing, window_options.doc_stride
+    names = ["text_a"] if stride else ["text_a", "text_b"]
     inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
-    classify = _classify(
-        *(predict, inputs, label_list, options, output_mode),
-        *(window_options, limits, temperature),
-    )
+
+    # One graph for both endpoints.
+    @tf.function(autograph=False, input_signature=inputs)
+    def classify(*texts: tf.Tensor) -> Features:
+        tokens = packing.tokenize(*texts)
+        num_texts = num_rows = tf.shape(texts[0])[0]
+        if stride:
+            rows, pack = _windows(packing, tokens[0], stride)
+            num_rows = tf.size(rows)
+        else:
+            pack = functools.partial(batches.pack_rows, packing, tokens)
+        outputs = batches.call_in_batches(
+            lambda begin, end: predict(pack(begin, end)),
+            num_rows,
+            options.predict_batch_size,
+        )
+        if stride:
+            outputs = {
+                name: _pool(
+                    *(value, rows, num_texts),
+                    *(output_mode, window_options, temperature),
+                )
+                for name, value in outputs.items()
+            }
+        if label_list is None:
+            return outputs
+        probabilities = outputs["probabilities"]
+        labels = tf.tile([label_list], [num_texts, 1])
+        if output_mode == "multilabel":
+            label = tf.where(probabilities > limits, labels, "")
+        else:
+            label = tf.gather(label_list, tf.argmax(probabilities, -1))
+        return {**outputs, "label": label, "labels": labels}
 
     def classify_text(text: tf.Tensor) -> Features:
         return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
@@ -99,7 +129,7 @@ def export_classifier(
         # The weights contain it; this only tells.
         task["temperature"] = temperature
     with _divided_outputs(model, temperature):
-        signatures.export_text_model(
+        signatures.export_model(
             export_dir, model, predict, endpoints, options, task
         )
 
@@ -110,76 +140,16 @@ def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
 
     So all formats have the temperature, without an operation of their own.
     """
-    variables = [
-        weight
-        for weight in model.weights
-        if original_name(weight) in ("output_weights", "output_bias")
-    ]
+    names = ("output_weights", "output_bias") if temperature != 1 else ()
+    variables = [each for each in model.weights if original_name(each) in names]
     values = [keras.ops.convert_to_numpy(each) for each in variables]
-    if temperature != 1:
+    try:
         for variable, value in zip(variables, values, strict=True):
             variable.assign(value / temperature)
-    try:
         yield
     finally:
-        if temperature != 1:
-            for variable, value in zip(variables, values, strict=True):
-                variable.assign(value)
-
-
-def _classify(
-    predict: Callable[..., Features],
-    inputs: list[tf.TensorSpec],
-    label_list: Sequence[str] | None,
-    options: signatures.ServingOptions,
-    output_mode: str,
-    window_options: WindowOptions,
-    thresholds: Sequence[float],
-    temperature: float,
-) -> Callable[..., Features]:
-    """Returns the function of `classify`; see `export_classifier`."""
-    packing = options.packing
-    stride = window_options.doc_stride
-    if label_list is None:
-        specs = {"values": tf.TensorSpec([None])}
-    else:
-        specs = {"probabilities": tf.TensorSpec([None, len(label_list)])}
-
-    # One graph for both endpoints.
-    @tf.function(autograph=False, input_signature=inputs)
-    def classify(*texts: tf.Tensor) -> Features:
-        tokens = packing.tokenize(*texts)
-        num_texts = num_rows = tf.shape(texts[0])[0]
-        if stride:
-            rows, pack = _windows(packing, tokens[0], stride)
-            num_rows = tf.size(rows)
-        else:
-            pack = functools.partial(batches.pack_rows, packing, tokens)
-        outputs = batches.call_in_batches(
-            lambda begin, end: predict(pack(begin, end)),
-            num_rows,
-            options.predict_batch_size,
-            specs,
-        )
-        if stride:
-            outputs = {
-                name: _pool(
-                    *(value, rows, num_texts),
-                    *(output_mode, window_options, temperature),
-                )
-                for name, value in outputs.items()
-            }
-        if label_list is None:
-            return outputs
-        probabilities = outputs["probabilities"]
-        labels = tf.tile([label_list], [num_texts, 1])
-        if output_mode == "multilabel":
-            label = tf.where(probabilities > thresholds, labels, "")
-        else:
-            label = tf.gather(label_list, tf.argmax(probabilities, -1))
-        return {**outputs, "label": label, "labels": labels}
-
-    return classify
+        for variable, value in zip(variables, values, strict=True):
+            variable.assign(value)
 
 
 def _windows(
@@ -187,9 +157,8 @@ def _windows(
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor, tf.Tensor], Features]]:
     """Cuts texts, of ids, into windows.
 
-    Returns:
-        (rows, pack): int64 [W], the text of each window; (begin, end) -> the
-        features of these windows.
+    Returns the text of each window, int64 [W], and a function (begin, end) ->
+    features of these windows.
     """
     length = packing.max_seq_length
     found = cut_windows(
@@ -213,16 +182,8 @@ def _pool(
 ) -> tf.Tensor:
     """Pools the outputs for windows as data/classification/windows.py does.
 
-    Args:
-        values: float32 [W, L], probabilities; in regression [W].
-        rows: int64 [W], the text of each window.
-        num_texts: int32, N.
-        output_mode: see `export_classifier`.
-        window_options: how to pool.
-        temperature: number that the logits of `values` were divided by.
-
-    Returns:
-        float32 [N, L]; in regression [N].
+    `values` are probabilities, float32 [W, L], in regression [W]. `rows`, int64
+    [W], are the texts of the windows. Returns float32 [N, L], or [N].
     """
     if output_mode != "regression":
         clipped = tf.clip_by_value(values, windows.LOWEST, windows.HIGHEST)
@@ -257,11 +218,11 @@ def export_multiple_choice(
         export_dir: folder to write, whole or not at all.
         model: BertMultipleChoice.
         tokenizer: FullTokenizer of the model, whose files go with it.
-        export_options: format of the export; None for a SavedModel.
+        export_options: format of the export, or None for a SavedModel.
     """
-    serve = signatures.serve_ids(
-        signatures.softmax_of(model), model.config, num_dimensions=3
-    )
+    options = signatures.ServingOptions(tokenizer, export=export_options)
     signatures.export_model(
-        export_dir, model, {"serve": serve}, tokenizer, export_options
+        *(export_dir, model, signatures.softmax_of(model)),
+        options=options,
+        num_dimensions=3,
     )

@@ -6,7 +6,7 @@ W = hidden size.
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import keras
@@ -63,22 +63,7 @@ def export_encoder(
         }
 
     encode = signatures.trace_once(encode)
-    embed = _embed(encode, options, model.config.hidden_size)
-    endpoints: signatures.Endpoints = {
-        "embed": (embed, signatures.text_signature("text"))
-    }
-    signatures.export_text_model(
-        export_dir, model, encode, endpoints, options, {}
-    )
-
-
-def _embed(
-    encode: Callable[..., Features],
-    options: signatures.ServingOptions,
-    width: int,
-) -> Callable[[tf.Tensor], Features]:
-    """Returns the function of `embed`; see `export_encoder`."""
-    packing = options.packing
+    packing, width = options.packing, model.config.hidden_size
 
     def embed(text: tf.Tensor) -> Features:
         (tokens,) = packing.tokenize(text)
@@ -109,20 +94,14 @@ def _embed(
         with tf.control_dependencies([check]):
             num_texts = tf.size(lengths)
         outputs = batches.call_in_batches(
-            embed_some,
-            num_texts,
-            options.predict_batch_size,
-            {
-                "pooled_output": tf.TensorSpec([None, width]),
-                "mean_output": tf.TensorSpec([None, width]),
-                "mean_normalized": tf.TensorSpec([None, width]),
-                "sequence_output": tf.TensorSpec([None, None, width]),
-                "tokens": tf.TensorSpec([None, None], tf.string),
-            },
+            embed_some, num_texts, options.predict_batch_size
         )
         return {**outputs, "lengths": lengths}
 
-    return embed
+    endpoints: signatures.Endpoints = {
+        "embed": (embed, signatures.text_signature("text"))
+    }
+    signatures.export_model(export_dir, model, encode, endpoints, options)
 
 
 def create_batches(
@@ -183,7 +162,7 @@ class TokenFeatures(keras.Model):
     def call(
         self, features: dict[str, tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Encodes a batch; see the class."""
+        """Encodes a batch. See the class."""
         inputs = [features[name] for name in export.INPUT_NAMES]
         outputs = self.bert(*inputs, training=training)
         layers = [self._combine(name, outputs) for name in self.layer_names]

@@ -23,7 +23,7 @@ def evaluate_export(
     split: str,
     create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
 ) -> dict[str, dict[str, float]]:
-    """Returns the scores of an export's files; see Task.evaluate_export.
+    """Returns the scores of an export's files. See Task.evaluate_export.
 
     Args:
         task: the task, whose `evaluate` computes the scores.
@@ -74,7 +74,7 @@ def _run(
     pads: bool,
     width: int,
 ) -> Iterator[tuple[Arrays, Arrays]]:
-    """Yields (features, outputs), the outputs 0 at padding; see `cut`."""
+    """Yields (features, outputs), the outputs 0 at padding. See `cut`."""
     for batch in batches:
         features = {name: np.asarray(value) for name, value in batch.items()}
         masks = features["input_mask"]

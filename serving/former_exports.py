@@ -11,17 +11,9 @@ import numpy as np
 
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.labels import load_labels
-from serving.requests import to_number
-from serving.tasks.answer import Answer
-from serving.tasks.base import (
-    DEFAULTS,
-    Encoded,
-    Reply,
-    Request,
-    Row,
-    TaskOptions,
-    TextTask,
-)
+from serving.requests import DEFAULTS, TaskOptions
+from serving.tasks.answer import OUTPUTS, Answer
+from serving.tasks.base import Encoded, Reply, Request, Row, TextTask
 
 # A signature that only exports of this class have.
 _CLASSES = {
@@ -88,34 +80,30 @@ class FormerAnswer(Answer):
         state = {name: value[0] for name, value in outputs.items()}
         return Encoded([], [], state=state)
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def _decode(
+        self, request: Request, row: Row
+    ) -> tuple[Reply, float, list[Reply]]:
         """See Answer."""
         found, context = row.encoded.state, request["context"].encode()
 
-        def describe(text: bytes, prob: float, start: int, end: int) -> Reply:
+        def describe(text: bytes, prob: float, *in_bytes: int) -> Reply:
             # -1 means no answer.
             places = [
                 len(context[:byte].decode("utf-8", "ignore"))
                 if byte >= 0
                 else -1
-                for byte in (start, end)
+                for byte in in_bytes
             ]
             return {
                 "answer": text.decode(),
-                "probability": to_number(prob),
+                "probability": prob,
                 **dict(zip(("start", "end"), places, strict=True)),
-                "start_byte": int(start),
-                "end_byte": int(end),
+                "start_byte": int(in_bytes[0]),
+                "end_byte": int(in_bytes[1]),
             }
 
-        names = ("answer", "probability", "start_byte", "end_byte")
-        reply = describe(*(found[name] for name in names))
-        reply["null_odds"] = to_number(found["null_odds"])
-        if self.options.n_best > 1:
-            count = min(int(found["num_answers"]), self.options.n_best)
-            names = ("answers", "probabilities", "start_bytes", "end_bytes")
-            columns = (found[name][:count] for name in names)
-            reply["n_best"] = [
-                describe(*row) for row in zip(*columns, strict=True)
-            ]
-        return reply
+        count = min(int(found["num_answers"]), self.options.n_best)
+        columns = (found[plural][:count] for _, plural, _ in OUTPUTS)
+        n_best = [describe(*one) for one in zip(*columns, strict=True)]
+        reply = describe(*(found[name] for name, _, _ in OUTPUTS))
+        return reply, found["null_odds"], n_best

@@ -17,10 +17,10 @@ from absl import logging
 from data.text import casing
 from data.text.tokenization import FullTokenizer
 from serving import engines
-from serving.requests import Texts, as_texts, listed
+from serving.requests import DEFAULTS, TaskOptions, Texts, as_texts
 from serving.tasks import TASKS
 from serving.tasks.answer import Answer
-from serving.tasks.base import DEFAULTS, Encoded, Row, TaskOptions, TextTask
+from serving.tasks.base import Encoded, Row, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
 
@@ -31,16 +31,19 @@ class TextModel:
     Each method takes one text and returns one dict, or takes a list of texts
     and returns a list of dicts; all of plain Python, as predict.py writes them.
     Positions in texts count characters, except `start_byte` and `end_byte`.
-    Threads may share a model.
+    Threads may share a model. `serving.load` is another name of this class.
 
     Args:
-        path: folder of an export; only a SavedModel needs TensorFlow.
-        allow_any_operation: also load a SavedModel whose operations may do
-            more than compute; see operations.py.
-        num_threads: threads that compute; None = one for each CPU.
-        engine: which runtime computes, a key of engines.RUNTIMES; None = as
-            engines.open_engine chooses.
-        segmenter: "module:function" that the model was trained with, or None.
+        path: folder of an export, or of numbered versions of one, of which the
+            newest is loaded, as by TensorFlow Serving. Only a SavedModel needs
+            TensorFlow.
+        allow_any_operation: also load a SavedModel that uses operations which
+            exports of this project do not. They may read and write any file.
+        num_threads: threads that compute, or None for one per CPU.
+        engine: "litert", "onnx", "openvino" or "saved_model". None chooses by
+            the files in the folder and the packages that are installed.
+        segmenter: "module:function" of the --segmenter that the model was
+            trained with, or None. It is imported.
 
     Attributes:
         engine: see engines.
@@ -50,8 +53,10 @@ class TextModel:
         is_former: whether it is a SavedModel from before there was model.json.
 
     Raises:
-        OSError: it cannot be loaded.
-        TypeError: from every method: what is not a text, nor a list of texts.
+        FileNotFoundError: the folder contains no export.
+        OSError: the export is damaged.
+        TypeError: from every method: an argument is neither a text nor a list
+            of texts.
         ValueError: its runtime is not installed, or it uses an operation that
             is not allowed. From every method: the model does not support the
             task, or a text cannot be used.
@@ -65,8 +70,18 @@ class TextModel:
         engine: str | None = None,
         segmenter: str | None = None,
     ) -> None:
-        self.path = os.fspath(path)
-        folder = Path(path)
+        versions = find_versions(path)
+        if not versions:
+            raise FileNotFoundError(
+                f"{os.fspath(path)} is not an exported model: it has none of "
+                f"{', '.join(engines.FILES)} and no numbered version; use a "
+                "folder that --export_dir wrote"
+            )
+        newest = max(versions)
+        folder = versions[newest]
+        if folder != Path(path):
+            logging.info("%s: version %s is the newest", path, newest)
+        self.path = os.fspath(folder)
         self.engine: Any = engines.open_engine(
             folder, engine, num_threads, allow_any_operation
         )
@@ -162,8 +177,8 @@ class TextModel:
         """Returns one of its tasks.
 
         Args:
-            name: as `tasks` lists it; None for the first.
-            options: how much of an answer to give.
+            name: as `tasks` lists it, or None for the first.
+            options: how much of an answer to return.
 
         Raises:
             ValueError: it does not support that task, or none.
@@ -175,7 +190,8 @@ class TextModel:
             )
         if name not in (None, *self._kinds):
             raise ValueError(
-                f"{self.path} does not {name}; it does {listed(self._kinds)}"
+                f"{self.path} does not {name}; it does "
+                f"{', '.join(sorted(self._kinds))}"
             )
         kind = self._kinds[name or self.tasks[0]]
         return kind(self, options)
@@ -231,8 +247,7 @@ class TextModel:
     def rerank(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
         """Returns {"ranking"}: {"index", "score"} of each, the best first."""
         many = as_texts("passages", passages)
-        request = {"query": query, "passages": many}
-        task = self.task("rerank")
+        task, request = self.task("rerank"), {"query": query, "passages": many}
         task.check(request)
         return task.answer([request])[0]
 
@@ -285,7 +300,7 @@ class TextModel:
         }
         if len({*counts.values()}) > 1:
             raise ValueError(
-                "give as many of each, or one text for all. Received: "
+                "pass as many of each, or one text for all. Received: "
                 + ", ".join(f"{n} {field}" for field, n in counts.items())
             )
         requests = [
@@ -306,45 +321,8 @@ class TextModel:
         return replies if counts else replies[0]
 
 
-def load(
-    path: str | os.PathLike[str],
-    allow_any_operation: bool = False,
-    num_threads: int | None = None,
-    engine: str | None = None,
-    segmenter: str | None = None,
-) -> TextModel:
-    """Loads an exported model.
-
-    Args:
-        path: folder of an export, or one with numbered versions of it, of
-            which it takes the newest, as TensorFlow Serving does.
-        allow_any_operation: also load a SavedModel that uses operations which
-            exports of this project do not. They may read and write any file.
-        num_threads: threads that compute; None = one for each CPU.
-        engine: "litert", "onnx", "openvino" or "saved_model"; None = chosen by
-            what the folder has and what is installed.
-        segmenter: "module:function" of the --segmenter that the model was
-            trained with, or None. It is imported.
-
-    Raises:
-        FileNotFoundError: there is no export.
-        OSError: it is damaged.
-        ValueError: the runtime that it needs is not installed, or it uses an
-            operation that is not allowed.
-    """
-    versions = find_versions(path)
-    if not versions:
-        raise FileNotFoundError(
-            f"{os.fspath(path)} is not an exported model: it has none of "
-            f"{', '.join(engines.FILES)} and no numbered version; give a "
-            "folder that --export_dir wrote"
-        )
-    newest = max(versions)
-    if versions[newest] != Path(path):
-        logging.info("%s: version %s is the newest", path, newest)
-    return TextModel(
-        *(versions[newest], allow_any_operation, num_threads, engine, segmenter)
-    )
+# The name that reads better where it is called.
+load = TextModel
 
 
 def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:

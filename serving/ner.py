@@ -4,7 +4,7 @@ N = texts, M = words of the longest, F = length of an input, L = tags.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import keras
 import tensorflow as tf
@@ -58,39 +58,10 @@ def export_token_classifier(
     create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
 
     predict = signatures.trace_once(signatures.softmax_of(model))
-    tag_words = _tag_words(
-        predict, create_windows, label_list, options, only_legal
-    )
-
-    def tag(text: tf.Tensor) -> Features:
-        text = drop_invalid(text)
-        text = tf.strings.regex_replace(text, _BETWEEN_WORDS, r" \1 ")
-        return tag_words(split_punctuation(text))
-
     signature = signatures.text_signature("text")
-    endpoints: signatures.Endpoints = {
-        "tag": (tag, signature),
-        "tag_words": (tag_words, signature),
-    }
-    task = {"labels": [*label_list], "legal_tags": only_legal}
-    signatures.export_text_model(
-        export_dir, model, predict, endpoints, options, task
-    )
-
-
-def _tag_words(
-    predict: Callable[..., Features],
-    create_windows: NerWindows,
-    label_list: Sequence[str],
-    options: signatures.ServingOptions,
-    only_legal: bool,
-) -> Callable[[tf.Tensor], Features]:
-    """Returns the function of `tag_words`; see `export_token_classifier`."""
 
     # One graph for both endpoints.
-    @tf.function(
-        autograph=False, input_signature=signatures.text_signature("text")
-    )
+    @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
         words, windows, pack, places = create_windows(text)
 
@@ -100,10 +71,7 @@ def _tag_words(
             return {"probabilities": selected}
 
         outputs = batches.call_in_batches(
-            tag_some,
-            tf.size(windows.rows),
-            options.predict_batch_size,
-            {"probabilities": tf.TensorSpec([None, len(label_list)])},
+            tag_some, tf.size(windows.rows), options.predict_batch_size
         )
         found = outputs["probabilities"]
         ids = tf.argmax(found, -1)
@@ -122,7 +90,19 @@ def _tag_words(
             "num_words": tf.cast(words.row_lengths(), tf.int32),
         }
 
-    return tag_words
+    def tag(text: tf.Tensor) -> Features:
+        text = drop_invalid(text)
+        text = tf.strings.regex_replace(text, _BETWEEN_WORDS, r" \1 ")
+        return tag_words(split_punctuation(text))
+
+    endpoints: signatures.Endpoints = {
+        "tag": (tag, signature),
+        "tag_words": (tag_words, signature),
+    }
+    task = {"labels": [*label_list], "legal_tags": only_legal}
+    signatures.export_model(
+        export_dir, model, predict, endpoints, options, task
+    )
 
 
 def _select(
@@ -133,15 +113,8 @@ def _select(
 ) -> tf.Tensor:
     """Returns the probabilities of the words that some windows tag.
 
-    Args:
-        probabilities: float32 [end - begin, F, L], of these windows.
-        places: int64 [words, 2], the window and the position in it that tags
-            each word, of all windows.
-        begin: int32, the first of these windows.
-        end: int32, the one after the last.
-
-    Returns:
-        float32 [words of these windows, L].
+    `probabilities` are those windows', float32 [end - begin, F, L]. `places`
+    are the window and the position in it that tags each word, int64 [words, 2].
     """
     # Words are in the order of the windows that tag them.
     first, last = tf.unstack(

@@ -74,7 +74,7 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
 
 
 def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
-    """Refuses operations that no export uses, and earlier exports in int8.
+    """Checks that a SavedModel uses only operations that exports use.
 
     Args:
         used: names of operations.

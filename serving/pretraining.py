@@ -1,10 +1,9 @@
 """run_pretraining.py's model over ids, and over text: masks and pairs.
 
-N = texts, M = most masks in a text, K = WordPieces given for each mask.
+N = texts, M = most masks in a text, K = WordPieces for each mask.
 """
 
 import os
-from collections.abc import Callable
 
 import keras
 import tensorflow as tf
@@ -66,33 +65,12 @@ def export_pretrainer(
         return predict(features, positions)
 
     if not options:
-        serve = signatures.serve_ids(predict_everywhere, model.config)
         signatures.export_model(
-            export_dir, model, {"serve": serve}, None, export_options
+            *(export_dir, model, predict_everywhere),
+            export_options=export_options,
         )
         return
-    endpoints: signatures.Endpoints = {
-        "fill_mask": (
-            _fill_mask(predict, options, top_k),
-            signatures.text_signature("text"),
-        ),
-        "next_sentence": (
-            _next_sentence(predict, options),
-            signatures.text_signature("text_a", "text_b"),
-        ),
-    }
-    signatures.export_text_model(
-        export_dir, model, predict_everywhere, endpoints, options, {}
-    )
-
-
-def _fill_mask(
-    predict: Callable[..., Features],
-    options: signatures.ServingOptions,
-    top_k: int,
-) -> Callable[[tf.Tensor], Features]:
-    """Returns the function of `fill_mask`; see `export_pretrainer`."""
-    packing = options.packing
+    packing, batch_size = options.packing, options.predict_batch_size
     vocab = packing.tokenizer.vocab
     mask_id = packing.tokenizer.id_of(MASK)
     top_k = min(top_k, len(vocab))
@@ -121,13 +99,7 @@ def _fill_mask(
             return {"probabilities": probabilities, "ids": ids}
 
         outputs = batches.call_in_batches(
-            fill_some,
-            tokens.nrows(tf.int32),
-            options.predict_batch_size,
-            {
-                "probabilities": tf.TensorSpec([None, top_k]),
-                "ids": tf.TensorSpec([None, top_k], tf.int32),
-            },
+            fill_some, tokens.nrows(tf.int32), batch_size
         )
         before = tf.cumsum(tf.cast(tokens.flat_values == mask_id, tf.int32))
         splits = tf.gather(tf.concat([[0], before], 0), tokens.row_splits)
@@ -140,16 +112,6 @@ def _fill_mask(
         )
         return {**padded, "num_masks": splits[1:] - splits[:-1]}
 
-    return fill_mask
-
-
-def _next_sentence(
-    predict: Callable[..., Features],
-    options: signatures.ServingOptions,
-) -> Callable[[tf.Tensor, tf.Tensor], Features]:
-    """Returns the function of `next_sentence`; see `export_pretrainer`."""
-    packing = options.packing
-
     def next_sentence(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens = packing.tokenize(text_a, text_b)
 
@@ -161,13 +123,17 @@ def _next_sentence(
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
 
         return batches.call_in_batches(
-            compare_some,
-            tf.shape(text_a)[0],
-            options.predict_batch_size,
-            {"probability": tf.TensorSpec([None])},
+            compare_some, tf.shape(text_a)[0], batch_size
         )
 
-    return next_sentence
+    pair = signatures.text_signature("text_a", "text_b")
+    endpoints: signatures.Endpoints = {
+        "fill_mask": (fill_mask, signatures.text_signature("text")),
+        "next_sentence": (next_sentence, pair),
+    }
+    signatures.export_model(
+        export_dir, model, predict_everywhere, endpoints, options
+    )
 
 
 def _tokenize_around_masks(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from data.io import tables
+from files.flags import flag
 from files.paths import named_errors
 
 if TYPE_CHECKING:
@@ -27,6 +28,35 @@ MASK = "[MASK]"
 
 # A text, or several of them.
 Texts = str | Sequence[str]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """Options that limit or extend answers: flags of predict.py."""
+
+    top_k: int = flag(5, "fill-mask: WordPieces for each mask.", at_least=1)
+    min_probability: float = flag(
+        0.0,
+        'classify: write "label": null where no label is as probable.',
+        at_least=0.0,
+        at_most=1.0,
+    )
+    n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
+    tokens: bool = flag(
+        False,
+        "embed: also write each WordPiece and its vector; score: each "
+        "WordPiece and its log probability.",
+    )
+    labels: Sequence[str] = flag(
+        (), "zero-shot: labels to choose from, if a request names none."
+    )
+    hypothesis: str = flag(
+        "This example is {}.",
+        "zero-shot: sentence about a label, which replaces {}.",
+    )
+
+
+DEFAULTS = TaskOptions()
 
 
 class Place(NamedTuple):
@@ -55,7 +85,8 @@ class Source:
 
     Attributes:
         paths: files, or text_files.STDIN.
-        form: one of tables.FORMS; None = by each file's name or first line.
+        form: one of tables.FORMS. None decides by each file's name or first
+            line.
         quoting: as for tables.read_rows.
         columns: names of the columns of a task's first fields, in their order;
             None for one that is named like the field.
@@ -256,7 +287,11 @@ def _size(item: Numbered) -> int:
     """Returns the approximate bytes of the texts of a request."""
     if isinstance(item[1], ValueError):
         return 0
-    return sum(len(text) for text in item[1].values() if isinstance(text, str))
+    texts = 0
+    for value in item[1].values():
+        for text in value if isinstance(value, list) else [value]:
+            texts += len(text) if isinstance(text, str) else 0
+    return texts
 
 
 def check_request(
@@ -269,20 +304,14 @@ def check_request(
     """
     if isinstance(item, ValueError):
         raise item
-    if not can_write(item.get("id")):
-        raise ValueError("'id' is nested too deeply")
-    task.check(item)
-    return item
-
-
-def can_write(request_id: object) -> bool:
-    """Returns whether an id is nested little enough for JSON."""
     try:
         # In an answer it is nested one level deeper.
-        json.dumps([request_id])
+        json.dumps([item.get("id")])
     except RecursionError:
-        return False
-    return True
+        del item["id"]
+        raise ValueError("'id' is nested too deeply") from None
+    task.check(item)
+    return item
 
 
 def check_text(field: str, value: Any) -> None:
@@ -302,7 +331,8 @@ def check_text(field: str, value: Any) -> None:
         if "\udc80" <= value[error.start] <= "\udcff":
             raise ValueError(f"{field!r} is not UTF-8") from None
         raise ValueError(
-            f"{field!r} holds half of a surrogate pair, which is no character"
+            f"{field!r} contains half of a surrogate pair, which is no "
+            "character"
         ) from None
 
 
@@ -329,11 +359,6 @@ def as_texts(name: str, texts: Any) -> Texts:
     )
 
 
-def listed(names: Iterable[str]) -> str:
-    """Returns names, sorted, as a message lists them."""
-    return ", ".join(sorted(names))
-
-
 def to_number(value: float) -> float:
     """Returns a float of 6 significant digits.
 
@@ -342,7 +367,7 @@ def to_number(value: float) -> float:
     """
     if not np.isfinite(value):
         raise ValueError(
-            f"the model gives {value}, which is not a finite number; its "
+            f"the model returns {value}, which is not a finite number; its "
             "weights or its precision must be wrong"
         )
     return float(f"{value:.6g}")

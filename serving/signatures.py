@@ -7,7 +7,7 @@ text, L = blocks, A = heads.
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -64,7 +64,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
     """Has the signatures of a SavedModel call one graph of the network.
 
-    Otherwise each would hold the network again.
+    Otherwise each would contain the network again.
 
     Args:
         function: (*tensors or dicts of them) -> dict of outputs.
@@ -90,8 +90,8 @@ def serve_ids(
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Returns the endpoint over the original's inputs.
 
-    In a SavedModel, not in LiteRT, it refuses numbers that mean nothing to the
-    model, for which a lookup would give some other row, or none.
+    In a SavedModel, not in LiteRT, it fails on numbers that mean nothing to the
+    model, for which a lookup would return some other row, or none.
 
     Args:
         function: (dict of int32 [B, F]: input_ids, input_mask, segment_ids)
@@ -121,7 +121,7 @@ def serve_ids(
 
 
 def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
-    """Returns an operation that refuses numbers that are not in [0, size)."""
+    """Returns an operation that fails on numbers outside [0, size)."""
     lowest, highest = tf.reduce_min(values), tf.reduce_max(values)
     return tf.debugging.Assert(
         (lowest >= 0) & (highest < size),
@@ -146,80 +146,56 @@ def softmax_of(model: keras.Model) -> Callable[[Features], Features]:
 def export_model(
     export_dir: str | os.PathLike[str],
     model: keras.Model,
-    endpoints: Endpoints,
-    tokenizer: FullTokenizer | None,
-    options: ExportConfig | None,
-    label_list: Sequence[str] | None = None,
-    task: dict[str, Any] | None = None,
-) -> None:
-    """Writes an export with the files that belong to the model.
-
-    Args:
-        export_dir: folder to write, whole or not at all.
-        model: a task's model.
-        endpoints: the signatures.
-        tokenizer: FullTokenizer of the model, or None.
-        options: format of the export; None for a SavedModel.
-        label_list: the model's labels in order, or None.
-        task: what model.json says of the head, besides what the run's own
-            says; None if the model takes no text.
-    """
-    files = {"bert_config.json": model.config.to_json_string()}
-    mode = (task or {}).get("output_mode", "classification")
-    if task is not None:
-        files |= model_descriptions.describe_copy(
-            getattr(options, "weights", None), type(model).__name__, task
-        )
-    if label_list:
-        files["labels.txt"] = "".join(f"{label}\n" for label in label_list)
-    if options and options.export_formats != ("saved_model",):
-        entries = huggingface.config_entries(model, label_list)
-        if tokenizer:
-            entries["pad_token_id"] = tokenizer.vocab.get("[PAD]", 0)
-        if label_list:
-            entries["problem_type"] = PROBLEM_TYPES[mode]
-        name = huggingface.CONFIG_FILE
-        files[name] = json_files.format_json(entries, name, indent=2) + "\n"
-    export.export_saved_model(
-        export_dir, model, endpoints, files, options, tokenizer, mode
-    )
-
-
-def export_text_model(
-    export_dir: str | os.PathLike[str],
-    model: keras.Model,
     predict: Callable[..., Features],
-    endpoints: Endpoints,
-    options: ServingOptions,
-    task: dict[str, Any],
+    endpoints: Endpoints | None = None,
+    options: ServingOptions | None = None,
+    task: dict[str, Any] | None = None,
+    export_options: ExportConfig | None = None,
+    num_dimensions: int = 2,
 ) -> None:
-    """Writes a model over ids, `serve`, and over text.
+    """Writes a model over ids, `serve`, and over text if there are endpoints.
 
     Args:
         export_dir: folder to write, whole or not at all.
         model: a task's model.
         predict: the function of `serve`.
         endpoints: the task's own signatures; `inspect` adds two. With a
-            segmenter there are none over text.
-        options: ServingOptions.
-        task: see `export_model`; its `max_seq_length` is that of `options`.
+            segmenter there are none over text. None if the model takes none.
+        options: ServingOptions, or None for a model without a tokenizer.
+        task: what model.json says of the head, besides what the run's own says
+            and the `max_seq_length` of `options`.
+        export_options: format of the export, if there are no `options`.
+        num_dimensions: see `serve_ids`.
     """
-    bert = model if isinstance(model, BertModel) else model.bert
-    segmenter = options.tokenizer.segmenter
-    task = task | {"max_seq_length": options.max_seq_length}
-    if segmenter:
-        # Python code, which no graph can run: predict.py and serve.py do.
-        endpoints, task = {}, task | {"segmenter": segmenter}
-    else:
-        endpoints = endpoints | inspect(bert, options.packing)
-    export_model(
-        export_dir,
-        model,
-        {"serve": serve_ids(predict, model.config), **endpoints},
-        options.tokenizer,
-        options.export,
-        task.get("labels"),
-        task,
+    served = {"serve": serve_ids(predict, model.config, num_dimensions)}
+    files = {"bert_config.json": model.config.to_json_string()}
+    task, tokenizer = task or {}, None
+    if options:
+        tokenizer, export_options = options.tokenizer, options.export
+    if options and endpoints:
+        task = task | {"max_seq_length": options.max_seq_length}
+        if options.tokenizer.segmenter:
+            # Python code, which no graph runs: predict.py and serve.py do.
+            task["segmenter"] = options.tokenizer.segmenter
+        else:
+            bert = model if isinstance(model, BertModel) else model.bert
+            served |= endpoints | inspect(bert, options.packing)
+        files |= model_descriptions.describe_copy(
+            getattr(export_options, "weights", None), type(model).__name__, task
+        )
+    mode = task.get("output_mode", "classification")
+    if labels := task.get("labels"):
+        files["labels.txt"] = "".join(f"{label}\n" for label in labels)
+    if export_options and export_options.export_formats != ("saved_model",):
+        entries = huggingface.config_entries(model, labels)
+        if tokenizer:
+            entries["pad_token_id"] = tokenizer.vocab.get("[PAD]", 0)
+        if labels:
+            entries["problem_type"] = PROBLEM_TYPES[mode]
+        name = huggingface.CONFIG_FILE
+        files[name] = json_files.format_json(entries, name, indent=2) + "\n"
+    export.export_saved_model(
+        export_dir, model, served, files, export_options, tokenizer, mode
     )
 
 
@@ -285,7 +261,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
 
 
 def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
-    """Returns an operation that refuses too many weights for the memory."""
+    """Returns an operation that fails if there are too many weights."""
     config = bert.config
     num_texts = tf.size(lengths, tf.int64)
     longest = tf.reduce_max(tf.cast(tf.concat([lengths, [0]], 0), tf.int64))

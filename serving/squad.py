@@ -6,7 +6,6 @@ list.
 
 import dataclasses
 import os
-from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -14,7 +13,7 @@ import tensorflow as tf
 
 from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
-from data.squad.spans_layer import BEST_LOGITS_SPECS, BestLogits
+from data.squad.spans_layer import BestLogits
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
 from data.text.tokenization import FullTokenizer
@@ -65,7 +64,7 @@ def export_span_labeler(
         windows: how questions and passages become windows.
         decoding: how logits become answers.
         batch_size: windows that the network computes at a time.
-        export_options: format of the export; None for a SavedModel.
+        export_options: format of the export, or None for a SavedModel.
 
     Raises:
         ValueError: the windows are longer than the model's inputs.
@@ -89,30 +88,6 @@ def export_span_labeler(
         }
 
     predict = signatures.trace_once(predict)
-    endpoints = _answers(predict, create_windows, decode, batch_size)
-    # Both may be a script's configuration, which holds more.
-    task: dict[str, Any] = {}
-    for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
-        for field in dataclasses.fields(kind):
-            task[field.name] = getattr(values, field.name)
-    signatures.export_text_model(
-        export_dir, model, predict, endpoints, options, task
-    )
-
-
-def _widen(values: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-    """Pads trimmed logits [W, T] with 0 to the shape [W, F]."""
-    missing = tf.shape(like)[1] - tf.shape(values)[1]
-    return tf.pad(values, [[0, 0], [0, missing]])
-
-
-def _answers(
-    predict: Callable[..., Features],
-    create_windows: SquadWindows,
-    decode: SquadDecoder,
-    batch_size: int,
-) -> signatures.Endpoints:
-    """Returns `answer` and `answer_n_best`; see `export_span_labeler`."""
     signature = signatures.text_signature("question", "context")
 
     # One graph for both endpoints.
@@ -137,7 +112,6 @@ def _answers(
             find_best,
             tf.size(places.rows),
             batch_size,
-            BEST_LOGITS_SPECS,
         )
         outputs = decode(places, first_places, passages, BestLogits(**best))
         return {
@@ -150,13 +124,23 @@ def _answers(
 
     def answer(question: tf.Tensor, context: tf.Tensor) -> Features:
         outputs = answer_n_best(question, context)
-        return {
-            name: value
-            for name, value in outputs.items()
-            if name not in _N_BEST.values()
-        }
+        return {k: v for k, v in outputs.items() if k not in _N_BEST.values()}
 
-    return {
+    endpoints: signatures.Endpoints = {
         "answer": (answer, signature),
         "answer_n_best": (answer_n_best, signature),
     }
+    # Both may be a script's configuration, which has more fields.
+    task: dict[str, Any] = {}
+    for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
+        for field in dataclasses.fields(kind):
+            task[field.name] = getattr(values, field.name)
+    signatures.export_model(
+        export_dir, model, predict, endpoints, options, task
+    )
+
+
+def _widen(values: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
+    """Pads trimmed logits [W, T] with 0 to the shape [W, F]."""
+    missing = tf.shape(like)[1] - tf.shape(values)[1]
+    return tf.pad(values, [[0, 0], [0, missing]])

@@ -33,17 +33,6 @@ class BestLogits(NamedTuple):
     null_end_logits: tf.Tensor
 
 
-# Tensor specs of float32 BestLogits.
-BEST_LOGITS_SPECS = {
-    "starts": tf.TensorSpec([None, None], tf.int16),
-    "start_logits": tf.TensorSpec([None, None]),
-    "ends": tf.TensorSpec([None, None], tf.int16),
-    "end_logits": tf.TensorSpec([None, None]),
-    "null_start_logits": tf.TensorSpec([None]),
-    "null_end_logits": tf.TensorSpec([None]),
-}
-
-
 def find_best(
     start_logits: tf.Tensor, end_logits: tf.Tensor, n_best_size: int
 ) -> BestLogits:

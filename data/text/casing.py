@@ -31,9 +31,9 @@ _RELEASES = {
     "cased_L-24_H-1024_A-16": False,
     "multi_cased_L-12_H-768_A-12": False,
 }
-# A vocabulary is cased if a larger fraction of its words than the first contains
-# A to Z, and lower-cased if a smaller one than the second does. The cased
-# releases have 29% and 16%, the others nearly none.
+# Fractions of words with A to Z. Above the first fraction a vocabulary is cased,
+# and below the second it is lower-cased. The cased releases contain 29% and 16%
+# of such words, and the other releases nearly none.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
 # With fewer lower-case words, a vocabulary is too small to judge.
 _FEWEST_WORDS = 5000

@@ -119,6 +119,11 @@ class EngineConfig:
         "use. They may read and write your files, so know who made the model.",
     )
 
+    def engine_options(self) -> dict[str, Any]:
+        """Returns these flags, the arguments of serving.load after the path."""
+        fields = dataclasses.fields(EngineConfig)
+        return {field.name: getattr(self, field.name) for field in fields}
+
 
 class Input(NamedTuple):
     """One input of a network.
@@ -146,13 +151,13 @@ def open_engine(
     then TensorFlow come first. Otherwise the first installed one of RUNTIMES.
 
     Args:
-        folder: folder of an export.
-        name: key of RUNTIMES; None = choose one.
-        num_threads: threads that compute; None = one for each CPU.
+        folder: folder of an export, with at least one of FILES.
+        name: key of RUNTIMES, or None to choose one.
+        num_threads: threads that compute, or None for one per CPU.
         allow_any_operation: see SavedModel.
 
     Raises:
-        OSError: the folder has no model, or a file cannot be loaded.
+        OSError: a file cannot be loaded.
         ValueError: it has none for that runtime, the runtime is not installed,
             or a SavedModel uses an operation that is not allowed.
     """
@@ -161,11 +166,6 @@ def open_engine(
         for name, runtime in RUNTIMES.items()
         if (folder / runtime.file).is_file()
     ]
-    if not names:
-        raise FileNotFoundError(
-            f"{folder} is not an exported model: it has none of "
-            f"{', '.join(FILES)}"
-        )
     if name and name not in names:
         raise ValueError(
             f"{folder} has no {RUNTIMES[name].file}, which the engine {name} "
@@ -211,7 +211,7 @@ def name_outputs(names: Sequence[str]) -> dict[str, str]:
     """Returns {name here: name in the file} of the outputs to compute.
 
     Args:
-        names: those of the file. Its "logits" are for Hugging Face's clients.
+        names: names in the file. Its "logits" are for Hugging Face's clients.
     """
     theirs = {name: ours for ours, name in OUTPUTS.items()}
     return {theirs.get(name, name): name for name in names if name != "logits"}
@@ -232,7 +232,7 @@ def failure(error: Exception) -> ValueError:
 
 
 def count_threads(num_threads: int | None) -> int:
-    """Returns the number of threads; None = one for each CPU to be used."""
+    """Returns the number of threads, by default one for each usable CPU."""
     if num_threads or not hasattr(os, "sched_getaffinity"):
         return num_threads or os.cpu_count() or 1
     return len(os.sched_getaffinity(0))
@@ -275,7 +275,7 @@ def cut(
     max_values: int = 1,
     width: int = 1,
 ) -> Iterator[tuple[list[int], int]]:
-    """Cuts rows into batches, those of about the same length together.
+    """Cuts rows into batches of about the same length each.
 
     Args:
         engine: Engine.

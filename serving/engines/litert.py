@@ -13,11 +13,11 @@ FILE = engines.RUNTIMES["litert"].file
 
 
 class LiteRt:
-    """An Engine; see there.
+    """An Engine, whose methods it implements.
 
     Args:
         folder: of the export.
-        num_threads: threads that compute; None = one for each CPU.
+        num_threads: threads that compute, or None for one per CPU.
 
     Raises:
         OSError: the file cannot be loaded.

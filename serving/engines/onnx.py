@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
+from absl import logging
 
 from serving import engines
 
@@ -14,13 +15,13 @@ _GPU = "CUDAExecutionProvider"
 
 
 class OnnxRuntime:
-    """An Engine; see there.
+    """An Engine, whose methods it implements.
 
     Its int8 takes one range for all of a batch, so it is row-wise.
 
     Args:
         folder: folder of the export.
-        num_threads: threads that compute; None = one for each CPU.
+        num_threads: threads that compute, or None for one per CPU.
 
     Raises:
         OSError: the file cannot be loaded.
@@ -43,6 +44,12 @@ class OnnxRuntime:
         except Exception as error:
             # Its errors share no other class.
             raise engines.damaged(folder / FILE, error) from error
+        if len(providers) > len(self._session.get_providers()):
+            logging.warning(
+                "%s: onnx computes on the CPU, because ONNX Runtime cannot use "
+                "CUDA; is there a GPU, and are CUDA and cuDNN installed?",
+                folder,
+            )
         written = self._session.get_modelmeta().custom_metadata_map
         self.precision = written.get("precision", "float32")
         self.is_row_wise = self.precision == "int8"

@@ -13,12 +13,12 @@ FILE = engines.RUNTIMES["openvino"].file
 
 
 class OpenVino:
-    """An Engine; see there.
+    """An Engine, whose methods it implements.
 
     Args:
         folder: folder of the export.
-        num_threads: threads that compute; None = one for each CPU.
-        precision: "float32" or "bfloat16"; None = bfloat16 where the CPU
+        num_threads: threads that compute, or None for one per CPU.
+        precision: "float32" or "bfloat16", or None for bfloat16 where the CPU
             multiplies it.
 
     Raises:

@@ -18,12 +18,12 @@ FILE = engines.RUNTIMES["saved_model"].file
 
 
 class SavedModel:
-    """An Engine; see there. It also calls any signature.
+    """An Engine, whose methods it implements. It also calls any signature.
 
     Args:
         path: folder of a SavedModel.
-        num_threads: threads of one operation, for the whole process; None = as
-            TensorFlow chooses.
+        num_threads: threads of one operation, for the whole process. None lets
+            TensorFlow choose.
         allow_any_operation: also load a model whose operations may do more
             than compute; see operations.py.
 
@@ -91,7 +91,7 @@ class SavedModel:
     def run_signature(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs; see `call`.
+        """Returns a signature's outputs. See `call`.
 
         Raises:
             ValueError: it fails on the inputs.

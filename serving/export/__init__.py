@@ -39,15 +39,15 @@ def export_saved_model(
             first also becomes `serving_default`.
         files: {name: text} of more files, such as the labels. If there is
             nothing but a SavedModel, they go into its `assets.extra`.
-        options: ExportConfig; None for a SavedModel.
+        options: ExportConfig, or None for a SavedModel.
         tokenizer: FullTokenizer of the model, whose files, for this project
             and other libraries, go beside them; or None.
         output_mode: of a classifier, as export_classifier takes it.
 
     Raises:
         OSError: it cannot be written; an earlier export is untouched.
-        ValueError: the folder holds something else, see export_folders.py, or
-            the model has no weights yet.
+        ValueError: the folder contains something else, see
+            export_folders.py, or the model has no weights yet.
     """
     if not model.built:
         raise ValueError(
@@ -88,7 +88,7 @@ def _write_saved_model(
     model: keras.Model,
     endpoints: Mapping[str, tuple],
 ) -> None:
-    """Writes the SavedModel of an export into a folder; see above."""
+    """Writes the SavedModel of an export into a folder."""
     archive = keras.export.ExportArchive()
     kernels = inference.CastKernels(model)
     # The archive finds the variables that the functions use. Those of a

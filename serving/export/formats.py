@@ -43,7 +43,7 @@ def write(
         name: the format.
         endpoint: (function, specs of its inputs) of the signature `serve`.
         output_mode: of a classifier; see onnx.create.
-        length: the only length of inputs; None = any.
+        length: the only length of inputs, or None for any.
         int8: whether to quantize the file.
     """
     path = folder / engines.RUNTIMES[name].file

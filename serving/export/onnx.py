@@ -2,7 +2,7 @@
 
 Inputs are Hugging Face's, int64 [B, T] of any B and T: input_ids,
 attention_mask and token_type_ids; [B, C, T] for multiple choice. Outputs are
-those of a SavedModel's signature `serve`, and Hugging Face's "logits".
+the outputs of a SavedModel's `serve`, and Hugging Face's "logits".
 
 B = batch, C = choices, T = length in WordPieces, W = hidden size, N = heads.
 """
@@ -158,7 +158,7 @@ class _Writer:
         )
 
     def activate(self, inputs: str, hidden_act: str) -> str:
-        """Applies an activation; see ops.ACTIVATIONS."""
+        """Applies an activation. See ops.ACTIVATIONS."""
         if hidden_act == "linear":
             return inputs
         if hidden_act == "silu":

@@ -6,8 +6,10 @@ Serving's bodies depend on the model, and its errors have their own form.
 
 import asyncio
 import contextlib
+import functools
 import hmac
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from re import Match
 from typing import Any
@@ -16,7 +18,7 @@ import numpy as np
 from absl import logging
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from serving.server import inference, protocol, replies
@@ -24,9 +26,8 @@ from serving.server.batching import Closed
 from serving.server.limits import Limits
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
-from serving.server.responses import in_parts, to_response
 from serving.server.signatures import Key
-from serving.server.versions import Call, ServedModel, not_found
+from serving.server.versions import ServedModel, not_found
 
 PAGE = Path(__file__).parent / "page"
 # The page may load only its own files.
@@ -40,6 +41,29 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
+# Bytes of a long reply that are written at a time.
+_PART = 1 << 18
+
+
+def to_response(
+    value: Any, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Returns a response of JSON as TensorFlow Serving's, NaN as it is."""
+    body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    return Response(body, status, headers, "application/json")
+
+
+def in_parts(body: bytearray, headers: Mapping[str, str]) -> Response:
+    """Returns a response that is copied to a slow client a part at a time."""
+
+    async def parts() -> AsyncIterator[memoryview]:
+        for begin in range(0, len(body), _PART):
+            yield memoryview(body)[begin : begin + _PART]
+
+    if len(body) <= _PART:
+        return Response(memoryview(body), headers=headers)
+    length = {"Content-Length": str(len(body))}
+    return StreamingResponse(parts(), headers=length | {**headers})
 
 
 class Server:
@@ -90,9 +114,10 @@ class Server:
                     methods=["GET", "POST", "PUT", "DELETE", "PATCH"],
                 ),
                 *(
-                    Route(path, self._guard(self._infer), methods=methods)
+                    Route(
+                        path, self._guard(self._infer), methods=["GET", "POST"]
+                    )
                     for path in ("/v2", "/v2/{path:path}")
-                    for methods in [["GET", "POST"]]
                 ),
             ],
             lifespan=self._live,
@@ -152,7 +177,7 @@ class Server:
         ):
             raise RestError(
                 401,
-                "give the server's token: Authorization: Bearer ...",
+                "send the server's token: Authorization: Bearer ...",
                 {"WWW-Authenticate": "Bearer"},
             )
 
@@ -182,21 +207,14 @@ class Server:
         return Response(body, headers={"Content-Type": media_type})
 
     async def _list(self, _: Request, __: Any) -> Response:
-        return to_response(
-            {
-                "models": [
-                    {
-                        "name": name,
-                        "version": version.number,
-                        "tasks": version.description.tasks,
-                        "engine": version.description.engine,
-                        "precision": version.description.precision,
-                    }
-                    for name, model in self.models.items()
-                    if (version := model.current)
-                ]
-            }
-        )
+        models = []
+        for name, model in self.models.items():
+            if version := model.current:
+                found = {"name": name, "version": version.number}
+                for field in ("tasks", "engine", "precision"):
+                    found[field] = getattr(version.description, field)
+                models.append(found)
+        return to_response({"models": models})
 
     async def _do_task(
         self, request: Request, record: RequestRecord
@@ -207,8 +225,8 @@ class Server:
         content = await self.limits.read_body(request)
         record.num_texts = 1
         is_long = len(content) > self.limits.max_wordpieces
-        call = Call(Key(name), protocol.parse_body(content), 1, is_long)
-        return to_response(await self._compute(model, None, call))
+        call = Key(name), protocol.parse_body(content), 1, is_long
+        return to_response(await self._compute(model, None, *call))
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Answers by TensorFlow Serving's protocol."""
@@ -248,10 +266,9 @@ class Server:
         content = await self.limits.read_body(request)
         record.operation = method = match["method"].lower()
         model = self._find(name, record, number)
-        version = model.find(number)
+        signatures = model.find(number).description.signatures
         body = protocol.parse_body(content)
         signature = protocol.signature_name(body)
-        signatures = version.description.signatures
         if signature not in signatures:
             raise BadRequest(
                 f'Serving signature name: "{signature}" not found in '
@@ -260,20 +277,17 @@ class Server:
         if method != "predict":
             raise BadRequest(
                 f"Expected {method} signature method_name to be "
-                f"tensorflow/serving/{method}. Was: "
-                f"{replies.METHOD}"
+                f"tensorflow/serving/{method}. Was: {replies.METHOD}"
             )
         record.operation = signature
         self.limits.check_rows(body)
-        # In a thread, so that others are answered while a large request is
-        # read.
-        arrays = await asyncio.to_thread(
-            protocol.parse_inputs, body, signatures[signature].inputs
+        reply = await self._answer(
+            *(model, number, Key(signature), len(content), record),
+            functools.partial(
+                protocol.parse_inputs, body, signatures[signature].inputs
+            ),
+            functools.partial(replies.to_body, body),
         )
-        record.num_texts = self.limits.check_size(arrays)
-        call = self._call(signature, arrays, record.num_texts, len(content))
-        outputs = await self._compute(model, number, call)
-        reply = await asyncio.to_thread(replies.to_body, body, outputs)
         return in_parts(reply, {"Content-Type": "application/json"})
 
     async def _infer(self, request: Request, record: RequestRecord) -> Response:
@@ -305,14 +319,12 @@ class Server:
         )
         signatures = version.description.signatures
         record.operation = key = inference.find_signature(body, signatures)
-        arrays = await asyncio.to_thread(
-            inference.parse_inputs, body, data, signatures[key].inputs
-        )
-        record.num_texts = self.limits.check_size(arrays)
-        call = self._call(key, arrays, record.num_texts, len(content))
-        outputs = await self._compute(model, number, call)
-        reply, length = await asyncio.to_thread(
-            inference.to_body, name, version.number, body, outputs
+        reply, length = await self._answer(
+            *(model, number, Key(key), len(content), record),
+            functools.partial(
+                inference.parse_inputs, body, data, signatures[key].inputs
+            ),
+            functools.partial(inference.to_body, name, version.number, body),
         )
         headers = {"Content-Type": "application/json"}
         if length is not None:
@@ -322,17 +334,27 @@ class Server:
             }
         return in_parts(reply, headers)
 
-    def _call(
+    async def _answer(
         self,
-        signature: str,
-        arrays: Mapping[str, np.ndarray],
-        num_rows: int,
+        model: ServedModel,
+        number: int | None,
+        key: Key,
         num_bytes: int,
-    ) -> Call:
-        """Returns the call of a signature, computed by itself if it is long."""
-        shapes = tuple(array.shape[1:] for array in arrays.values())
+        record: RequestRecord,
+        parse: Callable[[], dict[str, np.ndarray]],
+        write: Callable[[Any], Any],
+    ) -> Any:
+        """Returns what `write` makes of the outputs for the inputs of `parse`.
+
+        Both run in threads, so that others are answered meanwhile.
+        """
+        arrays = await asyncio.to_thread(parse)
+        record.num_texts = num_rows = self.limits.check_size(arrays)
+        key = key._replace(shapes=tuple(x.shape[1:] for x in arrays.values()))
         is_long = num_bytes > self.limits.max_wordpieces
-        return Call(Key(signature, shapes), arrays, num_rows, is_long)
+        call = key, arrays, num_rows, is_long
+        outputs = await self._compute(model, number, *call)
+        return await asyncio.to_thread(write, outputs)
 
     def _find(
         self, name: str, record: RequestRecord, version: int | None = None
@@ -343,19 +365,19 @@ class Server:
         return self.models[name]
 
     async def _compute(
-        self, model: ServedModel, number: int | None, call: Call
+        self, model: ServedModel, number: int | None, *call: Any
     ) -> Any:
-        """Returns the result of a request; see worker.Version.
+        """Returns the result of a request. See LoadedVersion.submit.
 
         Raises:
             RestError: the queue is full, the answer takes too long, or the
-                model refuses the request.
+                model fails on the request.
         """
         try:
-            future = model.find(number).submit(call)
+            future = model.find(number).submit(*call)
         except Closed:
             # A new version has just replaced it.
-            future = model.find(number).submit(call)
+            future = model.find(number).submit(*call)
         try:
             async with asyncio.timeout(self.limits.timeout_s):
                 return await asyncio.wrap_future(future)

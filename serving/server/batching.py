@@ -1,6 +1,6 @@
 """Batches requests: one queue and one thread for each model.
 
-The queue is bounded: when it is full, requests are refused at once, so an
+The queue is bounded. When it is full, a request fails at once, so that an
 overloaded server still answers accepted requests quickly.
 """
 
@@ -42,6 +42,7 @@ class _Work:
     key: Hashable
     payload: Any
     num_rows: int
+    is_alone: bool
     future: Future
     came: float
 
@@ -51,7 +52,7 @@ class Batcher:
 
     Args:
         run: computes a batch. If it fails, each request is computed by itself.
-        limits: those of batches and of the queue.
+        limits: limits of batches and of the queue.
         on_batch: called with the number of rows and the seconds of each batch.
     """
 
@@ -70,13 +71,20 @@ class Batcher:
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
-    def submit(self, key: Hashable, payload: Any, num_rows: int) -> Future:
+    def submit(
+        self,
+        key: Hashable,
+        payload: Any,
+        num_rows: int,
+        is_alone: bool = False,
+    ) -> Future:
         """Queues a request.
 
         Args:
-            key: requests of equal keys can be run together; None = none can.
+            key: requests of equal keys can be run together.
             payload: what `run` gets.
             num_rows: number of rows that it adds to a batch.
+            is_alone: whether it is computed by itself all the same.
 
         Returns:
             a Future of its result. Cancelled before its batch begins, it is
@@ -86,7 +94,9 @@ class Batcher:
             QueueFull: the queue is full.
             Closed: `close` was called.
         """
-        work = _Work(key, payload, num_rows, Future(), time.monotonic())
+        work = _Work(
+            key, payload, num_rows, is_alone, Future(), time.monotonic()
+        )
         with self._changed:
             if self._is_closed:
                 raise Closed
@@ -139,7 +149,7 @@ class Batcher:
     def _next_batch(self) -> list[_Work]:
         """Takes the first request, and similar ones that arrive in time."""
         first = self._waiting[0]
-        if first.key is None or self._limits.max_batch_size <= 1:
+        if first.is_alone or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
         until = first.came + self._limits.batch_wait_ms / 1000
         while (
@@ -153,8 +163,9 @@ class Batcher:
         rows = 0
         for work in self._waiting:
             fits = rows + work.num_rows <= self._limits.max_batch_size
+            can_join = work.key == first.key and not work.is_alone
             # A request larger than a batch is a batch of its own.
-            if work.key == first.key and (fits or not batch):
+            if can_join and (fits or not batch):
                 batch.append(work)
                 rows += work.num_rows
             else:

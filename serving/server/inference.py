@@ -33,13 +33,7 @@ _TYPES |= {"float64": "FP64"}
 
 
 def describe(name: str, number: int, version: Description) -> dict[str, Any]:
-    """Returns the metadata of a model, of what it does with ids.
-
-    Args:
-        name: the model's.
-        number: its version.
-        version: Description.
-    """
+    """Returns the metadata of a version of a model, for calls over ids."""
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)
         or [*version.signatures.values()][0]
@@ -73,14 +67,12 @@ def _type_of(dtype: str) -> str:
 def parse_request(
     content: bytes, length: str | None
 ) -> tuple[dict[str, Any], bytes]:
-    """Returns the JSON object of a body, and the bytes after it.
+    """Returns the JSON object in a body, and the bytes after it.
 
-    Args:
-        content: the body.
-        length: LENGTH_HEADER's value, if there is one.
+    `length` is the value of LENGTH_HEADER, if the request has one.
 
     Raises:
-        BadRequest: there is none.
+        BadRequest: there is no such object.
     """
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
         raise BadRequest(f"{LENGTH_HEADER} is not a number: {length[:20]}")
@@ -123,15 +115,10 @@ def find_signature(
 def parse_inputs(
     body: Mapping[str, Any], data: bytes, inputs: Specs
 ) -> dict[str, np.ndarray]:
-    """Returns the arrays in a request, by the names of the inputs.
-
-    Args:
-        body: what `parse_request` returned.
-        data: the bytes after it.
-        inputs: those of the signature.
+    """Returns the arrays in what `parse_request` returned, by input.
 
     Raises:
-        BadRequest: they do not fit the signature.
+        BadRequest: they do not fit the signature's `inputs`.
     """
     arrays = {}
     for entry in body["inputs"]:
@@ -193,12 +180,6 @@ def to_body(
     outputs: Mapping[str, np.ndarray],
 ) -> tuple[bytearray, int | None]:
     """Returns the body of a reply, and the bytes of its JSON if others follow.
-
-    Args:
-        name: the model's.
-        number: its version.
-        request: what `parse_request` returned.
-        outputs: {name: array}.
 
     Raises:
         RestError: it would be too large, or an output does not exist.

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from files.flags import flag
+from files.flags import flag, like
 from serving.engines import EngineConfig
+from serving.requests import TaskOptions
 from serving.server.protocol import BadRequest, RestError
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Limits(EngineConfig):
         "Maximum WordPieces in a request, over all its texts.",
         at_least=1,
     )
+    min_probability: float = like(TaskOptions, "min_probability")
     timeout_s: float = flag(
         30.0,
         "Maximum seconds to receive a request, and to answer it.",
@@ -108,7 +110,7 @@ class Limits(EngineConfig):
         return bytes(body)
 
     def check_rows(self, body: Mapping[str, Any]) -> None:
-        """Refuses too many rows before the slow conversion to arrays.
+        """Checks the number of rows, before the slow conversion to arrays.
 
         Raises:
             RestError: there are too many.
@@ -144,7 +146,7 @@ class Limits(EngineConfig):
 
 
 def check_wordpieces(count: int, most: int) -> None:
-    """Refuses too many WordPieces.
+    """Checks the number of WordPieces.
 
     Raises:
         RestError: there are too many.
@@ -158,7 +160,7 @@ def check_wordpieces(count: int, most: int) -> None:
 
 
 def check_values(count: int) -> None:
-    """Refuses a reply that would be too large.
+    """Checks the size of a reply.
 
     Raises:
         RestError: it would be.

@@ -10,8 +10,15 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import prometheus_client
 from absl import logging
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
 from starlette.requests import Request
 
 from files.json_files import parse_json
@@ -51,49 +58,42 @@ class Monitoring:
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: it holds something else.
+        ValueError: it contains something else.
     """
 
     def __init__(self, request_log: str | None = None) -> None:
-        self.registry = prometheus_client.CollectorRegistry()
-
-        def create(kind: Any, name: str, help: str, **options: Any) -> Any:
-            options.setdefault("labelnames", ["model"])
-            return kind(name, help, registry=self.registry, **options)
-
-        self._requests = create(
-            prometheus_client.Counter,
+        self.registry = CollectorRegistry()
+        every: Any = {"registry": self.registry, "labelnames": ["model"]}
+        self._requests = Counter(
             "bert_requests",
             "Requests that were answered.",
             labelnames=["model", "what", "status"],
+            registry=self.registry,
         )
-        self._seconds = create(
-            prometheus_client.Histogram,
+        self._seconds = Histogram(
             "bert_request_seconds",
             "Seconds from the first byte of a request to its answer.",
-            buckets=_SECONDS,
+            **every | {"buckets": _SECONDS},
         )
-        self._batch_rows = create(
-            prometheus_client.Histogram,
+        self._batch_rows = Histogram(
             "bert_batch_rows",
             "Texts that the model took at a time.",
-            buckets=[1, 2, 4, 8, 16, 32, 64, 128, 256],
+            **every | {"buckets": [1, 2, 4, 8, 16, 32, 64, 128, 256]},
         )
-        self._batch_seconds = create(
-            prometheus_client.Histogram,
+        self._batch_seconds = Histogram(
             "bert_batch_seconds",
             "Seconds that the model took for a batch.",
-            buckets=_SECONDS,
+            **every | {"buckets": _SECONDS},
         )
-        self._waiting = create(
-            prometheus_client.Gauge,
+        self._waiting = Gauge(
             "bert_waiting_requests",
             "Requests that wait for the model.",
+            **every,
         )
-        self._version = create(
-            prometheus_client.Gauge,
+        self._version = Gauge(
             "bert_model_version",
             "Version of the model that is served.",
+            **every,
         )
         self._log = None if request_log is None else _open_log(request_log)
 
@@ -151,10 +151,7 @@ class Monitoring:
             if model.current:
                 self._waiting.labels(name).set(len(model.current.batcher))
                 self._version.labels(name).set(model.current.number)
-        return (
-            prometheus_client.generate_latest(self.registry),
-            prometheus_client.CONTENT_TYPE_LATEST,
-        )
+        return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
 
 def _open_log(path: str) -> int:
@@ -171,7 +168,7 @@ def _open_log(path: str) -> int:
             is_ours = False
         if not is_ours:
             raise ValueError(
-                f"--request_log={path} is not a request log; give another path"
+                f"--request_log={path} is not a request log; use another path"
             )
     log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     if is_torn:

@@ -97,7 +97,7 @@ def _named(host: str, port: int) -> Iterator[None]:
     except OSError as error:
         raise OSError(
             f"--host={host} --port={port} cannot be listened on: "
-            f"{error.strerror}; give another one (port 0 is any free one)"
+            f"{error.strerror}; choose another one (port 0 is any free one)"
         ) from None
 
 

@@ -106,12 +106,9 @@ def signature_name(request: Mapping[str, Any]) -> str:
 def parse_inputs(
     request: Mapping[str, Any], inputs: Specs
 ) -> dict[str, np.ndarray]:
-    """Returns the arrays in a request, by the names of the inputs.
+    """Returns the arrays in a request, by the names of a signature's inputs.
 
-    Args:
-        request: an object with "instances", row form, or "inputs", column
-            form.
-        inputs: those of the signature.
+    A request has "instances", row form, or "inputs", column form.
 
     Raises:
         RestError: it breaks the rules, or the arrays do not fit the signature.
@@ -132,7 +129,7 @@ def parse_inputs(
 
 
 def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
-    """Refuses arrays that do not fit the inputs of a signature.
+    """Checks that arrays fit the inputs of a signature.
 
     Raises:
         BadRequest: one does not.

@@ -135,13 +135,7 @@ def _to_lists(name: str, value: np.ndarray) -> Any:
 def describe_metadata(
     name: str, version: int, signatures: Mapping[str, Signature]
 ) -> dict[str, Any]:
-    """Returns the reply of `GET /v1/models/NAME/metadata`.
-
-    Args:
-        name: the model's.
-        version: the model's.
-        signatures: {name: Signature}.
-    """
+    """Returns the reply of `GET /v1/models/NAME/metadata`."""
     definitions = {
         key: {
             "inputs": _describe(signature.inputs),
@@ -184,10 +178,7 @@ def describe_status(
 ) -> dict[str, Any]:
     """Returns the reply of `GET /v1/models/NAME[/versions/N]`.
 
-    Args:
-        name: the model's.
-        states: {version: (state, error message)}.
-        version: the one asked for; None for all.
+    `states` are {version: (state, error message)}. No `version` asks for all.
 
     Raises:
         RestError: there is no such version.

@@ -13,7 +13,7 @@ class Spec(NamedTuple):
 
     Attributes:
         dtype: TensorFlow's name of the type, such as "string" or "int32".
-        shape: its sizes, None where any will do; None for any shape.
+        shape: its sizes, each None if any will do, or None for any shape.
         name: that of the tensor, for the metadata.
     """
 

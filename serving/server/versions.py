@@ -4,15 +4,16 @@ A new version is loaded beside the old one, warmed up, and then replaces it;
 the old version finishes its requests.
 """
 
+import dataclasses
 import multiprocessing
 import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from absl import logging
 
@@ -28,36 +29,11 @@ from serving.server.signatures import Description, Key
 Files = list[tuple[str, int, int]]
 
 
-class Call(NamedTuple):
-    """A request of a version, checked.
-
-    Attributes:
-        key: Key.
-        payload: arrays of a signature, or the JSON object of a task.
-        num_rows: number of rows that it adds to a batch.
-        is_long: whether it is computed by itself.
-    """
-
-    key: Key
-    payload: Any
-    num_rows: int
-    is_long: bool = False
-
-
 class LoadedVersion:
-    """One version of a model, in a process of its own; see worker.py.
+    """One version of a model, in a process of its own. See worker.py.
 
-    Args:
-        path: folder of the export.
-        number: the version's number.
-        files: what `find_files` returned.
-        limits: Limits.
-        on_batch: see Batcher.
-
-    Attributes:
-        description: Description.
-        is_lost: whether its process ended before it was closed.
-        pid: number of the process.
+    `files` are what `find_files` returned. `is_lost` tells whether the process
+    ended before it was closed.
 
     Raises:
         ValueError: it cannot be loaded.
@@ -91,24 +67,21 @@ class LoadedVersion:
             )
         self.pid = self._process.pid
         try:
-            self.description: Description = self._ask(
-                path,
-                limits.allow_any_operation,
-                limits.max_wordpieces,
-                limits.num_threads,
-                limits.engine,
-                limits.segmenter,
-            )
+            # Only this part of serve.py's flags, whose class is the script's.
+            fields = [field.name for field in dataclasses.fields(Limits)]
+            values = {name: getattr(limits, name) for name in fields}
+            self.description: Description = self._ask(path, Limits(**values))
         except Exception:
             self._end()
             raise
-        self.batcher = Batcher(self._run, limits, on_batch)
+        # See worker.Version.run.
+        self.batcher = Batcher(self._ask, limits, on_batch)
 
     def _ask(self, *message: Any) -> Any:
         """Returns what the process answers.
 
         Raises:
-            RestError: the process refuses a call, or has ended.
+            RestError: a call fails, or the process has ended.
             ValueError: it cannot load the version.
         """
         try:
@@ -123,26 +96,29 @@ class LoadedVersion:
             raise error
         return answer
 
-    def _run(self, _: Any, calls: Sequence[Call]) -> Sequence[Any]:
-        """Returns the results of calls of equal keys; see worker.Version."""
-        return self._ask(calls[0].key, [call.payload for call in calls])
+    def submit(
+        self, key: Key, payload: Any, num_rows: int, is_long: bool = False
+    ) -> Future:
+        """Queues a request.
 
-    def submit(self, call: Call) -> Future:
-        """Queues a request; returns a Future of its result.
+        Args:
+            key: what is called.
+            payload: arrays of a signature, or the JSON object of a task.
+            num_rows: number of rows that it adds to a batch.
+            is_long: whether it is computed by itself.
+
+        Returns:
+            a Future of its result; see worker.Version.run.
 
         Raises:
             RestError: the queue is full or closed, or this version has no such
                 signature, though an earlier one had.
         """
         signatures = self.description.signatures
-        if call.key.shapes is not None and call.key.name not in signatures:
+        if key.shapes is not None and key.name not in signatures:
             raise RestError(409, "a new version has no such signature")
-        is_alone = call.is_long or (
-            call.key.name not in self.description.batched
-        )
-        return self.batcher.submit(
-            None if is_alone else call.key, call, call.num_rows
-        )
+        is_alone = is_long or key.name not in self.description.batched
+        return self.batcher.submit(key, payload, num_rows, is_alone)
 
     def close(self, timeout: float | None = None) -> None:
         """Answers all accepted requests, then ends the process."""
@@ -160,7 +136,7 @@ class LoadedVersion:
 
 
 class ServedModel:
-    """A named model: watches its folder and holds its newest version.
+    """A named model: watches its folder and serves its newest version.
 
     Args:
         name: as clients call it.
@@ -278,7 +254,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the version asked for; None = the newest.
+        """Returns the version asked for, or None for the newest.
 
         Raises:
             RestError: it does not exist.

@@ -20,7 +20,8 @@ from absl import logging
 from files.json_files import read_json
 from serving import engines
 from serving.models import TextModel
-from serving.server.limits import check_values, check_wordpieces
+from serving.requests import TaskOptions
+from serving.server.limits import Limits, check_values, check_wordpieces
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import (
     Arrays,
@@ -31,13 +32,11 @@ from serving.server.signatures import (
     read_signature,
     stack,
 )
-from serving.tasks.base import Outputs, Request, Row, TaskOptions, TextTask
+from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
-# How many answers and WordPieces the page shows, and the signatures return.
-_PAGE_OPTIONS = TaskOptions(top_k=8, n_best=8)
-_OPTIONS = TaskOptions(top_k=10)
-_ALL_OPTIONS = TaskOptions(n_best=1 << 20)
+# How many WordPieces and answers the page shows, and the signatures return.
+_PAGE, _SIGNATURES, _N_BEST = (8, 8), (10, 1), (10, 1 << 20)
 # What an error in the runtime means for a request; any other is its fault.
 _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
@@ -51,33 +50,26 @@ class Version:
 
     Args:
         path: folder of an export.
-        allow_any_operation: see TextModel.
-        max_wordpieces: maximum WordPieces of a call over text.
-        *options: further arguments of TextModel.
+        limits: Limits.
 
     Attributes:
         description: Description.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        allow_any_operation: bool,
-        max_wordpieces: int,
-        *options: Any,
-    ) -> None:
-        model = self.model = TextModel(path, allow_any_operation, *options)
+    def __init__(self, path: Path, limits: Limits) -> None:
+        model = self.model = TextModel(path, **limits.engine_options())
         # What warms it up is not a client's.
         self._max_wordpieces = sys.maxsize
-        self._tasks = {
-            name: model.task(name, _PAGE_OPTIONS) for name in model.tasks
-        }
+        least = limits.min_probability
+        page, default, every = (
+            TaskOptions(top_k=top_k, n_best=n_best, min_probability=least)
+            for top_k, n_best in (_PAGE, _SIGNATURES, _N_BEST)
+        )
+        self._tasks = {name: model.task(name, page) for name in model.tasks}
         # Signatures over text are computed by the tasks, with every engine.
         # Exports from before there was a model.json have them in the graph.
         self._texts: dict[str, TextTask] = {
-            name: model.task(
-                task.name, _ALL_OPTIONS if "n_best" in name else _OPTIONS
-            )
+            name: model.task(task.name, every if "n_best" in name else default)
             for task in (() if model.is_former else self._tasks.values())
             for name in task.signatures
         }
@@ -100,13 +92,13 @@ class Version:
         if model.tasks:
             model.warm_up()
         self._signatures = self._call_all(signatures)
-        self._max_wordpieces = max_wordpieces
+        self._max_wordpieces = limits.max_wordpieces
         self.description = Description(
             self._signatures,
             frozenset(self._ids | self._texts.keys() | self._tasks.keys()),
             model.tasks,
-            getattr(engine, "name", type(engine).__name__),
-            getattr(engine, "precision", ""),
+            engine.name,
+            engine.precision,
         )
 
     def _call_all(
@@ -166,7 +158,7 @@ class Version:
             for each call its outputs, or the answer of the task.
 
         Raises:
-            RestError: a call is refused, or the model fails on it.
+            RestError: a call breaks a rule, or the model fails on it.
         """
         try:
             if key.shapes is None:
@@ -257,7 +249,7 @@ class Version:
         }
         num_rows, *shape = joined["input_ids"].shape
         if not num_rows:
-            return [self._nothing(name)]
+            return [self._nothing(name) for _ in calls]
         self._check_ids(joined)
         values = self._count_values(name, shape[-1])
         check_values(num_rows * values)
@@ -280,7 +272,7 @@ class Version:
         ]
 
     def _check_ids(self, arrays: Arrays) -> None:
-        """Refuses numbers that mean nothing to the model.
+        """Checks that ids mean something to the model.
 
         Raises:
             BadRequest: there are some.
@@ -305,14 +297,11 @@ class Version:
                 )
 
     def _count_values(self, signature: str, length: int) -> int:
-        """Returns how many values a row's outputs hold, or more."""
-        if signature not in self._signatures:
-            return 0
-        outputs = self._signatures[signature].outputs.values()
-        shapes = [each.shape for each in outputs]
+        """Returns how many values a row's outputs have, or more."""
+        found = self._signatures.get(signature, Signature({}, {}))
         return sum(
             math.prod(length if size is None else size for size in shape[1:])
-            for shape in shapes
+            for _, shape, _ in found.outputs.values()
             if shape is not None
         )
 
@@ -356,5 +345,5 @@ def main(file: int) -> None:
                 connection.send((None, RestError(500, message)))
             # Keep no request in memory while waiting.
             del key, payloads
-    # At once: the process holds nothing that has to be closed.
+    # At once, because the process has nothing open that needs closing.
     os._exit(0)

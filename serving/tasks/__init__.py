@@ -2,12 +2,10 @@
 
 from serving.tasks.answer import Answer
 from serving.tasks.base import TextTask
-from serving.tasks.rerank import Rerank
-from serving.tasks.score import Score
+from serving.tasks.lists import Rerank, ZeroShot
 from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify, Embed
-from serving.tasks.words import FillMask, NextSentence
-from serving.tasks.zero_shot import ZeroShot
+from serving.tasks.words import FillMask, NextSentence, Score
 
 # By the class of the model, the tasks of its head, the main one first.
 TASKS: dict[str, tuple[type[TextTask], ...]] = {

@@ -9,28 +9,19 @@ import numpy as np
 from data.squad import decoding, windows
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
-from serving.requests import to_number
-from serving.tasks.base import (
-    DEFAULTS,
-    Encoded,
-    Outputs,
-    Reply,
-    Request,
-    Row,
-    TaskOptions,
-    TextTask,
-)
+from serving.requests import DEFAULTS, TaskOptions, to_number
+from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
 
-# Outputs of `answer`, the same of the n best, and what fills these up.
-_OUTPUTS = (
+# Outputs of `answer` and of `answer_n_best`, and what fills these up.
+OUTPUTS = (
     ("answer", "answers", np.array(b"", object)),
     ("probability", "probabilities", np.float32(0)),
     ("start_byte", "start_bytes", np.int32(-1)),
     ("end_byte", "end_bytes", np.int32(-1)),
 )
-_PLURALS = {plural for _, plural, _ in _OUTPUTS}
+_PLURALS = {plural for _, plural, _ in OUTPUTS}
 
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
@@ -99,7 +90,7 @@ class Answer(TextTask):
         """See TextTask."""
         reply, null_odds, n_best = self._decode(request, row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
-        for name, plural, filler in _OUTPUTS:
+        for name, plural, filler in OUTPUTS:
             # As many as the graph returns: the n best and no answer.
             values = np.full([2 + self._decoding.n_best_size], filler)
             for place, each in enumerate([reply, *n_best]):

@@ -5,14 +5,13 @@ that training uses.
 """
 
 import abc
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from serving.engines import Input
-from serving.requests import check_text, listed
+from serving.requests import DEFAULTS, TaskOptions, check_text
 
 Request = dict[str, Any]
 Outputs = dict[str, np.ndarray]
@@ -36,34 +35,10 @@ class Encoded(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A request with the outputs for it, what `TextTask.keep` gave each."""
+    """A request with the outputs for it, as `TextTask.keep` returned them."""
 
     encoded: Encoded
     outputs: list[Any]
-
-
-@dataclasses.dataclass(frozen=True)
-class TaskOptions:
-    """Options that limit or extend answers.
-
-    Attributes:
-        top_k: WordPieces for each mask.
-        tokens: whether to return each WordPiece's vector, or score, too.
-        n_best: answers to each question.
-        labels: labels of zero-shot, where a request names none.
-        hypothesis: sentence of zero-shot about a label, which replaces {}.
-        min_probability: least probability of a label that is returned.
-    """
-
-    top_k: int = 5
-    tokens: bool = False
-    n_best: int = 1
-    labels: Sequence[str] = ()
-    hypothesis: str = "This example is {}."
-    min_probability: float = 0.0
-
-
-DEFAULTS = TaskOptions()
 
 
 class TextTask(abc.ABC):
@@ -82,9 +57,9 @@ class TextTask(abc.ABC):
     other_names: dict[str, list[str]] = {}
     #: Whether all inputs are padded to the model's length.
     pads = False
-    #: Whether the network gives each WordPiece the whole vocabulary.
+    #: Whether the network predicts the whole vocabulary at each WordPiece.
     predicts_words = False
-    #: Whether the network reads a text once for each of its WordPieces.
+    #: Whether the network may read far more than a request's texts.
     repeats = False
     #: Fields that are lists of texts.
     lists: Sequence[str] = ()
@@ -109,7 +84,8 @@ class TextTask(abc.ABC):
         for field, is_needed in self.fields.items():
             if field not in request and is_needed:
                 raise ValueError(
-                    f"no {field!r}; {self.name} takes {listed(self.fields)}"
+                    f"no {field!r}; {self.name} takes "
+                    f"{', '.join(sorted(self.fields))}"
                 )
             check_text(field, request.get(field, ""))
 
@@ -162,7 +138,7 @@ class TextTask(abc.ABC):
         return self.pack(*texts)
 
     def pack(self, tokens_a: list[str], tokens_b: list[str]) -> Encoded:
-        """Packs the WordPieces of one or two texts; see `PackingLayer`."""
+        """Packs the WordPieces of one or two texts. See `PackingLayer`."""
         is_pair = bool(tokens_b)
         room = self.model.max_seq_length - 2 - is_pair
         count = len(tokens_a) + len(tokens_b)
@@ -207,48 +183,6 @@ class PairTask(TextTask):
         """Also accepts `text` for `text_a`."""
         if "text" in request:
             if "text_a" in request:
-                raise ValueError("'text' and 'text_a' are the same; give one")
+                raise ValueError("'text' and 'text_a' are the same; use one")
             request["text_a"] = request.pop("text")
         super().check(request)
-
-
-class OneToManyTask(TextTask):
-    """A task over a text paired with each of several others.
-
-    A subclass has two `fields`: the text, and the list, one of `lists`.
-    """
-
-    def check(self, request: Request) -> None:
-        """Checks that the second field is a list of texts."""
-        one, many = self.fields
-        texts = request.get(many, [])
-        if isinstance(texts, str) or not isinstance(texts, Sequence):
-            raise ValueError(
-                f"{many!r} must be a list of texts. "
-                f"Received: {repr(texts)[:80]}"
-            )
-        super().check({**request, **({many: ""} if many in request else {})})
-        for text in texts:
-            check_text(many, text)
-
-    def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns what the network reads together."""
-        one, many = self.fields
-        return [(request[one], text) for text in request.get(many, [])]
-
-    def texts_of(self, request: Request) -> list[str]:
-        """Returns all texts that the network reads."""
-        return [text for pair in self.pairs(request) for text in pair]
-
-    def encode(self, request: Request) -> Encoded:
-        """Returns an input for each pair; counts what the longest one loses."""
-        most, cut = self.model.max_seq_length, self.model.tokenizer
-        packed = [
-            self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
-            for pair in self.pairs(request)
-        ]
-        return Encoded(
-            [each for one in packed for each in one.inputs],
-            max((one.tokens for one in packed), key=len, default=[]),
-            max((one.num_cut for one in packed), default=0),
-        )

@@ -9,16 +9,14 @@ import numpy as np
 from data.classification import windows
 from data.text.windows import cut_spans
 from serving.engines import Input
-from serving.requests import to_number
+from serving.requests import DEFAULTS, TaskOptions, to_number
 from serving.tasks.base import (
-    DEFAULTS,
     Encoded,
     Outputs,
     PairTask,
     Reply,
     Request,
     Row,
-    TaskOptions,
     TextTask,
 )
 
@@ -32,11 +30,12 @@ class Classify(PairTask):
         "classify_text": {"text": "text_a"},
     }
 
-    _stride = 0
-
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         super().__init__(model, options)
         self._stride = model.settings.get("doc_stride", 0)
+        self._labels = model.settings.get("labels") or []
+        mode = model.settings.get("output_mode")
+        self._is_multilabel = mode == "multilabel"
         if self._stride:
             self.fields = {"text_a": True}
             self.signatures = self.signatures | {
@@ -44,7 +43,7 @@ class Classify(PairTask):
             }
 
     def check(self, request: Request) -> None:
-        """Also refuses a pair where texts are read in windows."""
+        """Also checks that there is no pair where texts are read in windows."""
         super().check(request)
         if self._stride and request.get("text_b"):
             raise ValueError(
@@ -96,49 +95,44 @@ class Classify(PairTask):
         outputs = self._pool(row)
         if "values" in outputs:
             return {"value": to_number(outputs["values"])}
-        labels = self.model.settings["labels"]
-        probabilities = outputs["probabilities"]
-        least = self.options.min_probability
-        index = probabilities.argmax()
-        label = labels[index] if probabilities[index] >= least else None
-        if self.model.settings["output_mode"] == "multilabel":
-            is_chosen = self._choose(probabilities) & (probabilities >= least)
-            label = [*itertools.compress(labels, is_chosen)]
+        labels, probabilities = self._labels, outputs["probabilities"]
+        chosen = [*itertools.compress(labels, self._choose(probabilities))]
         numbers = map(to_number, probabilities)
         return {
-            "label": label,
+            "label": chosen if self._is_multilabel else (chosen or [None])[0],
             "probabilities": dict(zip(labels, numbers, strict=True)),
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """See TextTask; a label that is not chosen is b""."""
         outputs = self._pool(row)
         if "values" in outputs:
             return outputs
-        probabilities = outputs["probabilities"]
-        labels = to_bytes(self.model.settings["labels"])
-        label = labels[probabilities.argmax(keepdims=True)].reshape([])
-        if self.model.settings["output_mode"] == "multilabel":
-            label = np.where(self._choose(probabilities), labels, b"")
+        labels = to_bytes(self._labels)
+        chosen = np.where(self._choose(outputs["probabilities"]), labels, b"")
+        label = chosen if self._is_multilabel else np.array(max(chosen), object)
         return {**outputs, "label": label, "labels": labels}
 
     def _choose(self, probabilities: np.ndarray) -> np.ndarray:
-        """Returns which labels are above their thresholds, bool [L]."""
-        settings = self.model.settings
-        found = settings.get("thresholds") or {}
-        limits = [found.get(name, 0.5) for name in settings["labels"]]
-        return probabilities > np.array(limits)
+        """Returns which labels the answer has, bool [L]."""
+        if self._is_multilabel:
+            found = self.model.settings.get("thresholds") or {}
+            limits = [found.get(name, 0.5) for name in self._labels]
+            chosen = probabilities > np.array(limits)
+        else:
+            chosen = np.arange(len(probabilities)) == probabilities.argmax()
+        return chosen & (probabilities >= self.options.min_probability)
 
 
 class Embed(TextTask):
-    """The vectors of a text, pooled and mean, and those of its WordPieces."""
+    """The pooled and the mean vector of a text, and its WordPieces' vectors."""
 
     name = "embed"
     fields = {"text": True}
     signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the vectors, without those of padding."""
+        """Returns the vectors, without the vectors of padding."""
         sequence = outputs["sequence_output"][: len(encoded.ids)]
         return outputs["pooled_output"], sequence
 
@@ -212,7 +206,7 @@ class Attention(PairTask):
         """Returns {"tokens", "attention"}: by block, head, from and to."""
         probs = self._compute(request)
         if not np.isfinite(probs).all():
-            raise ValueError("the model gives weights that are not finite")
+            raise ValueError("the model returns weights that are not finite")
         return {
             "tokens": row.encoded.tokens,
             "attention": np.round(probs.astype(np.float64), 6).tolist(),

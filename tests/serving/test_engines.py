@@ -204,7 +204,9 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
 
 @pytest.mark.parametrize("has_cuda", [False, True])
 @needs("onnx")
-def test_a_gpu_is_chosen_if_a_package_can_use_it(has_cuda, monkeypatch):
+def test_a_gpu_is_chosen_if_a_package_can_use_it(
+    has_cuda, monkeypatch, folders, caplog
+):
     """None was tried: here the list of ONNX Runtime decides, real or longer."""
     import onnxruntime
 
@@ -224,6 +226,10 @@ def test_a_gpu_is_chosen_if_a_package_can_use_it(has_cuda, monkeypatch):
     assert engines._choose([*engines.RUNTIMES]) == expected
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
     assert engines._choose([*engines.RUNTIMES]) == INSTALLED[0]
+    # It lists what it cannot load, and computes all the same.
+    model = serving.load(folders["classifier"], engine="onnx")
+    assert "label" in model.classify("a boat")
+    assert ("onnx computes on the CPU" in caplog.text) == has_cuda
 
 
 class Counting(toy_task.ToyTask):

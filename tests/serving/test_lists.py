@@ -207,3 +207,7 @@ def test_the_server_answers_them(tmp_path, exports, load):
         status, refusal = ask("words", "score", text=["a " * 20])
         assert status == 413 and "--max_wordpieces" in refusal["error"]
         assert ask("nli", "zero_shot", text=["a"], labels=["b"])[0] == 400
+        # Nothing to read but special tokens, a hundred times.
+        body = {"query": "", "passages": [""] * 101}
+        path = "/api/models/ranker/rerank"
+        assert server.ask("POST", path, body)[0] == 413

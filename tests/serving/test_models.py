@@ -144,7 +144,7 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     far = "boat " * 40 + "[MASK]"
     for call, message in [
         (lambda: bert.tag("a"), "does not tag; it does attention, classify"),
-        (lambda: bert.classify(["a"], ["b", "c"]), "give as many of each"),
+        (lambda: bert.classify(["a"], ["b", "c"]), "pass as many of each"),
         (lambda: bert.classify("\ud800"), "half of a surrogate pair"),
         (lambda: load("pretraining").fill_mask("a"), "no .MASK. in 'text'"),
         (lambda: load("pretraining").fill_mask(far), "^every .MASK. is beyond"),

@@ -186,7 +186,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
                 "output_fields": "label",
                 "output_format": "npy",
             },
-            "'label' is not of numbers, which npy holds. Received: ",
+            "'label' is not of numbers, which npy contains. Received: ",
         ),
         (
             {

@@ -7,8 +7,10 @@ import types
 import numpy as np
 import pytest
 
+import predict
 from serving import answer_files, answers, requests
 from serving.requests import Place, Source
+from serving.tasks.base import Row
 from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify
 from serving.tasks.words import FillMask, NextSentence
@@ -74,10 +76,10 @@ class Damaged:
         pass
 
     def compute(self, items):
-        return items
+        return [Row(None, [item["text"]]) for item in items]
 
     def reply(self, item, row):
-        return {"score": float(row["text"])}
+        return {"score": requests.to_number(float(row.outputs[0]))}
 
 
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
@@ -92,7 +94,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     for number in (2, 3):
         answer = written[number - 1]
         assert answer["id"] == answer["line"] == number
-        assert "the answer would contain NaN or an infinity" in answer["error"]
+        assert "which is not a finite number" in answer["error"]
 
 
 def test_batches_depend_on_the_rows_alone():
@@ -104,6 +106,9 @@ def test_batches_depend_on_the_rows_alone():
         1,
         4,
     ]
+    half = ["a" * (1 << 19), None, "b"]
+    rows = [(Place(i), {"passages": half}) for i in range(4)]
+    assert [len(batch) for batch in requests.cut_batches(rows, 4)] == [2, 2]
     for count in (1, 2, 3, 7):
         parts = [requests.cut_shard(9, (i + 1, count), 2) for i in range(count)]
         assert parts[0][0] == 0 and parts[-1][1] == 9
@@ -171,3 +176,44 @@ def test_an_array_holds_one_field_of_one_shape(tmp_path):
         ValueError, match="have none to choose, but answer; npy"
     ):
         answer_files.Fields(None, "npy")({"answer": "a"})
+
+
+def test_a_run_that_continues_checks_what_the_earlier_one_wrote(tmp_path):
+    """As if it had written all: shapes, and lines that a power cut damaged."""
+
+    def resume(lines):
+        (tmp_path / "a").write_bytes(b"".join(lines))
+        answerer = answers.Answerer(
+            Damaged(), select=answer_files.Fields(["mean"], "npy")
+        )
+        rows = [(Place(i), {}) for i in range(4)]
+        batches = requests.cut_batches(rows, 2)
+        with (tmp_path / "a").open("a+b") as file:
+            file.seek(0)
+            left = [*answers.skip_answered(file, batches, answerer)]
+        assert [len(batch) for batch in left] == [2] * len(left)
+        num_lines = (tmp_path / "a").read_bytes().count(b"\n")
+        assert answerer.num_answers + answerer.num_errors == num_lines
+        return num_lines
+
+    good = [b'{"mean": [1, 2]}\n', b'{"line": 2, "error": "x"}\n'] * 2
+    zeros = b'{"mean": [1\0\0\0\0\0\0}\n'
+    assert resume(good) == 4
+    assert resume([*good[:3], good[3][:-1]]) == 2
+    assert resume([*good[:2], zeros, good[3]]) == 2
+    assert resume([good[0], b"\0" * 99, good[2]]) == 0
+    with pytest.raises(ValueError, match="'mean' is of shape .3,. in one"):
+        resume([*good[:2], b'{"mean": [1, 2, 3]}\n', good[3]])
+
+
+def test_a_run_in_the_folder_of_its_model_can_continue(tmp_path):
+    config = predict.Config(model=str(tmp_path))
+    engine = types.SimpleNamespace(name="litert")
+    model = types.SimpleNamespace(path=str(tmp_path), engine=engine)
+    (tmp_path / "model.tflite").write_bytes(b"a")
+    before = predict.describe(config, model, [], "jsonl")
+    for name in ("a.jsonl.unfinished", "a.jsonl.unfinished.lock"):
+        (tmp_path / name).write_bytes(b"a")
+    assert predict.describe(config, model, [], "jsonl") == before
+    (tmp_path / "model.tflite").write_bytes(b"ab")
+    assert predict.describe(config, model, [], "jsonl") != before

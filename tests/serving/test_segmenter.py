@@ -9,6 +9,7 @@ import modeling
 import serving
 from data.text.alignment import tokenize_with_spans
 from data.text.tokenization import FullTokenizer
+from serving.server.limits import Limits
 from serving.server.worker import Version
 from tests.script_runner import SAMPLES
 from tests.serving.conftest import create_model
@@ -77,7 +78,7 @@ def test_an_export_answers_only_with_the_segmenter(export):
     assert model.tasks == ["tag", "tokenize"]
     described = json.loads((export / "assets.extra/model.json").read_text())
     assert described["task"]["segmenter"] == NAME
-    version = Version(export, False, 100, None, None, NAME)
+    version = Version(export, Limits(segmenter=NAME))
     assert version.description.tasks[0] == "tag"
 
 

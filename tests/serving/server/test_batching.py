@@ -46,17 +46,17 @@ def test_what_waits_is_batched_by_key_and_size():
     model = Model()
     batcher = Batcher(model, Limits(max_batch_size=4))
     futures = [hold(model, batcher)]
-    for key, payload, rows in [
+    for request in [
         ("a", 1, 1),
         ("b", 2, 1),
         ("a", 3, 2),
         ("a", 4, 2),
         ("a", 5, 1),
-        (None, 6, 1),
-        (None, 7, 1),
+        ("a", 6, 1, True),
+        ("a", 7, 1, True),
         ("b", 8, 9),
     ]:
-        futures.append(batcher.submit(key, payload, rows))
+        futures.append(batcher.submit(*request))
     model.may_run.set()
     batcher.close()
     batcher.join(60)
@@ -66,8 +66,8 @@ def test_what_waits_is_batched_by_key_and_size():
         ("a", [1, 3, 5]),
         ("b", [2]),
         ("a", [4]),
-        (None, [6]),
-        (None, [7]),
+        ("a", [6]),
+        ("a", [7]),
         ("b", [8]),
     ]
     with pytest.raises(Closed):
@@ -110,10 +110,10 @@ def test_a_client_does_not_wait_longer_than_the_timeout():
     batcher = Batcher(model, Limits())
     first = hold(model, batcher)
     server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
-    version = types.SimpleNamespace(submit=lambda call: batcher.submit(*call))
+    version = types.SimpleNamespace(submit=batcher.submit)
     served = types.SimpleNamespace(find=lambda number: version)
     with pytest.raises(RestError, match="within 0.05 s") as caught:
-        asyncio.run(server._compute(served, None, ("a", 1, 1)))
+        asyncio.run(server._compute(served, None, "a", 1, 1))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)
@@ -141,8 +141,9 @@ def test_none_is_lost_among_many(max_batch_size):
     batcher = Batcher(model, limits)
 
     def ask(number):
-        key = random.Random(number).choice(["a", "b", None])
-        return batcher.submit(key, number, 1).result(60) == (key, number)
+        key = random.Random(number).choice(["a", "b", "c"])
+        future = batcher.submit(key, number, 1, key == "c")
+        return future.result(60) == (key, number)
 
     with ThreadPoolExecutor(16) as pool:
         assert all(pool.map(ask, range(2000)))

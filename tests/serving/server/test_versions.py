@@ -14,7 +14,7 @@ import tensorflow as tf
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Key
-from serving.server.versions import Call, ServedModel
+from serving.server.versions import ServedModel
 from tests.script_runner import resident
 
 
@@ -73,8 +73,8 @@ def test_an_export_replaced_in_place_is_served_once_it_is_whole(
             shutil.copy(file, folder / file.name)
     refresh(model)
     assert model.current is first
-    call = Call(Key("classify"), {"text_a": "a"}, 1)
-    assert "label" in first.submit(call).result(60)
+    call = Key("classify"), {"text_a": "a"}, 1
+    assert "label" in first.submit(*call).result(60)
     for name in ("variables", "assets.extra", "assets"):
         shutil.copytree(
             export_folder / "ner" / name, folder / name, dirs_exist_ok=True
@@ -86,8 +86,8 @@ def test_an_export_replaced_in_place_is_served_once_it_is_whole(
     assert model.current.description.tasks[0] == "tag"
     assert model.states == {1: ("AVAILABLE", "")}
     assert "m: version 1 has new files" in caplog.text
-    call = Call(Key("tag"), {"text": "a"}, 1)
-    assert model.current.submit(call).result(60)["words"] == ["a"]
+    call = Key("tag"), {"text": "a"}, 1
+    assert model.current.submit(*call).result(60)["words"] == ["a"]
     model.current.close()
 
 
@@ -97,12 +97,12 @@ def test_a_version_whose_process_ends_is_loaded_again(tmp_path):
     model.refresh()
     os.kill(model.current.pid, 9)
     arrays = {"text": np.array([b"a"], object)}
-    call = Call(Key("serving_default", ((),)), arrays, 1)
+    call = Key("serving_default", ((),)), arrays, 1
     with pytest.raises(RestError, match="process ended") as caught:
-        model.current.submit(call).result(60)
+        model.current.submit(*call).result(60)
     assert caught.value.status == 503
     model.refresh()
-    assert model.current.submit(call).result(60) == {"upper": [b"A"]}
+    assert model.current.submit(*call).result(60) == {"upper": [b"A"]}
     model.current.close()
 
 

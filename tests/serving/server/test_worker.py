@@ -9,6 +9,7 @@ pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
 from serving import engines
 from serving.engines.saved_model import SavedModel
+from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Key
 from serving.server.worker import Version
@@ -34,7 +35,7 @@ def asked(export_folder):
                 or run(self, features)
             ),
         )
-        yield Version(export_folder / "pretraining", False, 32768), shapes
+        yield Version(export_folder / "pretraining", Limits()), shapes
 
 
 def test_each_length_is_computed_before_a_version_is_ready(asked):
@@ -68,6 +69,15 @@ TOO_LARGE = {
         ("text_a", "text_b"), np.array([b"a " * 20] * 4000, object)
     ),
 }
+
+
+def test_calls_without_rows_are_all_answered(asked):
+    version, _ = asked
+    first, last = version.run(Key("serve", ((32,),)), [ids(0), ids(0)])
+    assert (
+        len(first["masked_lm_probabilities"]) == 0
+        and first.keys() == last.keys()
+    )
 
 
 @pytest.mark.parametrize("name", TOO_LARGE)

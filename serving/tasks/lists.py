@@ -1,0 +1,157 @@
+"""Tasks over a text and a list of others: passages, or labels."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from serving.requests import check_text, to_number
+from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+from serving.tasks.texts import to_bytes
+
+_LABEL = "entailment"
+
+
+def _labels(settings: Mapping[str, Any]) -> list[str]:
+    return [label.casefold() for label in settings.get("labels") or ()]
+
+
+class OneToManyTask(TextTask):
+    """A task over a text paired with each of several others.
+
+    A subclass has two `fields`: the text, and the list, one of `lists`.
+    """
+
+    repeats = True
+
+    def check(self, request: Request) -> None:
+        """Checks that the second field is a list of texts."""
+        one, many = self.fields
+        texts = request.get(many, [])
+        if isinstance(texts, str) or not isinstance(texts, Sequence):
+            raise ValueError(
+                f"{many!r} must be a list of texts. "
+                f"Received: {repr(texts)[:80]}"
+            )
+        super().check({**request, **({many: ""} if many in request else {})})
+        for text in texts:
+            check_text(many, text)
+
+    def pairs(self, request: Request) -> list[tuple[str, str]]:
+        """Returns what the network reads together."""
+        one, many = self.fields
+        return [(request[one], text) for text in request.get(many, [])]
+
+    def texts_of(self, request: Request) -> list[str]:
+        """Returns all texts that the network reads."""
+        return [text for pair in self.pairs(request) for text in pair]
+
+    def encode(self, request: Request) -> Encoded:
+        """Returns an input for each pair; counts what the longest one loses."""
+        most, cut = self.model.max_seq_length, self.model.tokenizer
+        packed = [
+            self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
+            for pair in self.pairs(request)
+        ]
+        return Encoded(
+            [each for one in packed for each in one.inputs],
+            max((one.tokens for one in packed), key=len, default=[]),
+            max((one.num_cut for one in packed), default=0),
+        )
+
+
+class Rerank(OneToManyTask):
+    """Ranks passages by a model with one output, a cross-encoder."""
+
+    name = "rerank"
+    fields = {"query": True, "passages": True}
+    lists = ("passages",)
+    signatures = {"rerank": {"query": "query", "passages": "passages"}}
+
+    @classmethod
+    def supports(cls, settings: Mapping[str, Any]) -> bool:
+        """Returns whether the model predicts one number for a pair."""
+        return settings.get("output_mode") == "regression"
+
+    def keep(self, encoded: Any, outputs: Outputs) -> Any:
+        """Returns the score."""
+        return outputs["values"]
+
+    def read(self, request: Request, row: Row) -> Reply:
+        """Returns {"ranking"}: the best first, "index" counts from 0."""
+        found = self.read_arrays(request, row)
+        order, scores = found["order"].tolist(), found["scores"]
+        return {
+            "ranking": [
+                {"index": index, "score": to_number(scores[index])}
+                for index in order
+            ]
+        }
+
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """Returns `scores` of the passages as they came, and their `order`."""
+        scores = np.array(row.outputs, np.float32)
+        order = np.argsort(-scores, kind="stable").astype(np.int32)
+        return {"scores": scores, "order": order}
+
+
+class ZeroShot(OneToManyTask):
+    """The label whose sentence the text entails most (Yin et al. 2019)."""
+
+    name = "zero-shot"
+    fields = {"text": True, "labels": False}
+    lists = ("labels",)
+    signatures = {"zero_shot": {"text": "text", "labels": "labels"}}
+
+    @classmethod
+    def supports(cls, settings: Mapping[str, Any]) -> bool:
+        """Returns whether one of the model's labels is entailment."""
+        is_single = settings.get("output_mode") == "classification"
+        return is_single and _LABEL in _labels(settings)
+
+    def check(self, request: Request) -> None:
+        """Also takes the labels of --labels. There must be one or more."""
+        request.setdefault("labels", self.options.labels)
+        super().check(request)
+        labels = request["labels"]
+        if not 0 < len(labels) == len({*labels}):
+            raise ValueError(
+                "'labels' must be one label or more, all different; name them "
+                f"in the request, or with --labels. Received: {[*labels]}"
+            )
+
+    def pairs(self, request: Request) -> list[tuple[str, str]]:
+        """Returns the text with the sentence about each label."""
+        about = self.options.hypothesis.replace
+        return [
+            (request["text"], about("{}", label)) for label in request["labels"]
+        ]
+
+    def keep(self, encoded: Any, outputs: Outputs) -> Any:
+        """Returns the probability of entailment."""
+        place = _labels(self.model.settings).index(_LABEL)
+        return outputs["probabilities"][place]
+
+    def read(self, request: Request, row: Row) -> Reply:
+        """Returns {"label", "probabilities"}."""
+        probabilities = self.read_arrays(request, row)["probabilities"]
+        labels = request["labels"]
+        numbers = map(to_number, probabilities)
+        entailed = map(to_number, row.outputs)
+        return {
+            "label": labels[probabilities.argmax()],
+            "probabilities": dict(zip(labels, numbers, strict=True)),
+            "entailment": dict(zip(labels, entailed, strict=True)),
+        }
+
+    def read_arrays(self, request: Request, row: Row) -> Outputs:
+        """Returns `probabilities`, 1 in all, and the `label`."""
+        entailed = np.array(row.outputs, np.float32)
+        total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
+        probabilities = entailed / total
+        best = to_bytes(request["labels"])[[probabilities.argmax()]]
+        return {
+            "probabilities": probabilities,
+            "entailment": entailed,
+            "label": best.reshape([]),
+        }
