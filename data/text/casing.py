@@ -32,8 +32,8 @@ _RELEASES = {
     "multi_cased_L-12_H-768_A-12": False,
 }
 # Fractions of words with A to Z. Above the first fraction a vocabulary is
-# cased, and below the second it is lower-cased. The cased releases contain 29% and 16%
-# of such words, and the other releases nearly none.
+# cased, and below the second it is lower-cased. The cased releases contain 29%
+# and 16% of such words, and the other releases nearly none.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
 # With fewer lower-case words, a vocabulary is too small to judge.
 _FEWEST_WORDS = 5000
