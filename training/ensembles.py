@@ -51,7 +51,7 @@ def find_members(config: FineTuningConfig) -> list[str]:
         labels.append(modeling.load_labels(folder))
     if len(found_files) < max(len(members), 2):
         raise ValueError(
-            f"--ensemble={config.ensemble}: list at least two models, each "
+            f"--ensemble={config.ensemble}: list two models or more, each "
             "of them once"
         )
     for folder, found in zip(folders, labels, strict=True):
