@@ -32,20 +32,20 @@ RULES = {
 }
 # Hits in: pages, docstrings, comments, errors.
 BUDGET: dict[str, tuple[int, ...]] = {
-    "those of": (9, 54, 7, 2),
+    "those of": (9, 23, 5, 2),
     "next to": (0, 0, 0, 1),
-    "alone": (1, 19, 5, 5),
-    "leave out": (8, 10, 4, 6),
-    "what is": (57, 62, 18, 5),
-    "refuse": (1, 28, 1, 0),
-    "give": (5, 29, 3, 25),
-    "has": (58, 215, 67, 123),
-    "made": (8, 47, 8, 9),
-    "worth, figure": (2, 8, 3, 0),
-    "share, further": (13, 28, 12, 4),
-    "likewise": (0, 0, 0, 2),
-    "semicolon": (3, 614, 72, 229),
-    "Args of": (0, 23, 0, 0),
+    "alone": (1, 4, 2, 5),
+    "leave out": (8, 2, 2, 6),
+    "what is": (57, 37, 14, 4),
+    "refuse": (1, 3, 0, 0),
+    "give": (5, 9, 1, 13),
+    "has": (58, 180, 53, 117),
+    "made": (8, 34, 4, 9),
+    "worth, figure": (2, 4, 2, 0),
+    "share, further": (13, 24, 10, 4),
+    "likewise": (0, 0, 0, 0),
+    "semicolon": (3, 540, 50, 229),
+    "Args of": (0, 22, 0, 0),
 }
 KINDS = ("pages", "docstrings", "comments", "errors")
 GENERATED = {"flags.md", "changelog.md"}
