@@ -1,14 +1,14 @@
-r"""Makes the TFRecords that run_pretraining.py reads, from raw text.
+r"""Creates the TFRecords that run_pretraining.py reads, from raw text.
 
     python create_pretraining_data.py --input_file=corpus.txt \
         --vocab_file=vocab.txt --output_file=pretraining.tfrecord
 
-The input has one sentence a line and a blank line between documents. By
-default the instances, and their order, are those of the original script,
-which holds the corpus and all instances in memory. With --num_processes or
---num_shards, or any option that the original does not have, the work is split
-among processes and needs little memory. The output, OUTPUT-00000-of-00008 and
-so on with a manifest, is the same for any number of processes.
+The input contains one sentence per line, and a blank line between documents. By
+default the instances and their order are the same as from Google's script, and
+the corpus and all instances are kept in memory. With --num_processes,
+--num_shards, or any option that Google's script does not have, the work is
+split among processes and needs little memory. The output is then a manifest and
+files OUTPUT-00000-of-00008 and so on, the same for any number of processes.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ from files.flags import flag
 from files.paths import Kind
 from training.command_line import cli
 
-# Flags that select the scalable form.
+# Flags that select the scalable mode.
 _SCALABLE = (
     "num_processes",
     "num_shards",
@@ -101,9 +101,9 @@ class Config(InstanceOptions):
 
     @property
     def is_scalable(self) -> bool:
-        """Whether a flag selects the scalable form.
+        """Whether a flag selects the scalable mode.
 
-        An explicit False does not; 0 processes do.
+        An explicit False does not select it, but 0 processes do.
         """
         values = [self.given_flags.get(name) for name in _SCALABLE]
         return any(value is not None and value is not False for value in values)
@@ -112,19 +112,19 @@ class Config(InstanceOptions):
 def create_as_original(
     config: Config, input_files: Sequence[str]
 ) -> tuple[int, str]:
-    """Makes the original's instances in the original's order.
+    """Creates the instances of Google's script in the same order.
 
     Returns:
-        (number of instances, words on the files that they are in).
+        (number of instances, description of the files for the log).
     """
     reader = documents.create_reader(
         documents.TextOptions(config.vocab_file, config.do_lower_case)
     )
     output_files = config.output_file.split(",")
-    # Millions of lists, none of them in a cycle: looking for cycles would
-    # take half the time.
+    # Turn the garbage collector off. Searching millions of lists for cycles,
+    # of which there are none, would take half the time.
     gc.disable()
-    # Opened first, so that an unwritable output is found before the work.
+    # Open the output first, to find out before the work if it is unwritable.
     with records.RecordWriter(output_files) as writer:
         made = instances.create_training_instances(input_files, reader, config)
         logging.info("The first instance:\n%s", made[0].describe(reader.pieces))
@@ -140,15 +140,15 @@ def create_as_original(
 def create_at_scale(
     config: Config, input_files: Sequence[str], beam_arguments: Sequence[str]
 ) -> tuple[int, str]:
-    """Makes shards of instances and a manifest.
+    """Writes shards of instances and a manifest.
 
     Args:
         config: the script's flags.
-        input_files: paths.
+        input_files: paths of the text files.
         beam_arguments: Beam's own flags.
 
     Returns:
-        (number of instances, words on the files that they are in).
+        (number of instances, description of the files for the log).
 
     Raises:
         ValueError: --output_file is several files, or remote, or there is not

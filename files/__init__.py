@@ -1,5 +1,5 @@
-"""Files on disk: written whole or not at all, checked before any work.
+"""Writes files completely or not at all, and checks paths before any work.
 
-The bottom floor: every other package may import this one, and it imports only
-the standard library. TensorFlow is loaded only for remote paths.
+This is the lowest package. Every other package may import it, and it imports
+only the standard library. It loads TensorFlow only for remote paths.
 """

@@ -1,8 +1,9 @@
-"""Writes files that appear whole or not at all.
+"""Writes files that appear complete or not at all.
 
-The bytes go to a partial file beside the real one, which takes its place in
-one step when everything is written and on the disk, so a power cut leaves
-either file too. Paths with a scheme (`gs://...`) go through `tf.io.gfile`.
+The bytes go to a partial file beside the final one. When all bytes are on the
+disk, the partial file is renamed in one step, so even after a power cut either
+the old or the new file is complete. Paths with a scheme (`gs://...`) go through
+`tf.io.gfile`.
 """
 
 import contextlib
@@ -35,7 +36,7 @@ def partial_path(path: StrPath) -> str:
 def sync(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
-    Only then do they outlast a power cut. Does nothing for remote paths.
+    Only then do they survive a power cut. Does nothing for remote paths.
 
     Raises:
         OSError: the disk failed.
@@ -46,7 +47,8 @@ def sync(path: StrPath) -> None:
     try:
         number = os.open(path, os.O_RDONLY)
     except PermissionError:
-        # A folder may allow new files without letting its names be read.
+        # The user may be allowed to create files in a folder that they may not
+        # list.
         return
     try:
         os.fsync(number)
@@ -60,17 +62,17 @@ def sync(path: StrPath) -> None:
 
 @contextlib.contextmanager
 def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file to write bytes; it appears whole at the end or not at all.
+    """Opens a file to write bytes; it appears complete or not at all.
 
-    A symbolic link is kept and its target replaced. A replaced file passes on
-    its permissions. FIFOs and devices cannot be replaced, so they are written
-    directly. Missing folders are created.
+    If the path is a symbolic link, its target is replaced. The new file keeps
+    the permissions of the replaced one. FIFOs and devices cannot be replaced,
+    so they are written directly. Missing folders are created.
 
     Raises:
         OSError: the file cannot be written; the message names `path`.
     """
     path = os.fspath(path)
-    # The error of a full disk does not name the file.
+    # Add the file's name, which the error of a full disk lacks.
     opened: contextlib.AbstractContextManager[IO[bytes]]
     with named_errors(path):
         if is_remote(path):
@@ -85,7 +87,7 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Writes a UTF-8 text file, whole or not at all; line ends are kept.
+    """Writes a UTF-8 text file, complete or not at all; keeps line ends.
 
     Raises:
         OSError: the file cannot be written.
@@ -151,10 +153,11 @@ def remove_partial(
 
     Args:
         folder: a local folder; it may be missing.
-        is_output: whether the command writes a file of this name.
-        is_locked: whether this process alone may write these files; otherwise
-            only those are removed of which the system knows that nobody does.
-        folders: names of outputs whose partial name is that of a folder.
+        is_output: function that says whether the command writes a file of this
+            name.
+        is_locked: True if only this process may write these files. Otherwise a
+            file is removed only if the system knows that nobody is writing it.
+        folders: names of outputs that are written as a partial folder.
     """
     pattern = re.compile(r"(.+)\.partial-[0-9]+", re.DOTALL)
     found: list[str] = []
@@ -167,7 +170,7 @@ def remove_partial(
         in_use = _is_written(path)
         if in_use or (in_use is None and not is_locked):
             continue
-        # What cannot be removed does no harm.
+        # Ignore errors, because leftover partial files do no harm.
         with contextlib.suppress(OSError):
             is_folder = os.path.isdir(path) and not os.path.islink(path)
             if is_folder and match[1] in folders:
@@ -180,7 +183,7 @@ def remove_partial(
 def _is_written(partial: str) -> bool | None:
     """Returns whether a process still writes a partial file.
 
-    None if the system cannot tell, as on file systems without locks.
+    Returns None if the system cannot tell, as on file systems without locks.
     """
     try:
         import fcntl
@@ -203,7 +206,7 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
         with open(partial, "wb", buffering=1 << 20) as file:
-            # `_is_written` is then True in other processes.
+            # Lock the file, so that `_is_written` is True in other processes.
             with contextlib.suppress(ImportError, OSError):
                 import fcntl
 
@@ -213,8 +216,8 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
                 file.flush()
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(path, partial)
-            # Otherwise the new name can reach the disk before the bytes. Too
-            # many shards are empty ones, which have no bytes to wait for.
+            # Wait, because the new name can reach the disk before the bytes.
+            # Skip empty files, which many shards can be.
             has_bytes = os.stat(partial).st_size > 0
             if has_bytes:
                 sync(partial)
@@ -247,7 +250,7 @@ def _takes_bytes_directly(path: str) -> bool:
     """Returns whether `path` is a FIFO, a device or a socket.
 
     Raises:
-        IsADirectoryError: it is a folder.
+        IsADirectoryError: the path is a folder.
     """
     try:
         mode = os.stat(path).st_mode

@@ -1,7 +1,7 @@
-"""Folders of exports, each replaced as a whole or left alone.
+"""Creates and replaces folders of exports.
 
-An export replaces only what an earlier one wrote: each lists its own files,
-and a folder with anything else in it is left alone.
+An export replaces only a folder that an earlier export wrote. Each export lists
+its own files. A folder that contains any other file is never changed.
 """
 
 import contextlib
@@ -16,10 +16,11 @@ from files.paths import StrPath
 
 
 def check(export_dir: StrPath) -> None:
-    """Refuses a folder that holds anything but an earlier export.
+    """Raises an error if a folder contains anything but an earlier export.
 
     Raises:
-        ValueError: it does, or another file has the name of a temporary folder.
+        ValueError: the folder contains something else, or a file of the user
+            has the name of a temporary folder.
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -31,13 +32,13 @@ def check(export_dir: StrPath) -> None:
                 f"replaced, which has a {manifests.EXPORT}; remove it, or use "
                 "a new folder"
             )
-        # An empty list does not name itself.
+        # An empty list of files does not contain its own name.
         listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
         for name in _contents(path):
             if name not in listed:
                 raise ValueError(
-                    f"--export_dir={path} holds {name}, which is not a part "
-                    "of the export there; move it away, or use a new folder"
+                    f"--export_dir={path} contains {name}, which no export "
+                    "wrote; move it away, or use a new folder"
                 )
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
@@ -52,24 +53,24 @@ def create(path: Path) -> Iterator[Path]:
     """Yields a folder that becomes the export if the block succeeds.
 
     Raises:
-        ValueError: the folder holds something else (see `check`).
+        ValueError: the folder contains something else (see `check`).
     """
     unfinished, replaced, _ = _temporary(path)
     check(path)
     if replaced.exists() and not path.exists():
-        # A process was killed between the two renames below.
+        # An earlier process was killed between the two renames below.
         replaced.rename(path)
     for left_behind in (unfinished, replaced):
         _remove(left_behind)
     unfinished.mkdir(parents=True)
     try:
-        # Also marks what a killed process leaves as ours.
+        # This also marks the files as ours if the process is killed.
         manifests.write(unfinished, manifests.EXPORT, [])
         yield unfinished
         manifests.write(unfinished, manifests.EXPORT, _contents(unfinished))
         for file in (*unfinished.rglob("*"), unfinished):
             sync(file)
-        # Files that appeared since the work began.
+        # Check again for files that appeared since the work began.
         check(path)
         if path.exists():
             path.rename(replaced)
@@ -81,14 +82,16 @@ def create(path: Path) -> Iterator[Path]:
 
 
 def reject(folder: Path, path: Path) -> Path:
-    """Puts a complete export aside that must not become the export of a path.
+    """Moves a complete export aside, so that it does not replace the old one.
+
+    An export that was rejected earlier is replaced.
 
     Args:
         folder: folder that `create(path)` yielded, with an export in it.
-        path: path of the export.
+        path: path of the old export.
 
     Returns:
-        its new path. An export that was rejected before is replaced.
+        new path of the rejected export.
     """
     rejected = _temporary(path)[-1]
     _remove(rejected)
@@ -100,7 +103,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _may_remove(path: Path) -> bool:
-    """Returns whether a folder was left by a killed process."""
+    """Returns whether a killed process left a folder."""
     if path.is_symlink() or not path.is_dir():
         return False
     if not any(path.iterdir()):
@@ -108,12 +111,16 @@ def _may_remove(path: Path) -> bool:
     if not _is_ours(path):
         return False
     listed = manifests.listed(path, manifests.EXPORT)
-    # Nothing is listed while the export is written.
+    # While an export is written, its list is still empty.
     return listed == [] or all(name in listed for name in _contents(path))
 
 
 def _remove(path: Path) -> None:
-    """Removes one of our folders, its manifest last, in case of a kill."""
+    """Removes a folder that we wrote.
+
+    The manifest goes last, so that after a kill the folder is still known as
+    ours.
+    """
     if not path.exists():
         return
     for file in path.iterdir():
@@ -130,7 +137,7 @@ def _contents(path: Path) -> list[str]:
 
 
 def _temporary(path: Path) -> tuple[Path, Path, Path]:
-    """Returns where an export is written, replaced and rejected."""
+    """Returns the paths for a new, a replaced and a rejected export."""
     unfinished, replaced, rejected = (
         path.with_name(f"{path.name}.{end}")
         for end in ("unfinished", "replaced", "rejected")

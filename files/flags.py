@@ -38,16 +38,17 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 
 
 class Role(enum.Enum):
-    """Class of a flag: how its value bears on a trained model.
+    """Class of a flag: the flag's relation to a trained model.
 
-    IDENTITY: what the weights were made for. A model's folder tells it where
-        the flag is not given; a contradiction is an error.
-    HEAD: how the head reads and answers. A model's folder tells it where the
-        head is used without training; a flag that is given counts.
-    TRAINING: never taken from a folder. Another value in a resume is an error,
-        unless --allow_changed_settings is given.
-    DECODING: how outputs become answers; as HEAD, but a resume may change it.
-    NEUTRAL: changes no weight, and predictions by rounding at most.
+    IDENTITY: what the weights were trained for. The default comes from the
+        model's folder. A value that contradicts the folder is an error.
+    HEAD: how the head reads and answers. If the head is used without training,
+        the default comes from the model's folder.
+    TRAINING: never read from a folder. A resume with another value is an error,
+        unless --allow_changed_settings is set.
+    DECODING: how outputs become answers. The default comes from the folder, as
+        for HEAD, but a resume may change the value.
+    NEUTRAL: changes no weight, and changes predictions only by rounding.
     """
 
     IDENTITY = "identity"
@@ -81,9 +82,9 @@ def flag(default: Any, help: str, **changes: Any) -> Any:
         **changes: `role`, which `identity`, `head`, `training`, `decoding`
             and `neutral` below set; `kind`, the paths.Kind of a path;
             `at_least` and `at_most`, the bounds of a number; `choices`, the
-            values of a string; `is_repeated`, whether a list is set by
-            repeating the flag instead of by commas; `may_grow`, whether a
-            resume may give a larger value of a training flag.
+            values of a string; `is_repeated`, True if users set a list by
+            repeating the flag instead of with commas; `may_grow`, True if a
+            resume may set a larger value of a training flag.
     """
     return _create_field(default, _Flag(help, **changes))
 
@@ -107,7 +108,7 @@ def like(
         base: the class that defines the flag.
         name: name of its field.
         default: a new default, as in `flag`; None keeps the old one.
-        **changes: `help` and what `flag` takes.
+        **changes: `help`, and the other arguments of `flag`.
     """
     (field,) = (f for f in dataclasses.fields(base) if f.name == name)
     if default is None:
@@ -126,7 +127,7 @@ def define(config: type["DataclassInstance"], module: str) -> None:
     """Defines the flags of a class.
 
     Args:
-        config: a dataclass with fields made by `flag`.
+        config: a dataclass whose fields `flag` created.
         module: name of the module that --help lists the flags under.
     """
     hints = typing.get_type_hints(config)
@@ -179,13 +180,13 @@ def required(config: type["DataclassInstance"]) -> list[str]:
 
 
 def is_on(name: str) -> bool:
-    """Returns a boolean flag of the running script; False in other programs."""
+    """Returns a boolean flag's value; False in programs that lack the flag."""
     options = flags.FLAGS
     return options.is_parsed() and bool(options.get_flag_value(name, False))
 
 
 def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
-    """Returns whether a value, such as one of a JSON file, fits a flag."""
+    """Returns whether a value, for example from a JSON file, fits a flag."""
     (field,) = (f for f in _flag_fields(config) if f.name == name)
     meta = meta_of(field)
     kind = _without_none(typing.get_type_hints(config)[name])
@@ -210,7 +211,7 @@ def fields(
 
 
 def meta_of(field: dataclasses.Field) -> _Flag:
-    """Returns what a field's flag has besides name, type and default."""
+    """Returns the properties of a field's flag."""
     return field.metadata[_FLAG]
 
 
@@ -229,7 +230,7 @@ def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
 
 
 def _without_none(kind: Any) -> Any:
-    """Returns `int` of `int | None`."""
+    """Returns a type without None, such as `int` for `int | None`."""
     if isinstance(kind, types.UnionType):
         (kind,) = [part for part in kind.__args__ if part is not types.NoneType]
     return kind

@@ -15,14 +15,14 @@ from files.paths import StrPath, named_errors
 def read_json(path: StrPath, kind: type = dict) -> Any:
     """Reads a JSON file.
 
-    The file is local, in UTF-8. It must hold a `kind`: dict (a JSON object),
-    list, or object for anything.
+    The file is local, in UTF-8. It must contain a value of type `kind`: dict (a
+    JSON object), list, or object for any type.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        OSError: it cannot be read.
-        ValueError: it is not JSON, holds something other than `kind`, is nested
-            too deeply, or has a number that is not finite.
+        FileNotFoundError: the file does not exist.
+        OSError: the file cannot be read.
+        ValueError: the file is not JSON, contains another type than `kind`, is
+            nested too deeply, or contains a number that is not finite.
     """
     with named_errors(path), open(path, "rb") as file:
         text = file.read()
@@ -32,8 +32,8 @@ def read_json(path: StrPath, kind: type = dict) -> Any:
 def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     """Parses JSON text.
 
-    Bytes are UTF-8, with or without a byte order mark. The message begins with
-    `where`, such as "data.jsonl, line 3". For `kind` see `read_json`.
+    Bytes are UTF-8, with or without a byte order mark. Error messages begin
+    with `where`, such as "data.jsonl, line 3". For `kind` see `read_json`.
 
     Raises:
         ValueError: see `read_json`.
@@ -60,7 +60,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"{where}: {_named(text, error)} is not a finite number"
         ) from None
     except ValueError as error:
-        # An integer of thousands of digits.
+        # Python limits the number of digits of an integer.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(
@@ -73,18 +73,19 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
 def format_json(value: Any, where: str, **options: Any) -> str:
     """Returns a value as JSON.
 
-    The options are those of `json.dumps`. The message begins with `where`, such
-    as "out.jsonl, line 3".
+    The options are those of `json.dumps`. Error messages begin with `where`,
+    such as "out.jsonl, line 3".
 
     Raises:
-        ValueError: a number in it is not finite, which JSON cannot represent.
+        ValueError: the value contains a number that is not finite, which JSON
+            cannot represent.
     """
     try:
         return json.dumps(value, allow_nan=False, **options)
     except ValueError as error:
         raise ValueError(
-            f"{where} would hold NaN or an infinity; the model is damaged, or "
-            "its values exceed the range of --mixed_precision"
+            f"{where} would contain NaN or an infinity; the model is damaged, "
+            "or its values exceed the range of --mixed_precision"
         ) from error
 
 
@@ -97,7 +98,7 @@ _KINDS = {
 
 
 class _NotFiniteError(Exception):
-    """NaN, an infinity, or a number beyond a float."""
+    """A number that is NaN, infinite, or too large for a float."""
 
 
 def _refuse_number(name: str) -> NoReturn:
@@ -112,9 +113,10 @@ def _finite_float(digits: str) -> float:
 
 
 def _named(text: str | bytes, error: _NotFiniteError) -> str:
-    """Returns `"key": NaN` for the first such number, or `NaN` without a key.
+    """Returns the first number that is not finite, with its key if it has one.
 
-    Reads the text again: keeping track of keys would slow down valid files.
+    Parses the text again, because keeping track of keys would slow down valid
+    files.
     """
     keys: list[str] = []
 
@@ -127,7 +129,7 @@ def _named(text: str | bytes, error: _NotFiniteError) -> str:
         keys.extend(key for key, value in pairs if is_bad(value))
         return dict(pairs)
 
-    # The text may be damaged after that number.
+    # The text after this number may not be valid JSON.
     with contextlib.suppress(ValueError, RecursionError):
         json.loads(text, object_pairs_hook=look)
     return f'"{keys[0]}": {error}' if keys else str(error)

@@ -1,4 +1,4 @@
-"""The rule for the labels of a model: each can be a line of labels.txt."""
+"""Checks that each label of a model can be a line of labels.txt."""
 
 import contextlib
 import unicodedata
@@ -19,9 +19,9 @@ def label_problem(label: object) -> str | None:
     if not label:
         return "is empty"
     if label.splitlines() != [label]:
-        return "holds a line end"
+        return "contains a line end"
     if any("\ud800" <= char <= "\udfff" for char in label):
-        return "holds half of a surrogate pair, which UTF-8 cannot hold"
+        return "contains half of a surrogate pair, which UTF-8 cannot encode"
     return None
 
 
@@ -31,12 +31,12 @@ def check_labels(
     num_labels: int | None = None,
     fewest: int = 0,
 ) -> None:
-    """Refuses labels that cannot be lines of labels.txt, or that repeat.
+    """Raises an error if labels repeat or cannot be lines of labels.txt.
 
     Args:
         labels: the labels, in the order of the model's outputs.
         where: start of the message, such as a flag or a file.
-        num_labels: number of the model's outputs; None = not checked.
+        num_labels: number of the model's outputs; None skips this check.
         fewest: minimum number of labels.
 
     Raises:
@@ -65,10 +65,10 @@ def check_labels(
 
 
 def similar_labels(labels: Sequence[str]) -> list[list[str]]:
-    """Returns groups of labels that differ in form only.
+    """Returns groups of labels that differ only in form.
 
-    That is their case, their Unicode form, or the form of a number, as in "1",
-    "01" and "1.0".
+    The form is upper or lower case, the Unicode form, or the form of a number,
+    as in "1", "01" and "1.0".
     """
     groups: dict[str, list[str]] = {}
     for label in labels:

@@ -1,10 +1,10 @@
 """A lock that keeps two processes from writing the same output.
 
-The lock is a file that names its owner. The system releases it when that
-process ends in any way, so a lock left behind on this host is taken over, and
-so is that of a container with another host name on the same machine. Whether a
-process on another machine still runs can only be checked there, as the message
-says: a file system need not show one machine the locks of another.
+The lock is a file that names its owner. When the owner ends, in any way, the
+system releases the lock, and the next process takes the file over. This also
+works between containers on one machine. A file system need not show one machine
+the locks of another, so only the user can check whether a process on another
+machine still runs. The error message says so.
 """
 
 import contextlib
@@ -24,11 +24,12 @@ from files.flags import is_on
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 
-# Errors of file systems that cannot lock; then only another host's file counts.
+# Errors of file systems without locks. There, only a lock file of another host
+# stops a process.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 # Attempts to create a folder that another process keeps removing.
 _ATTEMPTS = 1000
-# What a lock cannot be written to: a link could lead to any file.
+# Kinds of files that cannot be a lock. A link could point to any file.
 _OTHERS = {
     "symbolic link": os.path.islink,
     "folder": os.path.isdir,
@@ -42,16 +43,16 @@ _BEGIN = '{"host": '
 def hold(path: StrPath, name: str) -> Iterator[None]:
     """Holds a lock while the block lasts.
 
-    Missing folders are created; those still empty at the end are removed.
-    Remote paths are not locked.
+    Missing folders are created. Created folders that are empty at the end are
+    removed. Remote paths are not locked.
 
     Args:
-        path: the lock file, beside or inside what it protects.
-        name: what it protects, for the message: "--output_dir=run".
+        path: path of the lock file, beside or inside the protected output.
+        name: the output's name for messages, such as "--output_dir=run".
 
     Raises:
-        OSError: another process holds it, or may hold it on another host; or
-            the file cannot be written or is not a lock.
+        OSError: another process holds the lock, or may hold it on another host;
+            or the file cannot be written or is not a lock.
     """
     path = os.fspath(path)
     if is_remote(path):
@@ -64,7 +65,8 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
             try:
                 yield
             finally:
-                # Removed while locked; the next process creates a new file.
+                # Remove the file while it is locked. The next process creates
+                # a new one.
                 if _is_at(path, file):
                     os.remove(path)
     finally:
@@ -93,7 +95,7 @@ def _acquire(path: str, name: str) -> TextIO:
                     f"{name} is in use by {_describe(_read_owner(file))}; "
                     "wait for it to end, or use another path"
                 )
-            # Otherwise the previous owner removed it between the lines above.
+            # Try again, because the previous owner has just removed the file.
             if _is_at(path, file):
                 _sign(path, file, name, bool(is_locked))
                 stack.pop_all()
@@ -125,7 +127,7 @@ def _open_no_link(path: str, mode: int) -> int:
 
 
 def _lock(file: TextIO) -> bool | None:
-    """Returns whether the system gave the lock; None if it has no locks."""
+    """Tries to lock a file; returns None if the system has no locks."""
     try:
         import fcntl
     except ImportError:
@@ -150,7 +152,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
             or the file is not a lock or the beginning of one.
     """
     file.seek(0)
-    # A power cut may have left zeros.
+    # A power cut may have filled the file with zeros.
     text = file.read().rstrip("\0")
     if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
@@ -161,7 +163,8 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     host, kernel = socket.gethostname(), _kernel(file)
     is_near = owner and (
         owner["host"] == host
-        # Its lock would be seen here, whatever its container is called.
+        # If the owner still ran, we would see its lock, even from another
+        # container.
         or (is_locked and kernel and owner["kernel"] == kernel)
     )
     if owner and not is_near and not is_on("take_over_lock"):
@@ -186,7 +189,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
-    """Returns the owner that a lock file names; None if it names none yet."""
+    """Returns the owner that a lock file names, or None if it is empty."""
     file.seek(0)
     try:
         owner = parse_json(file.read(), "the lock")
@@ -197,10 +200,10 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
 
 
 def _kernel(file: TextIO) -> str | None:
-    """Returns what all processes share that see each other's lock of a file.
+    """Returns an id that is equal for processes that see each other's locks.
 
-    That is the running kernel and the mounted disk: a network's file system
-    that is mounted twice may keep the locks of each mount apart.
+    The id consists of the running kernel and the mounted disk, because a
+    network file system that is mounted twice may keep separate locks.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,8 +1,9 @@
 """Lists of the files that this project wrote to a model's folder.
 
-Files on no such list are never overwritten. An export is replaced as a whole,
-and lists everything in its folder. Weights may be beside other files, but not
-beside an earlier model's files that would be mistaken for part of the new one.
+Files that are not on a list are never overwritten. An export is replaced as a
+whole, and lists everything in its folder. Weights may be beside other files of
+the user, but not beside files of an earlier model that could be mistaken for
+part of the new one.
 """
 
 import os
@@ -17,14 +18,14 @@ EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
 # The model card.
 CARD = "README.md"
-# Endings of a checkpoint's files.
+# Endings of the names of a checkpoint's files.
 ENDINGS = (".index", ".data-00000-of-00001")
-# What describes weights in their folder.
+# Files that describe the weights in the same folder.
 DESCRIPTIONS = frozenset(
     "bert_config.json labels.txt vocab.txt tokenizer_config.json "
     "model.json".split()
 )
-# All that a release, a Hugging Face model or a conversion may consist of.
+# All files that a release, a Hugging Face model or a conversion may contain.
 MODEL_FILES = DESCRIPTIONS | {
     *(f"bert_model.ckpt{ending}" for ending in ENDINGS),
     *("model.safetensors", "config.json", "tokenizer.json"),
@@ -36,7 +37,7 @@ def release_files(path: StrPath) -> tuple[str, list[str]]:
     """Returns the folder of a release and the names of its checkpoint's files.
 
     Args:
-        path: the folder, or a checkpoint in it that ends in `.ckpt`.
+        path: path of the folder, or of a checkpoint in it (`.ckpt`).
     """
     folder, name = os.fspath(path), "bert_model.ckpt"
     if folder.endswith(".ckpt"):
@@ -45,13 +46,14 @@ def release_files(path: StrPath) -> tuple[str, list[str]]:
 
 
 def check(folder: StrPath, names: Iterable[str], where: str) -> None:
-    """Refuses to overwrite files that are not ours.
+    """Raises an error if files would be overwritten that are not ours.
 
-    The message begins with `where`, such as a flag.
+    Error messages begin with `where`, such as a flag.
 
     Raises:
         OSError: the list cannot be read.
-        ValueError: there are files of these names that are not listed.
+        ValueError: the folder contains files of these names that are not
+            listed.
     """
     ours = listed(folder, WEIGHTS)
     foreign = [name for name in _existing(folder, names) if name not in ours]
@@ -64,12 +66,12 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
 
 
 def check_whole(folder: StrPath, names: Iterable[str]) -> None:
-    """Refuses to write a model beside other files of an earlier one.
+    """Raises an error if the folder contains other files of an earlier model.
 
     Raises:
         OSError: the list cannot be read.
-        ValueError: see `check`; or files of an earlier model in the folder
-            would be left beside the new one.
+        ValueError: see `check`; or files of an earlier model would stay in the
+            folder beside the new model.
     """
     check(folder, names, "the model cannot be written")
     ours = {
@@ -95,7 +97,7 @@ def has_own_card(folder: StrPath) -> bool:
 
 
 def add(folder: StrPath, names: Iterable[str]) -> None:
-    """Lists weights before they are written, so a kill leaves none unlisted.
+    """Lists weights before they are written, in case the process is killed.
 
     Raises:
         OSError: the list cannot be read or written.
@@ -113,11 +115,11 @@ def write(folder: StrPath, name: str, names: Iterable[str]) -> None:
 
 
 def listed(folder: StrPath, name: str) -> list[str]:
-    """Returns the paths in a folder's list; empty if there is no list.
+    """Returns the paths in a folder's list; none if there is no list.
 
     Raises:
         OSError: the list cannot be read.
-        ValueError: it is not a JSON object.
+        ValueError: the list is not a JSON object.
     """
     path = os.path.join(folder, name)
     if not _existing(folder, [name]):
@@ -134,7 +136,7 @@ def listed(folder: StrPath, name: str) -> list[str]:
 
 
 def _existing(folder: StrPath, names: Iterable[str]) -> list[str]:
-    """Returns which of the files, not folders, are in a folder, sorted."""
+    """Returns the names of the files, not folders, that exist, sorted."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):
         from tensorflow.io import gfile

@@ -1,7 +1,7 @@
 """Checks all paths that flags name, before any work.
 
-Outputs must not overwrite inputs or each other. Paths are compared by file:
-`a`, `./a`, a symbolic link to it and a hard link to it are one.
+Outputs must not overwrite inputs or each other. Two paths are equal if they
+lead to the same file: `a`, `./a`, a symbolic link and a hard link are equal.
 """
 
 import dataclasses
@@ -21,19 +21,19 @@ from files.run_files import is_run_file, is_weight_folder
 
 # Line ends, tabs and the like, which are never intended in a path.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-# Suffixes that records made at scale add to the output's name.
+# Suffixes that create_pretraining_data.py appends to the output's name.
 _SHARD = re.compile(
     r"(-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work)(\.partial-\d+)?"
 )
 
 
 def check_paths(given: Sequence[PathFlag]) -> None:
-    """Refuses invalid paths, and outputs that would do harm.
+    """Raises an error for invalid paths, and for outputs that would do harm.
 
     Raises:
-        ValueError: a path is empty or invalid; an output is, is inside or
-            contains something that it must not touch; a model would replace one
-            that this project did not write.
+        ValueError: a path is empty or invalid; an output overlaps a file or
+            folder that it must not touch; or a model would replace one that
+            this project did not write.
         OSError: a path is a folder instead of a file or the reverse, or an
             output cannot be written.
     """
@@ -49,7 +49,7 @@ def check_paths(given: Sequence[PathFlag]) -> None:
     for flag in given:
         if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
             folder, names = manifests.release_files(flag.value)
-            # A folder may become Hugging Face's.
+            # The output may become a Hugging Face folder.
             others = (
                 manifests.DESCRIPTIONS
                 if flag.is_prefix
@@ -61,7 +61,7 @@ def check_paths(given: Sequence[PathFlag]) -> None:
 def lock_path(flag: PathFlag) -> str | None:
     """Returns the file that locks an output; None if it needs no lock.
 
-    Single files always appear whole.
+    Single files need no lock, because they always appear complete.
     """
     path = os.path.normpath(flag.value)
     if is_remote(flag.value):
@@ -83,8 +83,9 @@ def _check_text(flag: PathFlag, path: str) -> None:
         )
     if control := _CONTROL.search(path):
         raise ValueError(
-            f"--{flag.flag}={path!r} holds {control[0]!r}, a control character "
-            "(was it read from a file with other line ends?); leave it out"
+            f"--{flag.flag}={path!r} contains {control[0]!r}, a control "
+            "character (was it read from a file with other line ends?); remove "
+            "it"
         )
     if path.startswith("file:") and flag.kind in OUTPUTS:
         raise ValueError(f"{flag}: write the path without file://")
@@ -102,7 +103,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
 
 
 def _check_type(flag: PathFlag, path: str) -> None:
-    """Refuses a file where a folder is needed, or the reverse."""
+    """Raises an error for a file instead of a folder, or the reverse."""
     if flag.kind in FILES:
         is_new_folder = flag.kind in OUTPUTS and path.endswith(os.sep)
         if os.path.isdir(path) or is_new_folder:
@@ -121,8 +122,8 @@ def _check_type(flag: PathFlag, path: str) -> None:
         )
     if os.path.islink(path) and not os.path.exists(path):
         raise FileNotFoundError(
-            f"{flag} is a symbolic link to {os.readlink(path)}, which is "
-            "not there; use a folder"
+            f"{flag} is a symbolic link to {os.readlink(path)}, which does "
+            "not exist; use a folder"
         )
     if os.path.exists(path) and not os.path.isdir(path):
         raise NotADirectoryError(f"{flag} is a file; use the path of a folder")
@@ -137,9 +138,9 @@ def _check_writable(flag: PathFlag, path: str) -> None:
                 f"{flag} is write-protected; use another path, or remove it"
             )
         if not os.path.isfile(path):
-            # A FIFO or a device is written in place.
+            # We write to FIFOs and devices directly.
             return
-    # An export is written beside its folder, and then renamed.
+    # We write an export beside its folder, and then rename it.
     is_next_to = is_file or flag.kind is Kind.EXPORT_FOLDER
     folder = os.path.dirname(path) if is_next_to else path
     while not os.path.lexists(folder):
@@ -171,7 +172,7 @@ class _Place:
 
 
 def _check_overlaps(given: Sequence[PathFlag]) -> None:
-    """Refuses an output that would harm another named path."""
+    """Raises an error if an output would harm another named path."""
     _identity.cache_clear()
     places = [place for flag in given for place in _find_places(flag)]
     at: dict[object, list[_Place]] = {}
@@ -182,7 +183,8 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
             for outer in at.get(key, ()):
                 if outer is inner:
                     continue
-                # Equal places are compared twice; let the output be first.
+                # Equal places are compared in both orders. Report the order
+                # with the output first.
                 if depth == 0 and inner.kind in OUTPUTS:
                     _check_equal(inner, outer)
                 elif depth and (
@@ -196,7 +198,7 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
 
 def _check_equal(output: _Place, other: _Place) -> None:
     if {output.kind, other.kind} == {Kind.RUN_FOLDER, Kind.MODEL}:
-        # A run that resumes from its own folder.
+        # Allow a run to resume from its own folder.
         return
     if output.flag == other.flag:
         raise ValueError(f"{output.flag}: {other.path} is named twice")
@@ -204,7 +206,7 @@ def _check_equal(output: _Place, other: _Place) -> None:
 
 
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
-    """Refuses a place inside another that could destroy it."""
+    """Raises an error if a place is inside another that could destroy it."""
 
     def refuse(reason: str) -> NoReturn:
         raise ValueError(
@@ -230,7 +232,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
             refuse("the run describes weights of its own there")
     if outer.kind is Kind.RUN_FOLDER and is_direct:
         is_other = is_input and inner.kind is not Kind.MODEL
-        # Writing to a link writes to its target.
+        # Writing to a link would change its target.
         paths = inner.path, os.path.realpath(inner.path)
         if (is_other or inner.kind in FILES) and any(
             is_run_file(os.path.basename(path)) for path in paths
@@ -239,7 +241,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 
 
 def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
-    """Refuses inputs that are part of an output, by name or link."""
+    """Raises an error if an input is part of an output, by name or link."""
     parts = {
         _identity(os.path.realpath(path))
         for path in glob.iglob(f"{glob.escape(output.path)}*")
@@ -256,7 +258,7 @@ def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
 def _find_places(flag: PathFlag) -> Iterator[_Place]:
     """Yields the files and folders that a flag names.
 
-    Except devices, such as /dev/null and terminals, and missing inputs.
+    Skips devices, such as /dev/null and terminals, and missing inputs.
     """
     for part in flag.parts:
         part = part.removeprefix("file://")
@@ -291,7 +293,7 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     ):
         return [path, *glob.glob(f"{glob.escape(path)}.*")]
     if flag.kind is Kind.RUNS:
-        # The files read there.
+        # The script reads these files in the folder of runs.
         histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
         return [path, f"{path}/history.jsonl", *histories]
     if flag.is_prefix:
@@ -312,7 +314,8 @@ def _lineage(path: str) -> list[object]:
     """Returns identities of a real path and each folder above it."""
     if is_remote(path):
         scheme, _, rest = path.partition("://")
-        # Not pathlib, which merges a//x and a/x: they are different keys.
+        # Do not use pathlib, which merges a//x and a/x: these are different
+        # keys in remote storage.
         parts = rest.strip("/").split("/")
         lengths = range(len(parts), 0, -1)
         return [f"{scheme}://{'/'.join(parts[:length])}" for length in lengths]

@@ -10,26 +10,26 @@ StrPath = str | os.PathLike[str]
 
 
 class Kind(enum.Enum):
-    """Kind of a path, which decides what may happen to it."""
+    """Kind of a path, which decides how the path is checked."""
 
     INPUT_FILE = "input file"
     # Comma-separated paths or patterns.
     INPUT_FILES = "input files"
     DATA_FOLDER = "folder of input files"
-    # Comma-separated, each with a name or without: NAME=FOLDER.
+    # Comma-separated folders, each optionally with a name: NAME=FOLDER.
     RUNS = "folders of runs to read"
-    # A checkpoint's prefix, one file, or a folder that holds one.
+    # A checkpoint's prefix, a file of weights, or a folder with a checkpoint.
     MODEL = "model to read"
-    # Comma-separated; each is checked as a MODEL.
+    # Comma-separated paths, each of which is checked as a MODEL.
     MODELS = "models to read"
     OUTPUT_FILE = "output file"
     # Comma-separated.
     OUTPUT_FILES = "output files"
-    # Checkpoints, records and results; a resumed run reads them again.
+    # A folder for checkpoints, records and results, which a resume reads.
     RUN_FOLDER = "folder of a run"
-    # A checkpoint with its configuration, or the prefix of one (`.ckpt`).
+    # A folder with a checkpoint and its configuration, or a prefix (`.ckpt`).
     MODEL_OUTPUT = "model to write"
-    # A SavedModel, replaced as a whole.
+    # A folder that an export replaces as a whole.
     EXPORT_FOLDER = "folder of an export"
 
 
@@ -41,19 +41,19 @@ OUTPUTS = (*_OUTPUT_FILES, *_FOLDERS)
 
 @dataclasses.dataclass(frozen=True)
 class PathFlag:
-    """One flag with its value, as the user gave it."""
+    """A flag with the value that the user typed."""
 
     flag: str
     value: str
     kind: Kind
 
     def __str__(self) -> str:
-        """Returns the flag as given on the command line."""
+        """Returns the flag as the user typed it."""
         return f"--{self.flag}={self.value}"
 
     @property
     def is_prefix(self) -> bool:
-        """Whether it is a checkpoint's prefix instead of a folder."""
+        """Whether the value is a checkpoint's prefix instead of a folder."""
         return self.kind is Kind.MODEL_OUTPUT and self.value.endswith(".ckpt")
 
     @property
@@ -61,7 +61,7 @@ class PathFlag:
         """The paths that the flag lists."""
         if self.kind is Kind.OUTPUT_FILES:
             return self.value.split(",")
-        # A value of commas alone is one wrong path.
+        # Treat a value that consists of commas as one wrong path.
         if self.value.replace(",", " ").strip():
             if self.kind is Kind.RUNS:
                 return [folder for _, folder in named_folders(self.value)]
@@ -84,7 +84,7 @@ def named_folders(value: str) -> list[tuple[str, str]]:
 def named_errors(path: StrPath) -> Iterator[None]:
     """Adds a file's name to system errors that lack one.
 
-    Errors of opening name the file; those of reading and writing do not.
+    Errors of opening a file name it, but errors of reading and writing do not.
 
     Raises:
         OSError: the block's error, with its number and kind.

@@ -1,4 +1,4 @@
-"""Patterns such as `records-*`, and names that only look like one."""
+"""Matches patterns such as `records-*`, and reads names that look like one."""
 
 import contextlib
 import glob
@@ -16,8 +16,8 @@ _PATTERN = re.compile(r"[*?\[\\]")
 def find_matches(pattern: str) -> list[str]:
     """Returns the local files and folders that a pattern matches, sorted.
 
-    A file that exists is meant as it stands, and so are the folders that do
-    before the pattern, whatever characters their names have.
+    If the pattern is the name of an existing file, returns that file. Existing
+    leading folders are taken literally too, whatever their names contain.
     """
     if os.path.isfile(pattern):
         return [pattern]
@@ -29,27 +29,27 @@ def find_matches(pattern: str) -> list[str]:
 
 @contextlib.contextmanager
 def literal_name(path: StrPath) -> Iterator[str]:
-    r"""Gives a checkpoint or folder a name that TensorFlow reads as it stands.
+    r"""Yields a name for a checkpoint or folder that TensorFlow can read.
 
-    TensorFlow looks for checkpoints, and for a SavedModel's weights, by
-    pattern: in a folder `run [1]` it finds none. Local paths with `*`, `?`, `[`
-    or `\` are therefore read through links in a temporary folder.
+    TensorFlow treats the paths of checkpoints and of a SavedModel's weights as
+    patterns, so in a folder `run [1]` it finds none. Therefore we read local
+    paths with `*`, `?`, `[` or `\` through links in a temporary folder.
 
     Args:
-        path: a folder, or what the names of a checkpoint's files begin with.
+        path: path of a folder, or prefix of a checkpoint.
 
     Yields:
-        a name for it, valid inside the block.
+        a name for the path, valid inside the block.
 
     Raises:
-        OSError: the folder for temporary files has such a name too.
+        OSError: TMPDIR contains one of these characters too.
     """
     path = os.fspath(path)
     local = path.removeprefix("file://").rstrip(os.sep)
     if is_remote(local) or not _PATTERN.search(local):
         yield path
         return
-    # Not `abspath`, which takes `link/..` for the folder that holds the link.
+    # Do not use `abspath`, which resolves `link/..` to the link's own folder.
     local = os.path.join(os.getcwd(), local)
     folder, name = os.path.split(local)
     with tempfile.TemporaryDirectory() as links:

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar on a terminal, else occasional log lines."""
+"""Shows progress: a bar on a terminal, occasional log lines elsewhere."""
 
 import contextlib
 import sys
@@ -20,11 +20,11 @@ class Progress:
     """Shows the progress of some work, its rate and the time left.
 
     Args:
-        total: number of units of the whole work, None if unknown.
-        initial: units done before a resume.
-        unit: what is counted ("step", "record").
-        examples_per_unit: adds a rate in examples a second, or in rows if that
-            is the unit; None for none.
+        total: number of units of all the work, None if unknown.
+        initial: number of units done before a resume.
+        unit: name of the unit ("step", "record").
+        examples_per_unit: number of examples in a unit, to add a rate in
+            examples (or rows, if that is the unit) per second; None adds none.
         label: name of the work ("Training").
     """
 
@@ -65,7 +65,7 @@ class Progress:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Excludes the block, such as an evaluation, from rates."""
+        """Excludes the time of the block, such as an evaluation, from rates."""
         began = time.monotonic()
         try:
             yield
@@ -94,7 +94,7 @@ class Progress:
         else:
             self._bar.set_postfix(shown, refresh=False)
             self._bar.update(done - self.shown)
-        # The first unit includes start-up and is left out of the rate.
+        # The rate excludes the first unit, which includes start-up.
         self._first = False
         self.shown, self._shown_at = done, now
 
@@ -120,10 +120,10 @@ def track(
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):
             yield element
-            # A single element is no progress to show.
+            # With a single element there is no progress to show.
             if total != 1 and progress.due(done):
                 progress.update(done)
-        # `total` may be more than there is.
+        # There may be fewer elements than `total`.
         progress.total = total and done
         if total != 1 and not progress.shown == done == (total or done):
             progress.update(done)

@@ -15,15 +15,15 @@ from files import manifests
 from files.atomic import is_remote, remove_partial
 from files.paths import Kind, PathFlag, StrPath
 
-# Folders in that of a run, for the weights of the best step and for the
-# averages of the weights.
+# Folders in a run's folder, for the weights of the best step and for the
+# averaged weights.
 BEST, AVERAGES = "best", "averages"
-# The start of a checkpoint's name, before its step.
+# Prefix of a checkpoint's name, before the step.
 PREFIX = "model.ckpt"
 
-# Files whose partial name is a folder while a model is written.
+# Names that are written as a partial folder first.
 _STAGED = ("model.safetensors", "bert_model.ckpt.index")
-# A run writes these only where there are none.
+# Files that a run writes only if they do not exist.
 _DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
 
 _names: set[str] = set()
@@ -35,8 +35,8 @@ def register(*names: str, are_results: bool = False) -> None:
 
     Args:
         *names: names, or patterns such as `events.out.*`.
-        are_results: whether a prediction writes them, depending on flags and
-            data, so that an earlier run's may be left over.
+        are_results: True if a prediction writes the files only with some flags
+            or data, so that files of an earlier run may be left over.
     """
     _names.update(names)
     if are_results:
@@ -63,10 +63,10 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
 
 
 def is_weight_folder(place: str) -> bool:
-    """Returns whether a run, or one of several, puts weights into a folder.
+    """Returns whether one or several runs write weights to a folder.
 
     Args:
-        place: path of the folder from that of the run.
+        place: path of the folder, relative to the run's folder.
     """
     pattern = rf"(\.|run_\d+)?/?({BEST}|{AVERAGES})?"
     return re.fullmatch(pattern, place) is not None

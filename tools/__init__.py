@@ -1,1 +1,1 @@
-"""Commands beside the scripts: `python -m tools.NAME`."""
+"""Additional commands, run as `python -m tools.NAME`."""

@@ -3,9 +3,9 @@
     python -m tools.check_overlap --input_file=train.tsv,corpus.txt \
       --eval_file=dev.tsv,test.tsv
 
-A model that has read a test set scores too well on it. Texts are compared by
-their words, lower-cased, without punctuation. Only the evaluation files are
-held in memory; the others may have any size.
+A model that has read a test set scores too well on it. Two texts are equal if
+their lower-cased words are, without punctuation. Only the evaluation files are
+kept in memory. The other files may have any size.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from files.paths import Kind
 from training.command_line import cli
 
 _WORD = re.compile(r"\w+")
-# Shorter cells are labels, numbers and names.
+# Skip shorter cells, which are labels, numbers or names.
 _FEWEST_WORDS = 3
 
 
@@ -64,8 +64,8 @@ def read_rows(path: str) -> Iterator[Row]:
     if tables.form_of(path) in ("csv", "jsonl", "parquet"):
         rows: Iterable[tuple[int, Any]] = tables.read_rows(path)
     else:
-        # Lines may have different numbers of cells, and quotes are ordinary
-        # characters, as in GLUE's files.
+        # As in GLUE's files, lines may differ in their number of cells, and
+        # quotes are ordinary characters.
         lines = enumerate(text_files.read_lines(path), start=1)
         rows = ((n, dict(enumerate(line.split("\t")))) for n, line in lines)
     for number, row in rows:
@@ -84,7 +84,7 @@ class Index:
     """The rows of evaluation files, by their texts and word sequences.
 
     Args:
-        ngram: words of a sequence.
+        ngram: number of words in a sequence.
     """
 
     KINDS = ("the same row", "a row with one of the texts", "words in a row")
@@ -111,7 +111,7 @@ class Index:
         ]
 
     def _keys(self, row: Row) -> tuple[set[int], set[int], set[int]]:
-        # The order of a pair does not matter.
+        # Sort the texts, because the order of a pair does not matter.
         whole = {hash(tuple(sorted(row.texts)))}
         texts = {hash(words) for words in row.texts}
         sequences = {

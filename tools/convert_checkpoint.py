@@ -1,9 +1,9 @@
-"""Converts a BERT between the original's checkpoints and Hugging Face's.
+"""Converts a BERT between Google's checkpoints and Hugging Face's.
 
-A folder as the original released them (bert_model.ckpt, bert_config.json,
-vocab.txt) becomes one that transformers reads (model.safetensors, config.json,
-vocab.txt and the tokenizer's other files), or the other way round; no weight
-changes. With --extended_vocab_file the model gets rows for new words.
+A folder like Google's releases (bert_model.ckpt, bert_config.json, vocab.txt)
+becomes a folder that transformers reads (model.safetensors, config.json,
+vocab.txt and the tokenizer's other files), or the reverse. No weight changes.
+With --extended_vocab_file the tool adds rows for new words to the model.
 """
 
 import dataclasses
@@ -31,7 +31,7 @@ from training.run_folder import folder_of
 if TYPE_CHECKING:
     import keras
 
-# Values of --model, and our class of each.
+# {value of --model: our class}.
 MODELS = {
     "bert": "BertModel",
     "pretraining": "BertPretrainer",
@@ -40,9 +40,9 @@ MODELS = {
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
 }
-# Beside a checkpoint, in the order of preference.
+# Files to look for beside a checkpoint, in order of preference.
 _VOCABULARIES = ("vocab.txt", "tokenizer.json")
-# How sentence-transformers makes one vector of a text.
+# Settings by which sentence-transformers computes one vector for a text.
 _POOLING = (
     "1_Pooling/config.json",
     "config_sentence_transformers.json",
@@ -147,14 +147,14 @@ def create_model(
     shapes: Mapping[str, Sequence[int]],
     **network: bool,
 ) -> "keras.Model":
-    """Returns a model with as many labels as the checkpoint has.
+    """Returns a model with the same number of labels as the checkpoint.
 
     Args:
         name: key of MODELS.
         config: configuration of the model.
         checkpoint: path of the checkpoint, for messages.
-        shapes: what `modeling.read_shapes` gave.
-        **network: options that it was trained with.
+        shapes: result of `modeling.read_shapes`.
+        **network: options that the model was trained with.
 
     Raises:
         ValueError: the checkpoint has no output weights.
@@ -183,7 +183,7 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
 
     Raises:
         ValueError: the checkpoint is of another kind of model.
-        OSError: it cannot be read.
+        OSError: the checkpoint cannot be read.
     """
     report = modeling.load_checkpoint(model, checkpoint)
     heads = {
@@ -221,7 +221,7 @@ def find_tokenizer(
     checkpoint: str,
     is_needed: bool,
 ) -> tokenization.FullTokenizer | None:
-    """Returns the model's tokenizer; None if none is there and none is needed.
+    """Returns the model's tokenizer, or None if there is no vocabulary.
 
     Raises:
         OSError: the vocabulary cannot be read.
@@ -275,14 +275,15 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
     Args:
         name: key of MODELS.
         checkpoint: path of the checkpoint.
-        longest: number of positions, used where no file beside it says more.
+        longest: number of positions of the model, which is returned if no file
+            beside the checkpoint says more.
     """
     folder = model_folder.read(checkpoint)
     length = folder.task.get("max_seq_length")
     if length is None and name != "multiple_choice":
-        # Before model.json, a run counted all choices of an example.
+        # Runs from before model.json counted all choices of an example.
         length = folder.settings.get("max_seq_length")
-    # A sentence-transformers folder has a length of its own.
+    # A sentence-transformers folder contains its own length.
     for file, entry in (
         ("sentence_bert_config.json", "max_seq_length"),
         ("tokenizer_config.json", "model_max_length"),
@@ -305,7 +306,7 @@ def read_pooling(checkpoint: str) -> dict[str, str]:
 
 def main(options: Config) -> None:
     """Converts one checkpoint; all checks come before the first write."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    # Import late, so that --help and wrong flags do not wait for TensorFlow.
     from training import costs
 
     start = options.init_checkpoint
@@ -326,7 +327,7 @@ def main(options: Config) -> None:
     trained = model_folder.read(checkpoint).network
     network = {option: True for option, is_on in trained.items() if is_on}
     if name == "bert":
-        # It is above the encoder.
+        # The head is above the encoder.
         network.pop("bilstm", None)
     if becomes_theirs and options.output_dir.endswith(".ckpt"):
         raise ValueError(
@@ -344,7 +345,7 @@ def main(options: Config) -> None:
         labels = modeling.load_labels(start, model.num_labels)
         former = task.get("labels")
         is_list = isinstance(former, list) and labels not in (None, former)
-        # Other names may be a user's own.
+        # Leave other files alone, because they may belong to the user.
         if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
             raise ValueError(
                 f"{folder_of(start)}: {model_folder.FILE} says that the model "

@@ -1,4 +1,4 @@
-r"""Makes a file in SQuAD's form from TriviaQA's released files.
+r"""Writes a file in SQuAD's form from TriviaQA's released files.
 
     python -m tools.create_squad_from_triviaqa \
         --input_file=qa/wikipedia-train.json --evidence_dir=evidence \
@@ -39,7 +39,7 @@ class Config:
     )
     evidence_dir: str = flag(
         ...,
-        "TriviaQA's folder of documents, which holds the folders wikipedia "
+        "TriviaQA's folder of documents, with the subfolders wikipedia "
         "and web.",
         kind=Kind.DATA_FOLDER,
     )
@@ -62,7 +62,7 @@ class Config:
     )
 
 
-# The list of a question's documents, and the folder of their files.
+# (key of a question's list of documents, folder of their files).
 _FOLDERS = {"EntityPages": "wikipedia", "SearchResults": "web"}
 
 _field = functools.partial(field, layout="TriviaQA")
@@ -82,7 +82,7 @@ def create_passages(
 
     Args:
         question: an entry of TriviaQA's "Data".
-        where: its file and place, for messages.
+        where: the question's file and place, for messages.
         config: the flags.
         missing: list to which the names of documents without a file are added.
 
@@ -172,7 +172,7 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
 
 
 def main(config: Config) -> None:
-    """Reads the questions and writes those that can be used."""
+    """Reads the questions and writes all usable ones."""
     if os.path.exists(config.output_file):
         raise FileExistsError(
             f"--output_file={config.output_file} already exists; remove it or "

@@ -3,9 +3,9 @@ r"""Learns a WordPiece vocabulary from raw text, or extends one.
     python -m tools.create_vocabulary --input_file=corpus.txt \
         --output_file=vocab.txt
 
-The output is read by every other script as --vocab_file. With --extend=VOCAB it
-is that vocabulary with words of the text in its [unusedN] rows, then at its
-end; tools.convert_checkpoint --extended_vocab_file makes a checkpoint for it.
+All other scripts read the output as --vocab_file. With --extend=VOCAB the tool
+adds words of the text to this vocabulary, first in its [unusedN] rows, then at
+its end. tools.convert_checkpoint --extended_vocab_file then extends the model.
 """
 
 import collections

@@ -22,8 +22,8 @@ from training.command_line import cli
 
 # The entry of a history's line for each axis.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
-# Maximum points of a training curve; neighbors are averaged if there are more,
-# because no screen shows them.
+# Maximum number of points of a training curve. If there are more, neighbors are
+# averaged, because no screen shows them.
 MAX_POINTS = 400
 _RATE = "learning_rate"
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -113,8 +113,8 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
     """Reads the histories of runs.
 
     Args:
-        folders: (name, folder) of each run; "" stands for the folder's name. A
-            folder of several runs (run_1, run_2 ...) stands for all of them.
+        folders: (name, folder) of each run; "" means the folder's name. From a
+            folder with several runs (run_1, run_2 ...), all runs are read.
 
     Raises:
         ValueError: two runs have the same name, or a line is malformed.
@@ -150,7 +150,7 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
 
 
 def join_ends(runs: Sequence[Run]) -> list[Run]:
-    """Returns runs that each begin where the one before ended, on any axis.
+    """Shifts runs so that each begins where the previous run ended.
 
     Raises:
         ValueError: some runs repeat one training, and so are not its phases.
@@ -195,7 +195,7 @@ def create_panels(
     )
     if metrics is None:
         names = [*(name for name in known if "loss" in name), *evaluated]
-        # The loss, other losses, then the rest, each in its order.
+        # Sort: the loss, other losses, then all other metrics.
         names.sort(key=lambda name: ("loss" not in name, name != "loss"))
         metrics = [*names, _RATE]
     if not metrics:
@@ -258,7 +258,7 @@ def draw(
             "--png and --svg need matplotlib: pip install -r "
             "requirements/plot.txt"
         ) from error
-    # Colors that color-blind people tell apart; after the last one, dashes.
+    # Color-blind people can tell these colors apart. Further runs use dashes.
     looks = [
         {"color": color, "linestyle": style}
         for style in _STYLES

@@ -3,10 +3,10 @@
     python -m tools.results_table --runs=output/glue --output=output/glue.md
 
 Reads the summary.json of every run in the folders, at any depth. Runs whose
-paths differ only in run_N or seed_N share a row, unless their flags differ; if
-they were evaluated on different dev sets, those of one dev set are taken.
-Accuracies and the like are out of 100. Tasks of GLUE get a score each, and the
-averages; --submission packs their predictions for GLUE's site.
+paths differ only in run_N or seed_N share a row, unless their flags differ. If
+they were evaluated on different dev sets, only the runs of one dev set count.
+Accuracies and similar metrics are out of 100. For tasks of GLUE the table also
+shows scores and averages. --submission packs their predictions for GLUE's site.
 """
 
 import collections
@@ -31,9 +31,9 @@ from training.command_line import cli
 from training.finished_runs import Run
 from training.run_folder import split_by_label
 
-# In every file that this tool writes, so that it replaces no other.
+# The tool writes this mark to all its files, and replaces no file without it.
 MARK = "Written by tools.results_table"
-# Results that are not shown by default.
+# Results that the table does not show by default.
 _OTHER = re.compile(
     r"global_step|best_run|ensemble_size|(eval_)?loss\w*"
     r"|(saved_model|litert|onnx|openvino)_\w+"
@@ -68,9 +68,9 @@ class Config:
 
 
 class Row(NamedTuple):
-    """A line of the table: figures of several seeds, by name.
+    """A line of the table: {name of a result: its value for each seed}.
 
-    An average has no folders.
+    The line of an average has no folders.
     """
 
     label: str
@@ -122,7 +122,7 @@ def make_rows(
 
 
 def means(figures: Iterable[Sequence[float]]) -> list[float]:
-    """Returns the mean of figures, for each seed if all have as many seeds."""
+    """Averages results, seed by seed if all have the same number of seeds."""
     figures = [*figures]
     if len({*map(len, figures)}) > 1:
         figures = [[float(np.mean(values))] for values in figures]
@@ -132,8 +132,8 @@ def means(figures: Iterable[Sequence[float]]) -> list[float]:
 def averages(rows: Sequence[Row]) -> Iterator[Row]:
     """Yields GLUE's averages if each row is a task of it.
 
-    GLUE averages scores. The paper averages one figure of each task, two of
-    MNLI, and leaves out WNLI.
+    GLUE averages the tasks' scores. The paper averages one metric of each task,
+    two of MNLI, and skips WNLI.
     """
     tasks = {row.task: row.figures for row in rows}
     if len(tasks) < len(rows) or not all(
@@ -154,7 +154,7 @@ def averages(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def show(name: str, values: Sequence[float]) -> str:
-    """Returns "84.3 ± 0.5", or "84.3" of one run."""
+    """Returns mean and deviation as "84.3 ± 0.5"; "84.3" for one run."""
     digits = 3 if "loss" in name else 1
     text = f"{np.mean(values):.{digits}f}"
     if len(values) < 2:
@@ -185,7 +185,7 @@ def format_table(rows: Sequence[Row], markdown: bool) -> str:
 
 
 def describe(row: Row) -> dict[str, Any]:
-    """Returns a row for JSON, with the mean and deviation of each figure."""
+    """Returns a row for JSON, with the mean and deviation of each result."""
     figures = {
         name: {
             "mean": np.mean(values),
@@ -201,7 +201,7 @@ def write_table(output: str, rows: Sequence[Row]) -> None:
     """Writes the table to a file, in the format of its name."""
     if output.endswith(".json"):
         contents = {"about": MARK, "rows": [describe(row) for row in rows]}
-        # JSON has no NaN.
+        # Write null, because JSON cannot represent NaN.
         text = re.sub("NaN(?=,?\n)", "null", json.dumps(contents, indent=2))
         write_text(output, f"{text}\n")
     elif output.endswith(".md"):
@@ -211,11 +211,11 @@ def write_table(output: str, rows: Sequence[Row]) -> None:
 
 
 def check_outputs(outputs: Iterable[str]) -> None:
-    """Refuses to replace a file that this tool did not write.
+    """Raises an error if this tool did not write a file that it would replace.
 
     Raises:
-        ValueError: a name ends in something else.
-        OSError: there is such a file.
+        ValueError: a name ends in none of the known endings.
+        OSError: the tool did not write an existing file.
     """
     for output in outputs:
         if not output.endswith((".md", ".json", ".txt", ".zip")):

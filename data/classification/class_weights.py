@@ -27,11 +27,11 @@ class WeightOptions:
 
 
 def check(setting: str, output_mode: str) -> None:
-    """Refuses an invalid --class_weights, before any work.
+    """Checks --class_weights, before any work.
 
     Raises:
-        ValueError: it is empty, or the task does not predict classes.
-        OSError: there is no such file.
+        ValueError: the flag is empty, or the task does not predict classes.
+        OSError: the file does not exist.
     """
     if not setting.strip():
         raise ValueError(
@@ -54,8 +54,8 @@ def create(
 ) -> dict[str, float]:
     """Returns and logs {label: weight} of "balanced", or of a JSON file.
 
-    Balanced weights give every class the same total weight. A class gets
-    N / (L * n): N examples, L labels, n examples of the class.
+    With balanced weights every class has the same total weight. The weight of
+    a class is N / (L * n) for N examples, L labels and n examples of the class.
 
     Raises:
         ValueError: the file's JSON is not {"label": weight}, a label is missing

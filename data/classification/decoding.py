@@ -30,14 +30,14 @@ class LabelDecoder:
     """Turns a classifier's outputs into labels.
 
     Args:
-        output_mode: "classification", one label each; "multilabel", any
-            number of them; or "regression", a number.
+        output_mode: "classification", one label for each text; "multilabel",
+            any number of labels; or "regression", a number.
         label_list: list of str; None in regression.
 
     Attributes:
         temperature: number that logits are divided by; see tuning.py.
-        thresholds: {label: least probability} of several labels; None for 0.5
-            each.
+        thresholds: {label: least probability} in multi-label classification;
+            None means 0.5 for each label.
     """
 
     def __init__(self, output_mode: str, label_list: list[str] | None) -> None:
@@ -49,17 +49,17 @@ class LabelDecoder:
 
     @property
     def num_outputs(self) -> int:
-        """L; 1 in regression."""
+        """Number of outputs of the network: L, or 1 in regression."""
         return len(self.label_list) if self.label_list else 1
 
     def predictions(self, outputs: np.ndarray) -> np.ndarray:
-        """Returns predictions in the form of a record's `label_ids`.
+        """Returns predictions in the same form as `label_ids` of a record.
 
         Args:
             outputs: logits, float [B, L]; in regression values, [B, 1].
 
         Returns:
-            int [B], in multi-label classification [B, L] of 0 and 1, in
+            int [B]; in multi-label classification int [B, L] of 0 and 1; in
             regression float [B].
         """
         if self.output_mode == "regression":
@@ -72,9 +72,9 @@ class LabelDecoder:
         return np.argmax(outputs, axis=-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
-        """Returns float32 [B, L], in regression the values, [B, 1]."""
-        # Imported here: it takes half a second, which --help should not wait
-        # for.
+        """Returns float32 [B, L]; in regression the values, [B, 1]."""
+        # Import late, because loading takes half a second, and --help should
+        # not wait for it.
         from scipy import special
 
         outputs = outputs.astype(np.float32)
@@ -87,7 +87,7 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Returns labels, str, list of str or float, as `predictions` has."""
+        """Converts the result of `predictions` to str, list of str or float."""
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
         if self.output_mode == "multilabel":
@@ -112,8 +112,8 @@ class LabelDecoder:
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
     """Returns the fields of an example in predictions.jsonl.
 
-    If `has_label`, its label is a true one and becomes the `gold_label`, unless
-    it is None.
+    `has_label` says that the example's label is real and not a placeholder.
+    Such a label becomes the field `gold_label`, unless it is None.
     """
     entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
     if example.text_b is not None:
@@ -132,14 +132,14 @@ def write_predictions(
 ) -> list[Label]:
     """Writes test_results.tsv and predictions.jsonl.
 
-    test_results.tsv is the file of Google's code: a line for each example, a
-    column for each label. A line of predictions.jsonl is the example's entry
+    test_results.tsv is the file of Google's code: a line for each example, and
+    a column for each label. A line of predictions.jsonl is the example's entry
     with the predicted `label` and, except in regression, `probabilities` by
     label.
 
-    `batches` are (features, the model's outputs, float [B, L]), and `entries`
-    one for each example, such as `describe_example` gives. The files' names
-    have the `suffix` before their last dot.
+    `batches` are (features, the model's outputs, float [B, L]). `entries` are
+    the fields of each example, such as `describe_example` returns. The files'
+    names contain the `suffix` before their last dot.
 
     Returns:
         the labels of all examples, see `LabelDecoder.labels`.
@@ -165,7 +165,8 @@ def write_predictions(
                     )
                 where = f"{json_file}, line {len(labels)}"
                 line = format_json(entry, where, ensure_ascii=False)
-                # A lone surrogate stays the \uXXXX that it was in the input.
+                # UTF-8 cannot encode a lone surrogate, so write it as \uXXXX,
+                # as in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
     logging.info(
         "Wrote %d predictions to %s and %s", len(labels), table_file, json_file

@@ -18,11 +18,11 @@ class InputExample:
     """A text or a pair of texts, with its label.
 
     Attributes:
-        guid: names the example; an int where a user's JSON has one.
+        guid: name of the example; an int if a user's JSON contains a number.
         text_a: the first text.
         text_b: the second text of a pair; None for a single text.
         label: str; in regression a number as str or float; in multi-label
-            classification a list of str; None where there is none.
+            classification a list of str; None if the example has no label.
     """
 
     guid: str | int
@@ -32,7 +32,7 @@ class InputExample:
 
 
 class Row(list):
-    """The columns of one line; an error about them names the line."""
+    """The columns of one line, and its place for error messages."""
 
     def __init__(
         self, columns: Iterable[str], path: StrPath, line_number: int
@@ -59,8 +59,8 @@ class DataProcessor(SetReader[InputExample]):
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
         metrics: names of the benchmark's metrics (metrics.py).
-        test_set_has_labels: whether the labels of the test set are real, or
-            None where unknown; False if they are all placeholders.
+        test_set_has_labels: True if the labels of the test set are real, False
+            if all are placeholders, None if this is unknown.
     """
 
     output_mode = "classification"
@@ -84,9 +84,9 @@ class DataProcessor(SetReader[InputExample]):
         Args:
             examples: examples of the set; only those with a label count.
             names: names of the metrics.
-            labels: their labels.
+            labels: right labels of the examples with a label.
             predictions: predictions for the examples with a label.
-            label_names: names of the labels, if each is scored too.
+            label_names: names of the labels, if each label is scored too.
         """
         return metrics.compute_metrics(names, labels, predictions, label_names)
 
@@ -97,7 +97,7 @@ class DataProcessor(SetReader[InputExample]):
             raise ValueError(
                 f"{row.where}, column {column % len(row) + 1}: unknown label "
                 f"{label!r}; the task's labels are {self.get_labels()}. "
-                "Correct the line, or choose the task that the file is of"
+                "Correct the line, or choose the task that the file belongs to"
             )
         return label
 
@@ -105,12 +105,12 @@ class DataProcessor(SetReader[InputExample]):
 class SplitFilesProcessor(DataProcessor):
     """A task that has one TSV file for each of train, dev and test.
 
-    A subclass gives `_create_examples(lines, set_type)`, which yields the
+    A subclass defines `_create_examples(lines, set_type)`, which yields the
     InputExamples of a file's Rows.
 
     Attributes:
         labels: tuple of str.
-        set_files: for each set, its name in the guids and its file.
+        set_files: {set: (the set's name in guids, name of its file)}.
     """
 
     labels: tuple[str, ...] = ("0", "1")
@@ -130,8 +130,8 @@ class SplitFilesProcessor(DataProcessor):
     ) -> Iterator[InputExample]:
         """Yields the examples of a file's lines.
 
-        The labels of a test set are not known; as in the original, they are set
-        to the first label.
+        The labels of a test set are not known. As in Google's code, they are
+        set to the first label.
         """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
@@ -157,11 +157,11 @@ def regression_label(value: Any, place: str) -> float:
     """Returns the label of a regression task as a number.
 
     Args:
-        value: a number, or text that holds one.
-        place: start of the message, such as a file and line.
+        value: a number, or text that contains one.
+        place: start of the error message, such as a file and line.
 
     Raises:
-        ValueError: it is not a number, or not finite as a float32.
+        ValueError: the value is not a number, or not finite as a float32.
     """
     try:
         with np.errstate(over="ignore"):
@@ -181,11 +181,11 @@ def regression_label(value: Any, place: str) -> float:
 def check_number_of_examples(
     examples: list[InputExample], path: str, set_name: str, output_mode: str
 ) -> None:
-    """Checks that a set has enough examples for its use.
+    """Checks that a set contains enough examples.
 
     Raises:
-        ValueError: the set is empty, or is a dev set of one example in
-            regression, which has no correlation.
+        ValueError: the set is empty, or the task is regression and the dev set
+            contains one example, which has no correlation.
     """
     if not examples:
         raise ValueError(f"{path} holds no example")

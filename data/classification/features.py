@@ -1,7 +1,7 @@
-"""Sentence classification: the original's four tasks, and features.
+"""Sentence classification: the four tasks of Google's code, and features.
 
-The other tasks of GLUE are in glue.py, a user's own tables in
-table_task.py; both give examples of the same kind (examples.py).
+The other tasks of GLUE are in glue.py, and a user's own tables in
+table_task.py. Both modules create the same examples (examples.py).
 """
 
 import dataclasses
@@ -28,12 +28,12 @@ class ClassificationFeatures:
     Attributes:
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = of the second text.
+        segment_ids: list of int, [max_seq_length], 1 = in the second text.
         label_id: int, the label's place in the label list; in regression a
             float; in multi-label classification a list of 0 and 1; None
-            where it is not known.
-        is_cut: whether the text was longer.
-        weight: weight of its loss in training; None counts as 1.
+            if the label is not known.
+        is_cut: True if the text was longer and was cut.
+        weight: weight of the example's loss in training; None counts as 1.
     """
 
     input_ids: list[int]
@@ -104,10 +104,10 @@ class XnliProcessor(SplitFilesProcessor):
     """XNLI: MultiNLI's question, in 15 languages.
 
     Args:
-        language: one of `languages`; the original's is "zh".
+        language: one of `languages`; Google's code uses "zh".
 
     Raises:
-        ValueError: XNLI does not have the language.
+        ValueError: XNLI does not contain the language.
     """
 
     labels = ("contradiction", "entailment", "neutral")
@@ -124,7 +124,7 @@ class XnliProcessor(SplitFilesProcessor):
         self.set_files = {
             "train": ("train", f"multinli/multinli.train.{language}.tsv"),
             "dev": ("dev", "xnli.dev.tsv"),
-            # The original cannot predict on XNLI.
+            # Google's code cannot predict on XNLI.
             "test": ("test", "xnli.test.tsv"),
         }
 
@@ -158,14 +158,14 @@ def convert_single_example(
           0   0   0     0   0   0   0   0
 
     Args:
-        ex_index: number of the example; the first five are logged.
+        ex_index: number of the example; the first five examples are logged.
         example: an InputExample.
         label_list: list of str; None in regression.
         max_seq_length: WordPieces to pad or cut to, at least 3.
         tokenizer: a FullTokenizer.
 
     Raises:
-        ValueError: the label is not in the list, or in regression not a number;
+        ValueError: the label is not in the list (in regression, not a number),
             or max_seq_length is too small.
     """
     if max_seq_length < 3:
@@ -173,12 +173,13 @@ def convert_single_example(
             "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
             f"Received: max_seq_length={max_seq_length}"
         )
-    # A copy, since the tokenizer may cache the list, which is cut here.
+    # Copy the list before cutting it, because the tokenizer may cache it.
     tokens_a = list(tokenizer.tokenize(example.text_a))
     tokens_b = list(tokenizer.tokenize(example.text_b or ""))
     length = len(tokens_a) + len(tokens_b) + (3 if tokens_b else 2)
     if tokens_b:
-        # A pair loses tokens from the longer text; ties: from the second.
+        # Cut tokens from the longer text, and from the second if both are
+        # equally long.
         while len(tokens_a) + len(tokens_b) > max_seq_length - 3:
             (tokens_a if len(tokens_a) > len(tokens_b) else tokens_b).pop()
         tokens_b.append("[SEP]")
@@ -221,10 +222,11 @@ def _create_features(
 def join_inputs(
     parts: Iterable[ClassificationFeatures], label_id: Any
 ) -> ClassificationFeatures:
-    """Returns the features of an example of several inputs, one by one.
+    """Joins several inputs into the features of one example.
 
     Args:
-        parts: the inputs of one length; their labels do not count.
+        parts: features of the inputs, all of one length; their labels are
+            ignored.
         label_id: the example's label.
     """
     joined = ClassificationFeatures([], [], [], label_id)
@@ -248,20 +250,20 @@ def create_windows(
         [CLS] a tug pulls the barge [SEP]
         [CLS] the barge past two piers [SEP]
 
-    Each window has the text's label, and weighs 1 / (number of windows).
+    Each window has the text's label and the weight 1 / (number of windows).
 
     Args:
         examples: InputExamples of single texts.
         label_list: see `convert_single_example`.
         max_seq_length: WordPieces of a window with [CLS] and [SEP], at least 3.
         tokenizer: a FullTokenizer.
-        doc_stride: WordPieces from the start of one window to that of the next.
+        doc_stride: WordPieces between the starts of successive windows.
     """
 
     def create(example: InputExample) -> list[ClassificationFeatures]:
         pieces = tokenizer.tokenize(example.text_a)
         label_id = _label_id(example, label_list)
-        # A text without WordPieces has a window too.
+        # A text without WordPieces also needs a window.
         spans = windows.cut_spans(
             max(len(pieces), 1), max_seq_length - 2, doc_stride
         )
@@ -287,7 +289,7 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields `convert_single_example` of each, with a log line every 10,000."""
+    """Yields the features of each example; logs every 10,000th."""
     for ex_index, example in enumerate(examples):
         if ex_index % 10000 == 0:
             logging.info("Writing example %d of %d", ex_index, len(examples))
@@ -310,7 +312,7 @@ def encode_examples(
         label_list: see `convert_single_example`.
         tokenizer: a FullTokenizer.
         options: `max_seq_length`, and the `doc_stride` of WindowOptions.
-        starts: gets the number of each text's first window.
+        starts: list that receives the number of each text's first window.
     """
     length, num_records = options.max_seq_length, 0
     if not options.doc_stride:
@@ -332,7 +334,7 @@ def encode_examples(
 def count_cut(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features; see `windows.count_cut`."""
+    """Yields the features, and logs how many texts were cut."""
     what = (
         f"texts were longer than --max_seq_length={max_seq_length} and were cut"
     )
@@ -342,11 +344,11 @@ def count_cut(
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example, bytes.
 
-    `label_ids` is one number, or one for each label in multi-label
-    classification; integers, but in regression a float. An example without
-    a label has none. `example_weights` is there if the features have a weight.
+    `label_ids` is one integer, in regression one float, and in multi-label
+    classification an integer for each label. Without a label it is absent.
+    `example_weights` is present only if the features have a weight.
     """
-    # The original marks the padding of its last batch with 0.
+    # Google's code marks the padding of its last batch with 0.
     values: dict[str, Any] = {"is_real_example": [1]}
     label_id = feature.label_id
     if label_id is not None:

@@ -1,7 +1,7 @@
 """The tasks of run_classifier.py by name, and GLUE's submission files.
 
-CoLA, MRPC and MultiNLI as GLUE distributes them are the original's tasks
-(features.py); the others are here, their columns found by the files' headers.
+Google's code contains CoLA, MRPC and MultiNLI (features.py). The other tasks of
+GLUE are here. The headers of GLUE's files say where their columns are.
 """
 
 import dataclasses
@@ -46,11 +46,11 @@ class HeaderProcessor(SplitFilesProcessor):
     """A task whose files name their columns in the first line.
 
     Attributes:
-        text_columns: names of the columns of the text, or of the pair.
-        label_column: name of the label's column, in all but the test set.
-        drops_short_lines: whether lines with too few columns are left out,
-            with a warning instead of an error. In a test set, whose rows GLUE
-            numbers, they stay, without the text that is missing.
+        text_columns: names of the text's column, or of a pair's two columns.
+        label_column: name of the label's column; the test set has none.
+        drops_short_lines: whether lines with too few columns are skipped with
+            a warning instead of an error. In a test set these lines stay, with
+            empty text, because GLUE numbers the rows.
     """
 
     text_columns: tuple[str, ...] = ("sentence1", "sentence2")
@@ -59,7 +59,7 @@ class HeaderProcessor(SplitFilesProcessor):
 
     @property
     def test_label(self) -> str | float:
-        """The label of a test set's examples, whose labels are not known."""
+        """Placeholder for the unknown labels of a test set."""
         return self.labels[0]
 
     def _create_examples(
@@ -100,7 +100,7 @@ class HeaderProcessor(SplitFilesProcessor):
             logging.warning(
                 "%s: %s %d lines with too few columns",
                 lines[0].where.removesuffix(", line 1"),
-                "completed" if is_test else "left out",
+                "completed" if is_test else "skipped",
                 num_short,
             )
 
@@ -124,7 +124,7 @@ class AxProcessor(HeaderProcessor):
 
 
 class QnliProcessor(HeaderProcessor):
-    """QNLI: does the sentence hold the answer to the question."""
+    """QNLI: does the sentence contain the answer to the question."""
 
     labels = ("entailment", "not_entailment")
     text_columns = ("question", "sentence")
@@ -136,7 +136,7 @@ class QqpProcessor(HeaderProcessor):
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
     metrics = ("accuracy", "f1")
-    # A few lines of the distributed train.tsv are split in two.
+    # A few lines of GLUE's train.tsv are broken into two lines.
     drops_short_lines = True
 
 
@@ -174,7 +174,7 @@ class WnliProcessor(HeaderProcessor):
     """WNLI: does the second sentence follow from the first."""
 
 
-# By the name that --task_name takes: the task, and GLUE's submission file.
+# {value of --task_name: (the task's class, name of GLUE's submission file)}.
 _TASKS = {
     "ax": (AxProcessor, "AX.tsv"),
     "cola": (features.ColaProcessor, "CoLA.tsv"),
@@ -190,7 +190,8 @@ _TASKS = {
     "xnli": (features.XnliProcessor, None),
 }
 
-# What others' models call the labels, by Hugging Face's data set of GLUE.
+# Names of the labels in the GLUE data set of Hugging Face, which other
+# people's models use.
 LABEL_WORDS: dict[str, Sequence[str]] = {
     "cola": ("unacceptable", "acceptable"),
     "mrpc": ("not_equivalent", "equivalent"),
@@ -206,7 +207,7 @@ register(
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])
-# GLUE's metrics of each task in evaluation. Their mean is its score.
+# GLUE's metrics of each task. Their mean is the task's score.
 METRICS: dict[str, Sequence[str]] = {
     "cola": ["matthews"],
     "sst-2": ["accuracy"],
@@ -218,7 +219,7 @@ METRICS: dict[str, Sequence[str]] = {
     "rte": ["accuracy"],
     "wnli": ["accuracy"],
 }
-# The figures of the paper's table 1, which leaves out WNLI.
+# The metrics of table 1 in the paper, which does not report WNLI.
 PAPER_METRICS = {
     task: names[:1] for task, names in METRICS.items() if task != "wnli"
 } | {"sts-b": ["spearman"], "mnli": METRICS["mnli"]}
@@ -232,15 +233,15 @@ def create_processors(
 ) -> Mapping[str, DataProcessor]:
     """Returns a task's processors by the suffix of their output files.
 
-    The first one, "", is the task. MultiNLI has a second one, "_mm", for its
-    mismatched sets.
+    The first suffix, "", belongs to the task itself. MultiNLI has a second
+    processor, "_mm", for its mismatched sets.
 
     `task_name` is one of TASK_NAMES, in lower or upper case. The task "csv"
-    reads the `table`; for `xnli_language` see XnliProcessor.
+    reads the `table`. For `xnli_language` see XnliProcessor.
 
     Raises:
-        ValueError: there is no such task, or the table's options contradict
-            each other.
+        ValueError: the task is unknown, or the table's options contradict each
+            other.
     """
     name = task_name.lower()
     if name not in TASK_NAMES:
@@ -293,10 +294,10 @@ def submission_file(task_name: str) -> str:
 def write_submission(
     output_dir: StrPath, task_name: str, predictions: Iterable[Label]
 ) -> str:
-    """Writes a test set's predictions as GLUE's site reads them.
+    """Writes a test set's predictions in the format of GLUE's site.
 
-    `predictions` are in the order of the test set's file: each label as str, or
-    the number in regression. Returns the file's path.
+    `predictions` are in the order of the test set's file. Each is a label as
+    str, or a number in regression. Returns the file's path.
 
     Raises:
         ValueError: the task is not one of GLUE's.
@@ -319,14 +320,14 @@ def pack_submission(
     comment: str,
     check: Callable[[Path], None],
 ) -> None:
-    """Writes the zip file for GLUE's site, and names what it lacks.
+    """Writes the zip file for GLUE's site, and logs which files it lacks.
 
-    The folders contain files of `write_submission`. `check` is called with each
-    file; it may refuse the file by a ValueError.
+    The folders contain files of `write_submission`. The function calls `check`
+    with each file. `check` raises a ValueError to reject it.
 
     Raises:
-        ValueError: there are two files of a task.
-        OSError: there is none, or one cannot be read or written.
+        ValueError: the folders contain two files of a task.
+        OSError: the folders contain no file, or reading or writing fails.
     """
     files, missing = [], []
     for task in (*METRICS, "mnli-mm", "ax"):
@@ -350,7 +351,7 @@ def pack_submission(
     with atomic_open(path) as writer, zipfile.ZipFile(writer, "w") as archive:
         archive.comment = comment.encode()
         for file in files:
-            # Without a time, so that equal files make equal zips.
+            # Store no time, so that equal files result in equal zips.
             entry = zipfile.ZipInfo(file.name)
             archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
     if missing:

@@ -1,4 +1,4 @@
-"""The benchmarks' metrics, by scikit-learn and SciPy."""
+"""Computes the benchmarks' metrics with scikit-learn and SciPy."""
 
 import functools
 import warnings
@@ -34,9 +34,10 @@ def _metrics() -> dict[str, Callable[..., float]]:
 def _correlation(
     function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
 ) -> float:
-    """Returns a correlation; 0 if a side is constant, where it is undefined.
+    """Returns a correlation.
 
-    NaN if a number is not finite, or for a single example.
+    The result is 0 if one side is constant, where the correlation is undefined,
+    and NaN if a number is not finite or for a single example.
     """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
@@ -54,8 +55,8 @@ def concatenate(
     """Returns the labels and the outputs of all batches, as two arrays.
 
     Args:
-        batches: iterable of (features, outputs); `label_ids` is among the
-            features.
+        batches: iterable of (features, outputs); the features include
+            `label_ids`.
     """
     labels, outputs = zip(
         *((features["label_ids"], output) for features, output in batches),
@@ -71,7 +72,7 @@ def rates_by_label(
 
     Args:
         truth: bool [examples, labels], the labels of each example.
-        guesses: bool [examples, labels], the predicted ones.
+        guesses: bool [examples, labels], the predicted labels.
     """
     correct, predicted, right = (
         chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
@@ -95,13 +96,13 @@ def compute_metrics(
         names: some of "accuracy" (for multi-label rows, the fraction with every
             label right), "f1" (of label 1 versus 0), "f1_macro" (mean over the
             labels), "f1_micro" (over all labels at once), "matthews"
-            (correlation of classes), "pearson", "spearman" (of numbers; NaN
-            where a prediction is not finite).
-        labels: [examples] of int, of float for correlations; or [examples,
+            (correlation of classes), "pearson", "spearman" (correlations of
+            numbers; NaN if a prediction is not finite).
+        labels: int [examples], or float for correlations; or [examples,
             labels] of 0 and 1.
         predictions: like `labels`, never logits.
-        label_names: names of the labels, each of which gets `LABEL_precision`,
-            `LABEL_recall` and `LABEL_f1`; None for none.
+        label_names: names of labels for which to add `LABEL_precision`,
+            `LABEL_recall` and `LABEL_f1`; None adds none.
 
     Returns:
         dict of name to float, in the order of `names`.
@@ -145,19 +146,19 @@ def score_known(
 ) -> dict[str, float]:
     """Scores the test examples whose right label is known.
 
-    A right label that is unknown is None. `label_ids` converts a list of labels
-    for `score`, which takes what `compute_metrics` does.
+    An unknown label is None. `label_ids` converts a list of labels for `score`,
+    whose arguments are like those of `compute_metrics`.
 
     Returns:
-        the metrics, with `num_without_label` if some are unknown; {} if there
-        is nothing to score.
+        the metrics, with `num_without_label` if some labels are unknown; {} if
+        there is nothing to score.
     """
     pairs = [
         pair
         for pair in zip(labels, predicted, strict=True)
         if pair[0] is not None
     ]
-    # One number has no correlation.
+    # The correlation of a single number is undefined.
     if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
         return {}
     right, found = (label_ids(each) for each in zip(*pairs, strict=True))

@@ -20,7 +20,7 @@ from data.text.tokenization import FullTokenizer
 from files import flags
 from files.paths import StrPath
 
-# Ranks that count.
+# Number of ranks that MRR@10 and nDCG@10 read.
 _DEPTH = 10
 # STS-B's largest score.
 _LARGEST_SCORE = 5.0
@@ -32,20 +32,20 @@ class PairOptions:
 
     contrastive_temperature: float = flags.training(
         0.05,
-        "embedding, without scores: divides the cosines of a batch's pairs "
-        "before the softmax.",
+        "For --task_name=embedding without scores: divide the cosines of a "
+        "batch's pairs by this number before the softmax.",
         at_least=1e-3,
     )
 
 
 def check(options: Any) -> None:
-    """Refuses flags of a classifier, which vectors do not use.
+    """Raises an error if a flag is set that --task_name=embedding ignores.
 
     Args:
         options: the flags of run_classifier.py.
 
     Raises:
-        ValueError: such a flag is set.
+        ValueError: a flag of classifiers is set.
     """
     unused = "report class_weights doc_stride tune_thresholds calibrate bilstm"
     for name in unused.split():
@@ -57,7 +57,7 @@ def check(options: Any) -> None:
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    """Returns options with these columns where the user named none."""
+    """Returns options with these columns if the user did not name columns."""
     default, given = TableOptions(), getattr(options, "given_flags", ())
     fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {
@@ -70,7 +70,10 @@ def _with_columns(options: TableOptions, *names: str) -> TableOptions:
 
 
 class RankingProcessor(TableProcessor):
-    """Reads rows of a query, a passage and its relevance, 0 for none."""
+    """Reads rows of a query, a passage and its relevance.
+
+    A relevance of 0 means that the passage does not answer the query.
+    """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         columns = "query", "passage", "relevance"
@@ -87,9 +90,9 @@ class RankingProcessor(TableProcessor):
     ) -> dict[str, float]:
         """Returns the mean of MRR@10 and of nDCG@10 over the queries.
 
-        Queries without a relevant passage do not count. Of passages with one
-        score, the least relevant comes first. A gain is the relevance itself,
-        as in trec_eval.
+        Queries without a relevant passage do not count. Among passages with
+        equal scores the least relevant comes first. The gain of a passage is
+        its relevance, as in trec_eval.
         """
         groups: dict[str, list[int]] = {}
         known = (each for each in examples if each.label is not None)
@@ -122,10 +125,10 @@ class RankingProcessor(TableProcessor):
 
 
 class PairProcessor(TableProcessor):
-    """Reads rows of two texts, and their score if the table has the column.
+    """Reads rows of two texts, with their score if the table has the column.
 
-    Without scores, each row's texts are close to each other. A column that the
-    user named must be there.
+    Without scores, the two texts of each row are taken to be similar. A column
+    that the user named must exist.
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -140,13 +143,13 @@ class PairProcessor(TableProcessor):
         return first.label is not None
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """See SetReader; all examples have a score, or none."""
+        """Reads the examples. Either all have a score, or none."""
         examples = super().read_set(data_dir, name)
         missing = [each for each in examples if each.label is None]
         if missing and len(missing) < len(examples) and name != "test":
             raise ValueError(
-                f"{data_dir}: example {missing[0].guid} has no score, and "
-                "others have one; complete the column, or leave it out"
+                f"{data_dir}: example {missing[0].guid} has no score, but "
+                "other examples do; complete the column, or remove it"
             )
         return examples
 
@@ -156,13 +159,14 @@ def create_pair_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each pair, its texts one after the other.
+    """Yields the features of each pair, with its texts one after the other.
 
-    A score above 1 is one of STS-B's, from 0 to 5, and divided by 5.
+    If a score is above 1, all scores are from 0 to 5, as in STS-B, and are
+    divided by 5.
 
     Yields:
-        ClassificationFeatures whose input_ids, input_mask and segment_ids are
-        lists of int, [2 * max_seq_length], and label_id the score, at most 1.
+        ClassificationFeatures: input_ids, input_mask and segment_ids are lists
+        of int, [2 * max_seq_length], and label_id is the score, at most 1.
 
     Raises:
         ValueError: a score is out of range.
@@ -198,7 +202,7 @@ def encode_pairs(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[bytes]:
-    """Yields the serialized `create_pair_features`; logs how many are cut."""
+    """Yields the features of pairs, serialized; logs how many are cut."""
     encoded = create_pair_features(examples, max_seq_length, tokenizer)
     return map(
         encode_classification_features, count_cut(encoded, max_seq_length)
@@ -206,19 +210,19 @@ def encode_pairs(
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
-    """Returns float32 [N, 1] of pairs of vectors [N, 2, W], of length 1."""
+    """Returns cosines, float32 [N, 1], of pairs of unit vectors [N, 2, W]."""
     return np.sum(vectors[:, 0] * vectors[:, 1], axis=-1, keepdims=True)
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
     """Returns how often a first text's partner is its nearest second text.
 
-    It must be nearer than every other text, so that vectors that are all alike
-    find nothing.
+    The partner must be nearer than every other text. So if all vectors are
+    alike, nothing is found.
 
     Args:
         vectors: float [N, 2, W], of length 1.
-        partners: the second texts, of which some may be equal.
+        partners: the second texts; some may be equal.
     """
     _, numbers = np.unique(np.array(partners, str), return_inverse=True)
     own, hits = cosines(vectors), 0
@@ -226,6 +230,6 @@ def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
         rows = slice(begin, begin + 1024)
         found = vectors[rows, 0] @ vectors[:, 1].T
         found[numbers[rows, None] == numbers] = -np.inf
-        # Equal vectors differ by rounding.
+        # Allow for rounding, by which equal vectors may differ.
         hits += (own[rows, 0] > found.max(-1) + 1e-6).sum()
     return float(hits / len(vectors))

@@ -45,8 +45,8 @@ def write_report(
 
     The page counts the examples whose outputs are not finite, and skips them.
 
-    `label_ids` are the right labels, as `LabelDecoder.predictions` returns
-    them, and `outputs` float [N, L], or [N, 1] in regression.
+    `label_ids` are the right labels, in the form of `LabelDecoder.predictions`.
+    `outputs` are float [N, L], or [N, 1] in regression.
 
     Raises:
         OSError: the file cannot be written.
@@ -61,8 +61,8 @@ def write_report(
     if len(kept) < len(examples):
         paragraphs.insert(
             0,
-            f"{len(examples) - len(kept)} examples are left out: what the "
-            "model predicts for them is not finite.",
+            f"{len(examples) - len(kept)} examples are skipped, because the "
+            "model's outputs for them are not finite.",
         )
     html_report.write(output_file, "Predictions", paragraphs, sections)
 
@@ -141,7 +141,7 @@ def _of_numbers(
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
-    # Evenly spaced, if there are too many points for a page.
+    # Show evenly spaced points if there are too many for a page.
     num_shown = min(len(points), html_report.MAX_EXAMPLES)
     shown = np.unique(np.linspace(0, len(points) - 1, num_shown).astype(int))
     both = np.concatenate([values, predictions, [0.0]])
@@ -190,7 +190,7 @@ def _label_scores(
 def _calibration(
     label_ids: np.ndarray, outputs: np.ndarray, decoder: LabelDecoder
 ) -> dict[str, Any]:
-    """Returns how often predictions are right, by their confidence."""
+    """Returns a section on how often predictions of a confidence are right."""
     confidence, is_right = tuning.confidences(decoder, label_ids, outputs)
     bins = tuning.bins_of(confidence)
     rows, points = [], []
@@ -231,7 +231,7 @@ def _show_error(
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
-    """Returns an example that unfolds to its name."""
+    """Returns an entry of the page that unfolds to show the example's name."""
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)
     return {"headings": texts, "lines": [verdict], "paragraphs": [guid]}

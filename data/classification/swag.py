@@ -1,6 +1,6 @@
 """SWAG (paper 4.4): which of four endings continues a sentence.
 
-Each choice is one pair; the ending follows its start:
+Each choice is one pair of texts. The ending follows its start:
 
     [CLS] A drum line passes by . [SEP] Members of the procession wait . [SEP]
 """
@@ -34,12 +34,11 @@ class SwagExample:
     """A sentence and the endings to choose from.
 
     Attributes:
-        guid: str, names the example.
+        guid: str, name of the example.
         context_sentence: str.
-        start_ending: str, what all endings begin with.
+        start_ending: str, the words that all endings begin with.
         endings: list of str, one for each choice.
-        label: int, the right ending; None where a test set leaves it
-            unknown.
+        label: int, number of the right ending; None if it is not known.
     """
 
     guid: str
@@ -57,8 +56,8 @@ class SwagExample:
 class SwagProcessor(SetReader[SwagExample]):
     """Reads the released CSV files, or JSON lines with the same columns.
 
-    The columns are sent1, sent2, ending0 to ending3 and label, which a test
-    set may lack or leave empty; others are ignored.
+    The columns are sent1, sent2, ending0 to ending3 and label. Other columns
+    are ignored. A test set may have no label column, or empty labels.
     """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[SwagExample]:
@@ -96,12 +95,12 @@ def create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each example, its choices one after the other.
+    """Yields the features of each example, with its choices in a row.
 
     Yields:
-        ClassificationFeatures whose input_ids, input_mask and segment_ids are
-        lists of int, [choices * max_seq_length], and label_id the right
-        choice, 0 where it is unknown.
+        ClassificationFeatures: input_ids, input_mask and segment_ids are lists
+        of int, [choices * max_seq_length], and label_id is the right choice, 0
+        if it is unknown.
 
     Raises:
         ValueError: max_seq_length is too small.
@@ -134,7 +133,7 @@ def describe_example(example: SwagExample) -> dict[str, str]:
 def describe_choices(
     answered: Iterable[tuple[SwagExample, int]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of examples, each with a predicted ending."""
+    """Returns {column: text} for examples and their predicted endings."""
     return [
         {
             "text": f"{example.context_sentence} {example.start_ending}",

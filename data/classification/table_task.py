@@ -1,4 +1,4 @@
-"""A user's own classification task: a table, by column names."""
+"""Reads a user's own classification task from tables with named columns."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ OUTPUT_MODES = tuple(_METRICS)
 class TableOptions:
     """Columns of a table's texts and labels, and the kind of labels.
 
-    A test set may lack the label's column, or have empty cells (in multi-label
-    classification, where an empty cell means no label, a JSON null): such
-    examples have the label None.
+    A test set may lack the label's column, or contain empty cells. Such
+    examples have the label None. In multi-label classification, where an empty
+    cell means no label, only a JSON null means None.
     """
 
     text_column: str = flags.training(
@@ -50,24 +50,24 @@ class TableOptions:
     label_column: str = flags.training("label", "Column of the label.")
     id_column: str | None = flags.neutral(
         None,
-        "Column that names each example in the predictions; by default they "
-        "are numbered.",
+        "Column of the names of the examples in the predictions; by default "
+        "the examples are numbered.",
     )
     labels: Sequence[str] | None = flags.head(
         None,
-        "The labels in order; by default those of the train set, sorted, or "
-        "those that the model was trained with.",
+        "The labels in order; by default the sorted labels of the train set, "
+        "or the labels that the model was trained with.",
     )
     output_mode: str = flags.head(
         "classification",
-        "One label each; any number of labels; or a number.",
+        "Label of a text: one label, any number of labels, or a number.",
         choices=OUTPUT_MODES,
     )
     label_separator: str = flags.head(
         ",", "Separates the labels in a multilabel cell."
     )
     quoting: bool = flags.training(
-        True, 'Treat " as a quote; otherwise as an ordinary character.'
+        True, 'Treat " as a quote, not as an ordinary character.'
     )
 
 
@@ -78,12 +78,12 @@ class TableProcessor(DataProcessor):
     number, from 1, the table has no such line.
 
     Raises:
-        ValueError: there is no such output mode, or the labels are too few
-            or not distinct.
+        ValueError: the output mode is unknown, or the labels are too few or
+            not distinct.
     """
 
     test_set_has_labels = True
-    # Whether train and dev sets may be as test sets.
+    # Whether the labels of train and dev sets may be missing too.
     may_lack_labels = False
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -107,8 +107,8 @@ class TableProcessor(DataProcessor):
         """Returns the list of labels; None in regression.
 
         Raises:
-            OSError: they are read from a train set that is missing.
-            ValueError: see `read_set`, or the train set has too few
+            OSError: the labels are in the train set, which does not exist.
+            ValueError: see `read_set`, or the train set contains too few
                 labels.
         """
         if self.output_mode == "regression":
@@ -171,7 +171,7 @@ class TableProcessor(DataProcessor):
         return examples
 
     def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
-        """Returns the label that a cell holds, checked."""
+        """Returns the label in a cell, after checking it."""
         if self.output_mode == "regression":
             return regression_label(cell, place)
         if self.output_mode == "multilabel":
@@ -186,7 +186,7 @@ class TableProcessor(DataProcessor):
             label: Label = [_label_text(value, place) for value in cell]
         else:
             label = _label_text(cell, place)
-        # Nothing to check while the labels themselves are being read.
+        # While the label list itself is being read, there is nothing to check.
         if self._labels is None and set_name == "train":
             return label
         for each in label if isinstance(label, list) else [label]:
@@ -201,7 +201,7 @@ class TableProcessor(DataProcessor):
 
 
 def _label_text(value: Any, place: str) -> str:
-    """Returns a label as text; JSON may have it as a number or a boolean."""
+    """Returns a label as text; in JSON it may be a number or a boolean."""
     label = str(value).strip()
     if isinstance(value, bool):
         label = label.lower()

@@ -22,30 +22,31 @@ class TuningOptions:
 
     tune_thresholds: bool = flags.decoding(
         False,
-        "With several labels, find for each the threshold of the best F1 on "
-        "the dev set, instead of 0.5; the export keeps them. Needs --do_eval.",
+        "With several labels, find for each label the threshold of the best F1 "
+        "on the dev set, instead of 0.5. The export stores the thresholds. "
+        "Needs --do_eval.",
     )
     calibrate: bool = flags.decoding(
         False,
         "Find one temperature on the dev set, so that probabilities say how "
-        "often labels are right; the export keeps it. Needs --do_eval.",
+        "often labels are right. The export stores it. Needs --do_eval.",
     )
 
 
 def check(options: Any, output_mode: str) -> None:
-    """Refuses to fit what the task's labels do not have.
+    """Checks that the flags of tuning fit the kind of labels.
 
     Args:
         options: TuningOptions, and windows.WindowOptions.
         output_mode: see `LabelDecoder`.
 
     Raises:
-        ValueError: a flag does not go with the kind of labels.
+        ValueError: a flag does not fit the kind of labels.
     """
     if options.tune_thresholds and output_mode != "multilabel":
         raise ValueError(
             "--tune_thresholds needs several labels for each text "
-            f"(--output_mode=multilabel), and these are of {output_mode}"
+            f"(--output_mode=multilabel), but --output_mode={output_mode}"
         )
     if options.calibrate and output_mode == "regression":
         raise ValueError(
@@ -63,19 +64,19 @@ def fit(
     outputs: np.ndarray,
     is_main: bool,
 ) -> dict[str, float]:
-    """Fits a decoder's temperature and thresholds, as the flags say.
+    """Fits a decoder's temperature and thresholds if the flags ask for it.
 
     Args:
         options: the flags.
-        decoder: the decoder, which is changed.
+        decoder: the decoder to change.
         label_ids: right labels, as `LabelDecoder.predictions` returns them.
         outputs: logits, float [N, L].
         is_main: False for a second dev set, on which the first one's
             temperature is only measured.
 
     Returns:
-        the temperature and the calibration error before and with it; {} where
-        none is fitted.
+        the temperature, and the calibration error before and with it; {} if
+        the flags ask for no temperature.
     """
     figures = {}
     if options.calibrate:
@@ -98,7 +99,7 @@ def fit(
 def fit_temperature(
     output_mode: str, label_ids: np.ndarray, outputs: np.ndarray
 ) -> float:
-    """Returns the temperature of the least cross-entropy, 0.05 to 20.
+    """Returns the temperature, 0.05 to 20, with the least cross-entropy.
 
     Args:
         output_mode: "classification" or "multilabel".
@@ -112,7 +113,8 @@ def fit_temperature(
     def loss(log_temperature: float) -> float:
         scaled = logits / np.exp(log_temperature)
         if output_mode == "multilabel":
-            # -log sigmoid of the logit, or of its negative.
+            # The loss is -log sigmoid(logit) for a right label, and
+            # -log sigmoid(-logit) for a wrong one.
             return float(np.logaddexp(0, (1 - 2 * label_ids) * scaled).mean())
         log_probs = special.log_softmax(scaled, axis=-1)
         return -float(log_probs[np.arange(len(logits)), label_ids].mean())
@@ -127,8 +129,8 @@ def find_thresholds(
 ) -> dict[str, float]:
     """Returns for each label the threshold of the best F1.
 
-    A threshold lies midway between two probabilities of the dev set. A label
-    that no example has keeps 0.5.
+    A threshold lies midway between two probabilities of the dev set. It stays
+    0.5 for a label that no example has.
 
     Args:
         names: names of the labels.
@@ -142,18 +144,18 @@ def find_thresholds(
         if not right.any():
             logging.warning(
                 "--tune_thresholds: no example of the dev set has the label "
-                "%r, which keeps 0.5",
+                "%r, so its threshold stays 0.5",
                 name,
             )
             thresholds[name] = 0.5
             continue
         order = np.argsort(-column, kind="stable")
         ordered = column[order]
-        # F1 if the first 1, 2, ... examples get the label.
+        # Compute F1 for assigning the label to the first 1, 2, ... examples.
         f1 = 2 * np.cumsum(right[order])
         f1 = f1 / (np.arange(1, len(f1) + 1) + right.sum())
         below = np.append(ordered[1:], 0.0)
-        # Equal probabilities cannot be told apart.
+        # No threshold lies between equal probabilities.
         best = int(np.argmax(np.where(ordered > below, f1, -1.0)))
         thresholds[name] = float((ordered[best] + below[best]) / 2)
     return thresholds
@@ -162,9 +164,10 @@ def find_thresholds(
 def confidences(
     decoder: LabelDecoder, label_ids: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how sure each prediction is, and whether it is right; both [P].
+    """Returns the confidence of each prediction, and whether it is right.
 
-    A prediction is an example, with several labels an example's label.
+    Both are [P]. P counts the examples. In multi-label classification it counts
+    each label of each example.
     """
     probabilities = decoder.probabilities(outputs)
     if decoder.output_mode == "multilabel":

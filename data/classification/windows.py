@@ -1,4 +1,4 @@
-"""Texts longer than the input: one answer from those to its windows.
+"""Classifies texts longer than the input, by joining the outputs of windows.
 
 W = windows, N = texts, L = labels. Imports no TensorFlow.
 """
@@ -30,8 +30,8 @@ class WindowOptions:
     )
     window_pooling: str = flags.head(
         "mean",
-        "With --doc_stride, join what the model says of a text's windows: the "
-        "mean of each label's logits, or the largest.",
+        "With --doc_stride, join the logits of a text's windows: use each "
+        "label's mean logit, or its largest.",
         choices=("mean", "max"),
     )
 
@@ -44,7 +44,8 @@ def check(options: Any) -> None:
             `given_flags`.
 
     Raises:
-        ValueError: windows would leave out WordPieces, or there are none.
+        ValueError: windows would skip WordPieces, or --window_pooling is set
+            without --doc_stride.
     """
     size = options.max_seq_length - 2
     if options.doc_stride > size:
@@ -62,21 +63,21 @@ def check(options: Any) -> None:
 def check_examples(
     options: WindowOptions, split: str, examples: Iterable[Any]
 ) -> None:
-    """Refuses to read pairs of texts in windows."""
+    """Raises an error if windows would have to read pairs of texts."""
     if options.doc_stride and any(each.text_b for each in examples):
         raise ValueError(
             f"--doc_stride={options.doc_stride} reads single texts in windows, "
-            f"and the {split} set has pairs; leave it out, or use texts "
-            "without a second one"
+            f"but the {split} set contains pairs; leave out the flag, or use "
+            "single texts"
         )
 
 
 def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
-    """Returns logits of which a classifier's outputs are the probabilities.
+    """Converts a classifier's probabilities back to logits.
 
     Args:
-        probabilities: float [..., L]; in regression values, returned as they
-            are.
+        probabilities: float [..., L]; in regression values, which are returned
+            unchanged.
         output_mode: see `decoding.LabelDecoder`.
     """
     if output_mode == "regression":
@@ -89,7 +90,7 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
 
 
 def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
-    """Returns the opposite of `to_logits`, float32."""
+    """Converts logits to probabilities, float32: the inverse of `to_logits`."""
     if output_mode == "multilabel":
         logits = -np.logaddexp(0, -logits)
     elif output_mode == "classification":
@@ -105,14 +106,14 @@ def pool(
     output_mode: str,
     window_pooling: str,
 ) -> np.ndarray:
-    """Returns the logits of texts, float64 [N, L], from those of their windows.
+    """Pools the logits of windows into the logits of texts, float64 [N, L].
 
-    Any number may be added to all logits of a window, and its probabilities
-    stay the same. So of classes, logarithms of probabilities are pooled, which
-    the runtime of an export returns as well; their mean is that of the logits.
+    Adding a constant to all logits of a window does not change its
+    probabilities. So for classes we pool logarithms of probabilities, which can
+    be computed from the outputs of an export too.
 
     Args:
-        logits: float [W, L], the windows of each text together.
+        logits: float [W, L], with the windows of each text in a row.
         starts: first window of each text, int [N].
         output_mode: see `decoding.LabelDecoder`.
         window_pooling: see WindowOptions.
@@ -129,10 +130,10 @@ def pool(
 def pool_batches(
     batches: Iterable[Batch], starts: Sequence[int], *how: str
 ) -> Iterator[Batch]:
-    """Yields one batch of all texts, from the batches of their windows.
+    """Yields one batch with all texts, from the batches of their windows.
 
     Args:
-        batches: (features, logits) of windows.
+        batches: pairs (features, logits) of windows.
         starts: see `pool`.
         *how: `output_mode` and `window_pooling` of `pool`.
     """
@@ -152,7 +153,7 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Returns what an export's outputs were computed from, float [W, L].
+    """Returns the logits of an export's outputs, float [W, L].
 
     Args:
         decoder: decoding.LabelDecoder of the export.

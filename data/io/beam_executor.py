@@ -44,8 +44,8 @@ class BeamExecutor:
     ) -> Generator[None]:
         """Calls a function for each task, in one pipeline; see workers.run.
 
-        The function must be picklable; its result is ignored. Yields None for
-        each task, when all are done.
+        The function must be picklable. Its result is ignored. When all tasks
+        are done, yields None for each of them.
 
         Raises:
             OSError: the pipeline failed.
@@ -58,7 +58,7 @@ class BeamExecutor:
                 _ = (
                     pipeline
                     | beam.Create([arguments for _, arguments in tasks])
-                    # Otherwise one worker might get all tasks.
+                    # Without this, one worker might get all tasks.
                     | beam.Reshuffle()
                     | beam.MapTuple(function)
                 )

@@ -17,7 +17,7 @@ from files.atomic import atomic_open, is_remote, write_text
 from files.json_files import format_json
 from files.paths import StrPath
 
-# Maximum points of each kind that a browser still handles.
+# A browser cannot handle more points of a kind than this.
 MAX_POINTS = 10_000
 _CONFIG = "projector_config.pbtxt"
 _KINDS = ("lines", "tokens")
@@ -36,10 +36,12 @@ run_files.register(_CONFIG, *(f"{name}.tsv" for name in _FILES))
 def json_writer(
     path: StrPath, layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
-    """Opens a file of JSON lines, as the original writes; it appears whole.
+    """Opens a file of JSON lines in the format of Google's code.
+
+    The file appears complete when the block ends.
 
     Args:
-        path: the file.
+        path: path of the file.
         layer_names: list of L ints or strs, the layers' names.
 
     Yields:
@@ -58,7 +60,8 @@ def json_writer(
         pooled: np.ndarray | None = None,
     ) -> None:
         nonlocal num_lines
-        # In double precision, so that a rounded value is written short.
+        # Convert to double precision, so that JSON shows few digits of a
+        # rounded value.
         # [L, N, W] -> [N, L, W]
         vectors = np.round(layers.astype(np.float64), 6).swapaxes(0, 1)
         line = {
@@ -88,15 +91,15 @@ def json_writer(
 def npz_writer(
     path: StrPath, layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
-    """Opens a file for `np.load`; it appears whole.
+    """Opens a file for `np.load`, which appears complete when the block ends.
 
-    It holds `values` float32 [all texts' tokens, L, W], `tokens` str [all
-    texts' tokens], `offsets` int64 [texts + 1], `layers` [L] and, if vectors
-    of texts are written, `pooled` float32 [texts, W]; the tokens of text i
-    are those from offsets[i] to offsets[i + 1]. Values are not
-    held in memory while they are written.
+    The file contains `values` float32 [all texts' tokens, L, W], `tokens` str
+    [all texts' tokens], `offsets` int64 [texts + 1], `layers` [L] and, if
+    vectors of texts are written, `pooled` float32 [texts, W]. The tokens of
+    text i begin at offsets[i] and end before offsets[i + 1]. The values are
+    not kept in memory while they are written.
 
-    The arguments, the function yielded and the errors are json_writer's.
+    Arguments, yielded function and errors are the same as in json_writer.
     """
     tokens_of_all: list[str] = []
     pooled_of_all: list[np.ndarray] = []
@@ -131,7 +134,7 @@ def npz_writer(
         values.flush()
         shape = (len(tokens_of_all), len(layer_names), width)
         arrays: dict[str, Any] = {
-            # An empty file cannot be mapped.
+            # The system cannot map an empty file into memory.
             "values": np.memmap(values, "<f4", "r", shape=shape)
             if tokens_of_all
             else np.zeros(shape, "<f4"),
@@ -149,22 +152,22 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
     """Yields a function that adds a line of text to TensorBoard's projector.
 
     The function adds the line's pooled output to `lines`, and each token's
-    vector to `tokens`; points beyond MAX_POINTS are dropped. The files appear
-    whole or not at all. `tensorboard --logdir=FOLDER` shows them under
+    vector to `tokens`. Points beyond MAX_POINTS are dropped. The files appear
+    complete or not at all. `tensorboard --logdir=FOLDER` shows them under
     "Projector".
 
     Args:
-        folder: gets `lines.tsv` and `tokens.tsv`, a vector a line;
-            `lines_metadata.tsv` and `tokens_metadata.tsv`, what they are of;
-            and the projector's configuration.
+        folder: folder for `lines.tsv` and `tokens.tsv`, with one vector per
+            line; for `lines_metadata.tsv` and `tokens_metadata.tsv`, with the
+            text of each vector; and for the projector's configuration.
 
     Yields:
         a function (tokens, vectors, pooled) that adds a line: list of N str,
         float [N, W], and float [W].
 
     Raises:
-        OSError: a file cannot be written, or is there and is not the
-            projector's.
+        OSError: a file cannot be written, or the projector did not write the
+            file of this name that already exists.
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
@@ -176,7 +179,7 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
                 f"{path / name} already exists and was not written by the "
                 "projector; use another folder"
             )
-    # Written first: it marks the others as ours.
+    # Write the configuration first, because it marks the others as ours.
     write_text(path / _CONFIG, _CONFIG_TEXT)
     counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:
@@ -184,7 +187,7 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
             name: stack.enter_context(atomic_open(path / f"{name}.tsv"))
             for name in _FILES
         }
-        # One column needs no heading, several do.
+        # The projector expects a heading only if there are several columns.
         files["tokens_metadata"].write(b"token\tline\ttext\n")
 
         def add(kind: str, vector: np.ndarray, *cells: object) -> None:
@@ -193,7 +196,7 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
             counts[kind] += 1
             numbers = "\t".join(f"{value:.6g}" for value in vector)
             files[kind].write(f"{numbers}\n".encode())
-            # White space of all kinds would end a cell, or the line.
+            # Replace white space, which could end the cell or the line.
             row = "\t".join(" ".join(str(cell).split()) for cell in cells)
             files[f"{kind}_metadata"].write(f"{row}\n".encode())
 

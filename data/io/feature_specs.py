@@ -1,7 +1,8 @@
 """The features of each task's records: names, shapes, types and ranges.
 
-The names and types are the original's: int64 for all but `masked_lm_weights`
-and the labels of regression. Nothing here imports TensorFlow.
+The names and types are the same as in Google's code: int64 for all except
+`masked_lm_weights` and the labels of regression. Nothing here imports
+TensorFlow.
 """
 
 import math
@@ -18,7 +19,7 @@ class Feature(NamedTuple):
 
 
 Spec = dict[str, Feature]
-# The largest float32; NaN and infinity are no values of a label.
+# The largest float32, because a label must not be NaN or infinity.
 _LARGEST = 3.4e38
 
 
@@ -32,7 +33,7 @@ def _flags(*shape: int, dtype: str = "int64") -> Feature:
 
 
 def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
-    """Returns a spec whose ids are those of a model's tables."""
+    """Returns a spec whose ids are limited to the rows of a model's tables."""
     sizes = {
         "input_ids": vocab_size,
         "masked_lm_ids": vocab_size,
@@ -64,7 +65,7 @@ def _positions(shape: tuple[int, ...], max_seq_length: int) -> Feature:
 
 
 def unmasked_features(max_seq_length: int) -> Spec:
-    """Returns the spec of records made with --dynamic_masking."""
+    """Returns the spec of records written with --dynamic_masking."""
     return _inputs(max_seq_length) | {"next_sentence_labels": _flags(1)}
 
 
@@ -76,8 +77,8 @@ def classifier_features(
 ) -> Spec:
     """Returns the spec of run_classifier.py's records.
 
-    `output_mode` is "classification", "multilabel", which alone needs
-    `num_labels`, or "regression". `has_weights` reads the weights of windows.
+    `output_mode` is "classification", "multilabel" or "regression". Only
+    "multilabel" needs `num_labels`. `has_weights` adds the windows' weights.
     """
     weights = {"example_weights": _flags(dtype="float32")}
     label_ids = {
@@ -102,7 +103,7 @@ def swag_features(max_seq_length: int, num_choices: int) -> Spec:
 
 
 def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
-    """Returns the spec of records of two texts each, and of their scores."""
+    """Returns the spec of records with two texts and their score."""
     spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
     if has_scores:
         spec["label_ids"] = Feature((), "float32", -_LARGEST, _LARGEST)

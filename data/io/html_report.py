@@ -1,7 +1,7 @@
-"""Writes error reports: self-contained HTML pages by one template.
+"""Writes error reports: self-contained HTML pages from one template.
 
-A task says what its page contains. report.html, the template, lists the keys of
-what it shows, and says how the page looks. Jinja2 escapes every text.
+A task passes the contents of its page. The template, report.html, lists the
+keys of these contents and defines the layout. Jinja2 escapes every text.
 """
 
 import os
@@ -15,7 +15,7 @@ from absl import logging
 from files.atomic import atomic_open
 from files.paths import StrPath
 
-# Maximum examples that a section shows.
+# Maximum number of examples in a section.
 MAX_EXAMPLES = 1000
 
 
@@ -23,8 +23,8 @@ class Span(NamedTuple):
     """A colored part of a text.
 
     Attributes:
-        text: the part.
-        kind: what its color says: right, wrong, predicted or both.
+        text: text of the part.
+        kind: meaning of the color: right, wrong, predicted or both.
         note: smaller text that follows the part.
     """
 
@@ -44,8 +44,8 @@ def write(
 ) -> None:
     """Writes a page, complete or not at all.
 
-    `summary` has the paragraphs below the heading. For `sections`, the rest of
-    the page, see report.html.
+    `summary` contains the paragraphs below the heading. `sections` are the rest
+    of the page, see report.html.
 
     Raises:
         OSError: the file cannot be written.
@@ -62,7 +62,7 @@ def write(
     )
     with atomic_open(output_file) as writer:
         for part in page:
-            # JSON can hold a lone surrogate, which UTF-8 cannot.
+            # JSON can contain a lone surrogate, which UTF-8 cannot encode.
             writer.write(part.encode(errors="replace"))
     logging.info("Wrote the report %s", os.fspath(output_file))
 

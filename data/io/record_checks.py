@@ -1,4 +1,4 @@
-"""Refuses TFRecord files that a run cannot read, by file and flag."""
+"""Checks that a run can read its TFRecord files; errors name file and flag."""
 
 import contextlib
 import itertools
@@ -15,7 +15,7 @@ from data.io.feature_specs import Feature, Spec
 # Records at the front of each file that are looked into.
 _NUM_CHECKED = 16
 
-# The flag that says how long a feature is, for messages.
+# The flag that sets the length of a feature, for error messages.
 _LENGTH_FLAGS = {
     "input_ids": "max_seq_length",
     "input_mask": "max_seq_length",
@@ -24,10 +24,10 @@ _LENGTH_FLAGS = {
     "masked_lm_ids": "max_predictions_per_seq",
     "masked_lm_weights": "max_predictions_per_seq",
 }
-# In the errors of `tfrecords.decode` about a record that does not fit: its own
-# text, and the name of TensorFlow's operation.
+# Texts in errors about a wrong record: the message of `tfrecords.decode`, and
+# the name of TensorFlow's operation.
 _WRONG_RECORD = (tfrecords.OUT_OF_RANGE, "ParseExample")
-# The entry of the configuration that bounds a feature.
+# The entry of bert_config.json that limits a feature's values.
 _SIZES = {
     "input_ids": "vocab_size",
     "masked_lm_ids": "vocab_size",
@@ -38,19 +38,19 @@ _SIZES = {
 def check_records(files: Sequence[str], spec: Spec) -> None:
     """Checks the first records of each file against a spec.
 
-    `tfrecords.create_dataset` checks the values of all of them; to find a
-    wrong file here does not wait for the model.
+    `tfrecords.create_dataset` checks all records while they are read. This
+    function finds a wrong file before the model is built.
 
     Raises:
         ValueError: a file is empty, truncated, corrupt or compressed, its
-            features are not of the names and lengths of `spec`, or a value is
-            out of its range.
+            features differ from `spec` in name or length, or a value is out of
+            range.
     """
     for path in files:
         if path.endswith(".gz"):
             raise ValueError(f"{path}: unpack the records; they are read as is")
         if not _check_file(path, spec, _NUM_CHECKED):
-            raise ValueError(f"{path}: the file holds no record")
+            raise ValueError(f"{path}: the file contains no record")
 
 
 def _check_file(path: str, spec: Spec, limit: int | None = None) -> int:
@@ -75,7 +75,8 @@ def _check_record(record: bytes, where: str, spec: Spec) -> None:
         return
     length = spec["input_mask"].shape[-1]
     mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
-    # Google's padding examples, which fill a batch, have no mask.
+    # Skip the padding examples with which Google's code fills a batch. Their
+    # mask is 0.
     is_padding = [0] == [*found["is_real_example"].int64_list.value]
     if not (mask.any(-1).all() or is_padding):
         raise ValueError(
@@ -94,7 +95,7 @@ def _check_feature(
         )
     kind = "float_list" if feature.dtype == "float32" else "int64_list"
     values = np.array(getattr(found[name], kind).value)
-    # A scalar is one value.
+    # A record stores a scalar as one value.
     expected = math.prod(feature.shape)
     if len(values) != expected:
         flag = _LENGTH_FLAGS.get(name)
@@ -128,8 +129,8 @@ def _check_feature(
 def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
     """Adds file and number to errors about wrong records in the block.
 
-    TensorFlow says neither in which file a corrupt record is, nor which record
-    of a batch holds a wrong value.
+    TensorFlow says neither which file contains a corrupt record, nor which
+    record of a batch contains a wrong value.
 
     Raises:
         ValueError: instead of tf.errors.DataLossError and
@@ -139,7 +140,8 @@ def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
         yield
     except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
         is_corrupt = isinstance(error, tf.errors.DataLossError)
-        # Others are not about records, and the search takes a while.
+        # Do not search after other errors: they are not about records, and the
+        # search is slow.
         if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
             logging.info("Looking for the record that cannot be read")
             for files, spec, _ in read:

@@ -1,9 +1,9 @@
 """Encodes, writes, reads and counts TFRecords without TensorFlow.
 
-The bytes are those of `tf.train.Example` and `tf.io.TFRecordWriter`, made
-here because a process that only writes records need not load TensorFlow,
-and because building the protocol buffers costs more than making the
-instances that go into them.
+The bytes are the same as from `tf.train.Example` and `tf.io.TFRecordWriter`.
+This module creates them itself, so that a process that only writes records need
+not load TensorFlow, and because building the protocol buffers costs more time
+than creating the instances in them.
 """
 
 import contextlib
@@ -28,12 +28,12 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
 
     Args:
         features: dict of name to a list of ints (an int64 feature, each at
-            least 0) or of floats (a float feature); the first value decides.
-            Bytes are ints as `encode_rows` encodes them, an array is of
-            float32.
+            least 0) or of floats (a float feature); the first value decides
+            which. Bytes are ints that `encode_rows` has encoded; an array
+            contains float32.
 
     Raises:
-        ValueError: a value is negative, or of another type.
+        ValueError: a value is negative, or is neither an int nor a float.
     """
     entries: list[bytes] = []
     for name, values in features.items():
@@ -82,7 +82,8 @@ def encode_rows(values: np.ndarray) -> list[bytes]:
     values = values.astype(np.uint32)
     if values.max(initial=0) < 128:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    # Seven bits a byte, lowest first; the top bit says that more follow.
+    # A byte contains seven bits, the lowest first. Its top bit says that more
+    # bytes follow.
     shifted = values[..., None] >> np.arange(0, 35, 7, dtype=np.uint32)
     is_there = shifted > 0
     is_there[..., 0] = True
@@ -102,7 +103,7 @@ _FLOATS, _INTS = 2, 3  # fields of a Feature
 @functools.lru_cache(maxsize=1 << 16)
 def _entry(name: str, kind: int, length: int) -> bytes:
     """Returns the bytes before the packed values of a feature."""
-    # Lengths from the inside out: list, feature, value of the map's entry.
+    # Compute lengths from the inside out: list, feature, value in the map.
     key = _field(1, name.encode())
     varints = _varint_table()
     packed = b"\n" + varints[length]
@@ -173,12 +174,12 @@ def _header(length: int) -> bytes:
 class RecordWriter:
     """Writes records to one or more TFRecord files in turn, as a context.
 
-    Record number i goes to file i mod the number of files, as the original
-    does. The files appear, whole, when the block ends well, and not at all
-    when it ends with an error.
+    Record number i goes to file i mod the number of files, as in Google's code.
+    The complete files appear when the block ends. They do not appear if it ends
+    with an error.
 
     Raises:
-        ValueError: a file is named twice.
+        ValueError: two paths are equal.
         OSError: a file cannot be written.
     """
 
@@ -198,7 +199,7 @@ class RecordWriter:
         return self
 
     def __exit__(self, *error: Any) -> bool | None:
-        """Gives the files their final names, or removes them after an error."""
+        """Renames the files to their final names, or removes them on error."""
         return self._stack.__exit__(*error)
 
     def write(self, record: bytes) -> None:
@@ -232,7 +233,7 @@ def read_records(path: StrPath) -> Iterator[bytes]:
 
 
 def count_records(paths: Iterable[StrPath]) -> int:
-    """Counts the records of TFRecord files by their length headers alone.
+    """Counts the records of TFRecord files, reading only their headers.
 
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.

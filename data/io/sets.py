@@ -13,7 +13,7 @@ Example = TypeVar("Example")
 class SetReader(abc.ABC, Generic[Example]):
     """Reads the train, dev and test set of a data folder.
 
-    The methods have the names of the original's processors.
+    The methods are named like the methods of processors in Google's code.
     """
 
     @abc.abstractmethod
@@ -21,9 +21,9 @@ class SetReader(abc.ABC, Generic[Example]):
         """Returns the examples of the set "train", "dev" or "test".
 
         Raises:
-            OSError: the file is not there.
-            ValueError: the task has no such set, or a line of it is malformed;
-                the message names the file and the line.
+            OSError: the file does not exist.
+            ValueError: the task has no such set, or a line is malformed; the
+                message names the file and the line.
         """
 
     def get_train_examples(self, data_dir: StrPath) -> list[Example]:
@@ -47,14 +47,14 @@ class SetReader(abc.ABC, Generic[Example]):
 def find_set_file(
     data_dir: StrPath, name: str, file_names: Sequence[str]
 ) -> str:
-    """Returns the path of a set's file, the one that exists.
+    """Returns the path of a set's file: the only one of the names that exists.
 
-    Its name may have `.gz` after it.
+    The file's name may end in an additional `.gz`.
 
     Raises:
-        FileNotFoundError: `data_dir` has none of the `file_names`; the message
-            names the set.
-        ValueError: it has several.
+        FileNotFoundError: `data_dir` contains none of the `file_names`; the
+            message names the set.
+        ValueError: `data_dir` contains several of them.
     """
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     packed = [f"{path}.gz" for path in paths]

@@ -1,8 +1,8 @@
-"""Tables by column names: CSV, TSV, JSON lines and Parquet, row by row.
+"""Reads tables row by row: CSV, TSV, JSON lines and Parquet.
 
-The one reader of tables, for training and for predict.py. Text is UTF-8, with
-or without a byte-order mark, and may be packed (`.gz`). A table of any size
-takes the memory of a few rows. Errors name the file and the line.
+Training and predict.py both use this reader. Text is UTF-8, with or without a
+byte-order mark, and may be packed (`.gz`). A table of any size needs only the
+memory of a few rows. Errors name the file and the line.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from data.io import text_files
 from files.json_files import parse_json
 from files.paths import StrPath
 
-# What a file holds, by the ending of its name.
+# Form of a table, by the ending of the file's name.
 ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -31,14 +31,14 @@ _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 # Rows of Parquet that are read at a time.
 _PARQUET_ROWS = 256
 
-# The number of a row's first line; its cells by column, or what is wrong.
+# (number of a row's first line, its cells by column or an error).
 Row = tuple[int, dict[str, Any] | ValueError]
-# For each column that must be there, the names that it may have.
+# For each required column, the names that are accepted.
 Needed = Sequence[Sequence[str]]
 
 
 def form_of(path: StrPath) -> str | None:
-    """Returns which of FORMS a file's name says; None if it says none."""
+    """Returns the form that a file's name indicates, or None."""
     name = str(path).removesuffix(".gz")
     return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
 
@@ -50,10 +50,10 @@ def read_table(
     quoting: bool = True,
     optional_columns: Sequence[str] = (),
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the cells of some columns of a table; a bad row is an error.
+    """Yields the cells of some columns of a table; fails at a malformed row.
 
     Args:
-        path: a file whose name ends as ENDINGS lists.
+        path: path of a file with one of the ENDINGS.
         text_columns: columns whose cells must be text, at least one.
         columns: other columns; in JSON and Parquet, cells may have any type.
         quoting: see `read_rows`.
@@ -61,9 +61,9 @@ def read_table(
             may lack.
 
     Yields:
-        (where, cells): the file and line, for messages; and a list of one cell
-        for each column, in the order of the arguments, None for one that is
-        missing.
+        (where, cells): the file and line, for messages, and a list with one
+        cell for each column, in the order of the arguments. A missing cell is
+        None.
 
     Raises:
         OSError: the file cannot be read.
@@ -101,11 +101,12 @@ def read_rows(
     separate the cells of CSV.
 
     Args:
-        path: a file, or text_files.STDIN.
-        needed: columns that must be there.
+        path: path of a file, or text_files.STDIN.
+        needed: columns that must exist.
         optional: other columns to read.
-        form: one of FORMS; None = by the name's ending or else by the first
-            line, of which `{` begins JSON and anything else is text.
+        form: one of FORMS; None = the form that the file's name indicates,
+            or else JSON if the first line begins with `{`, and plain text
+            otherwise.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
             write them; otherwise it is an ordinary character.
         most: maximum bytes of a line and of a cell. With it, bytes that are
@@ -113,13 +114,13 @@ def read_rows(
             with a warning.
 
     Yields:
-        (number, {column: cell}), of the columns to read that the row has; all
-        of JSON, or if no columns are named. Plain text has the one column
-        `text`.
+        (number, {column: cell}) with the requested columns that the row
+        contains. JSON rows contain all columns, and so do other rows if no
+        columns are named. The only column of plain text is `text`.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a column is missing, or quotes hide where rows begin.
+        ValueError: a column is missing, or a quote hides where rows begin.
     """
     form = form or form_of(path)
     if form == "parquet":
@@ -132,7 +133,8 @@ def read_rows(
         is_json = first and str(first[1]).lstrip().startswith("{")
         form = "jsonl" if is_json else "text"
     if form in _DELIMITERS:
-        # A cell may be a whole document; by default it has 131,072 characters.
+        # Raise csv's default limit of 131,072 characters, because a cell may be
+        # a whole document.
         csv.field_size_limit(max(most or 2**31 - 1, 1 << 17))
         yield from _read_separated(path, lines, needed, optional, form, quoting)
         return
@@ -160,7 +162,7 @@ def _read_lines(
             error = f"the line has more than {limit}; shorten it"
             yield number, ValueError(error)
         else:
-            # Some editors begin a file with a byte order mark.
+            # Skip the byte order mark that some editors write.
             yield number, line.removeprefix("\ufeff") if number == 1 else line
 
 
@@ -169,7 +171,7 @@ def _is_filled(numbered: tuple[int, str | ValueError]) -> bool:
 
 
 def _parse_row(line: str, needed: Needed) -> dict[str, Any] | ValueError:
-    """Returns the object in a line of JSON, or what is wrong with it."""
+    """Returns the object in a line of JSON, or an error."""
     try:
         row: dict[str, Any] = parse_json(line, "the row")
     except ValueError as error:
@@ -189,7 +191,7 @@ def _read_separated(
     form: str,
     quoting: bool,
 ) -> Iterator[Row]:
-    """Yields the rows of CSV or TSV, all of one width."""
+    """Yields the rows of CSV or TSV, all with the same number of cells."""
 
     def end_lines() -> Iterator[str]:
         for number, line in lines:
@@ -213,14 +215,14 @@ def _read_separated(
         numbers = [str(number) for number in range(1, len(row) + 1)]
         return numbers if are_numbers else row
 
-    # The first line that is not blank tells the delimiter.
+    # The first line that is not blank determines the delimiter.
     head: list[str] = []
     while not "".join(head).strip() and (line := next(text, "")):
         head.append(line)
-    # That finds the columns, or else most of them.
+    # Choose the delimiter that finds the needed columns, or else the most.
     fits = {delimiter: (False, 0) for delimiter in _DELIMITERS[form]}
     for delimiter in fits:
-        # A malformed line is an error below.
+        # Ignore a malformed line here, because it is reported below.
         with contextlib.suppress(csv.Error):
             names = name(next(read(head[-1:], delimiter), []))
             has_all = bool(needed) and all(
@@ -231,7 +233,7 @@ def _read_separated(
     columns: list[tuple[str, int]] = []
     width = 0
     while True:
-        # A quoted cell may span lines: the first one counts.
+        # A quoted cell may span lines. Number the row by its first line.
         number = reader.line_num + 1
         try:
             row = next(reader, None)
@@ -242,7 +244,7 @@ def _read_separated(
             )
             if "new-line character" in str(error):
                 problem = text_files.CARRIAGE_RETURN
-            # Nobody knows which rows a quote has swallowed.
+            # An unclosed quote swallows rows, and we cannot tell which ones.
             if reader.line_num > number or not width:
                 raise ValueError(f"{path}, line {number}: {problem}") from None
             yield number, ValueError(problem)
@@ -273,10 +275,10 @@ def _find_columns(
     optional: Sequence[str],
     where: str,
 ) -> list[tuple[str, int]]:
-    """Returns (name, index) of the columns of a table that are to be read.
+    """Returns (name, index) of the columns of a table to read.
 
     Raises:
-        ValueError: one that must be there is not, or one is there twice.
+        ValueError: a required column is missing, or a column occurs twice.
     """
     found = []
     for some in (*needed, *([name] for name in optional)):
@@ -331,12 +333,12 @@ def _read_parquet(
 
 
 def _to_json(cell: Any) -> Any:
-    """Returns a cell as JSON would have it."""
+    """Returns a cell as the value that JSON would contain."""
     if isinstance(cell, float) and not math.isfinite(cell):
         return None
     if isinstance(cell, bytes):
-        # A string whose writer did not say so. As in files of text, bytes that
-        # are not UTF-8 are dropped.
+        # The cell is a string that the file does not declare as one. As in
+        # text files, drop bytes that are not UTF-8.
         return cell.decode("utf-8", "ignore")
     if isinstance(cell, str | int | float | list | dict | None):
         return cell

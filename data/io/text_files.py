@@ -1,7 +1,7 @@
-"""Reads files: by pattern, compressed, remote, line by line.
+"""Reads files line by line, also compressed and remote ones.
 
-TensorFlow is not loaded for local files: half a gigabyte and seconds of
-start-up are too much for a worker process that handles text. Paths with a
+Local files are read without loading TensorFlow, which needs half a gigabyte and
+seconds to start: too much for a worker process that handles text. Paths with a
 scheme (`gs://...`) go through `tf.io.gfile`.
 """
 
@@ -21,7 +21,7 @@ from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 from files.patterns import find_matches
 
-# The path that stands for standard input.
+# A path that means standard input.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
     "a carriage return stands inside the line; save the file with line feeds "
@@ -38,7 +38,7 @@ def _gfile() -> Any:
 def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """Lists the files that comma-separated patterns match, in that order.
 
-    The matches of a glob are sorted. The message names the flag.
+    The matches of each pattern are sorted. Error messages name the flag.
 
     Raises:
         FileNotFoundError: a pattern matches no file.
@@ -66,13 +66,14 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 @contextlib.contextmanager
 def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file, or STDIN, to read its bytes as they are stored.
+    """Opens a file, or STDIN, to read its bytes without unpacking them.
 
-    Errors name it.
+    Errors name the file.
     """
     with named_errors(path):
         if path == STDIN:
-            # Not sys.stdin, which cannot be closed while a thread waits for it.
+            # Do not use sys.stdin, which cannot be closed while a thread waits
+            # for input.
             opened = open(0, "rb", closefd=False)
         elif is_remote(path):
             opened = _gfile().GFile(path, "rb")
@@ -84,7 +85,7 @@ def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """Opens a file to read bytes, unpacked when its name ends in `.gz`.
+    """Opens a file to read bytes, and unpacks it if its name ends in `.gz`.
 
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
@@ -100,7 +101,7 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 
 def read_json(path: StrPath, kind: type = dict) -> Any:
-    """Reads a JSON file as `json_files.read_json` does, also a packed one."""
+    """Reads a JSON file, which may be packed; see `json_files.read_json`."""
     with open_binary(path) as file:
         return parse_json(file.read(), os.fspath(path), kind)
 
@@ -120,18 +121,20 @@ def read_lines(
 ) -> Iterator[str]:
     """Yields the lines of a UTF-8 text file, without their line ends.
 
-    As in the original, only a line feed ends a line, and bytes that are not
+    As in Google's code, only a line feed ends a line, and bytes that are not
     UTF-8 are dropped.
 
     Args:
-        path: a text file; one that ends in `.gz` is unpacked.
-        dropped: Counter that gets, under `path`, the number of bytes dropped.
+        path: path of a text file; it is unpacked if its name ends in `.gz`.
+        dropped: Counter that receives, under `path`, the number of bytes
+            dropped.
         start: first byte to read, where a line begins.
-        end: byte from which on no line is read; None = the end of the file.
+        end: byte before which the last line begins; None = the end of the
+            file.
 
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
-        ValueError: it is UTF-16, or its lines end in carriage returns.
+        ValueError: the file is UTF-16, or its lines end in carriage returns.
     """
     with open_binary(path) as file:
         if start:
@@ -157,8 +160,9 @@ def read_numbered(
 ) -> Iterator[tuple[int, str]]:
     """Yields (number, line) of a text file, and warns of bytes dropped from it.
 
-    See `read_lines`; the numbers begin at 1. Only a file with quoted cells may
-    have carriage returns inside a line: elsewhere two lines would be one.
+    See `read_lines`. The numbers begin at 1. A carriage return inside a line is
+    an error, because two lines would be read as one. Only files with quoted
+    cells may contain them.
     """
     dropped: Counter[Any] = Counter()
     for number, line in enumerate(read_lines(path, dropped), start=1):
@@ -170,10 +174,10 @@ def read_numbered(
 
 
 def read_limited(path: StrPath, most: int) -> Iterator[str | None]:
-    """Yields the lines of requests, which may be of any bytes and length.
+    """Yields the lines of requests, which may contain any bytes.
 
-    Bytes that are not UTF-8 become lone surrogates, which are no text, and a
-    line of more than `most` bytes, its end included, becomes None.
+    Bytes that are not UTF-8 become lone surrogates, which later code rejects. A
+    line of more than `most` bytes, including its end, becomes None.
 
     Raises:
         OSError, ValueError: as for `read_lines`.
@@ -193,7 +197,7 @@ def read_limited(path: StrPath, most: int) -> Iterator[str | None]:
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
-    """Refuses files that would be read as one line, or as no text at all.
+    """Checks that a file's bytes can be read as lines of UTF-8.
 
     Raises:
         ValueError: see `read_lines`.
@@ -202,15 +206,15 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         raise ValueError(
             f"{path} is packed by gzip; use a name that ends in .gz"
         )
-    # Every second byte of English in UTF-16 is zero, and of other scripts
-    # those of blanks and line ends.
+    # In UTF-16 every second byte of English is zero. In other scripts at least
+    # blanks and line ends contain a zero byte.
     is_wide = line.count(0) > max(len(line) // 3, 4)
     if 0 in line and not is_wide:
         is_wide = "\ufffd" in line.decode("utf-8", "replace")
     if is_wide or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(
-            f"{path} is not UTF-8 but, by its first line, UTF-16; save it as "
-            "UTF-8"
+            f"{path} is not UTF-8: its first line looks like UTF-16; save it "
+            "as UTF-8"
         )
     if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
         raise ValueError(

@@ -1,7 +1,7 @@
 """TFRecord files as a model's input: records, batches and their order.
 
-The feature names and types are the original's: int64 for every feature but
-`masked_lm_weights`, which is float. B = batch.
+Feature names and types are the same as in Google's code: int64 for every
+feature except `masked_lm_weights`, which is float. B = batch.
 """
 
 import math
@@ -16,10 +16,10 @@ from data.io.records import count_records, read_records
 
 # The message about a value, which `record_checks` looks for.
 OUT_OF_RANGE = "a record has a value out of its range"
-# In training: records that the next one is drawn from, and files read at once.
+# In training: size of the shuffle buffer, and number of files read at once.
 SHUFFLE_BUFFER_SIZE = 10000
 _NUM_PARALLEL_READS = 8
-# Batches that are parsed at once, and that are kept ready.
+# Number of batches to parse at once, and number of batches to keep ready.
 _NUM_PARSERS = min(os.cpu_count() or 1, 16)
 _BATCHES_AHEAD = 4
 
@@ -28,10 +28,10 @@ class Records(NamedTuple):
     """TFRecord files of one kind, and how to read them.
 
     Attributes:
-        files: paths.
+        files: paths of the files.
         spec: dict of name to feature_specs.Feature.
-        dynamic_masking: DynamicMasking of records that have no masks; in
-            training each epoch gets other masks.
+        dynamic_masking: DynamicMasking for records without masks; in training
+            the masks differ in each epoch.
     """
 
     files: Sequence[str]
@@ -40,9 +40,10 @@ class Records(NamedTuple):
 
 
 def are_masked(files: Sequence[str]) -> bool:
-    """Returns whether records hold masks; with --dynamic_masking they do not.
+    """Returns whether records contain masks.
 
-    Looks at the first record of the first file.
+    Records of --dynamic_masking contain none. Reads only the first record of
+    the first file.
     """
     record = next(read_records(files[0]), b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
@@ -55,8 +56,8 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         dict of name to tensor [B, ...]; integers are int32.
 
     Raises:
-        tf.errors.InvalidArgumentError: a record does not fit the spec;
-            `record_checks.naming_wrong_records` says which.
+        tf.errors.InvalidArgumentError: a record does not fit the spec; use
+            `record_checks.naming_wrong_records` to find out which record.
     """
     features = {
         name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
@@ -76,12 +77,12 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
     """Returns whether all values of a batch are in the spec's ranges.
 
-    Before the integers are cast: 2 ** 32 would become 0.
+    Call this before casting the integers, which would turn 2 ** 32 into 0.
     """
     are_right = []
     for name, value in values.items():
         _, _, at_least, at_most = spec[name]
-        # NaN is neither.
+        # Both comparisons are false for NaN.
         if at_least > -math.inf:
             are_right.append(tf.reduce_all(value >= _like(at_least, value)))
         if at_most < math.inf:
@@ -89,7 +90,8 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
-            # Google's padding examples, which fill a batch, have no mask.
+            # Allow the padding examples with which Google's code fills a
+            # batch. Their mask is 0.
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
@@ -110,14 +112,14 @@ def trim_padding(
     rounding.
 
     Args:
-        features: dict of tensors with `input_mask` int [B, T] or [B, C, T],
-            and the other sequences of its shape; labels are one of them
-            where there are `label_weights`.
+        features: dict of tensors with `input_mask`, int [B, T] or [B, C, T],
+            and other sequences of the same shape; the labels are a sequence
+            if the dict contains `label_weights`.
         multiple: rounds the length up, so that few shapes are compiled.
 
     Returns:
-        the dict, the sequences cut to the longest one's length, rounded up to
-        a multiple of `multiple`.
+        the dict, with all sequences cut to the length of the longest one,
+        rounded up to a multiple of `multiple`.
     """
     mask = features["input_mask"]
     axes = tf.range(tf.rank(mask) - 1)
@@ -130,7 +132,7 @@ def trim_padding(
     return features | {name: features[name][..., :length] for name in names}
 
 
-# Autograph has nothing to convert here, and trying costs time at every start.
+# Turn Autograph off: there is nothing to convert, and trying costs time.
 @tf.autograph.experimental.do_not_convert
 def create_dataset(
     records: Records,
@@ -145,16 +147,16 @@ def create_dataset(
     In training the records repeat without end, epoch after epoch. The order
     of the files and of the records differs from epoch to epoch and depends
     only on `seed` and the epoch, so a run that has read n records resumes
-    exactly with `skip_records=n`. Otherwise they come once, in order, the
-    last batch with what is left.
+    exactly with `skip_records=n`. Without training, each record comes once, in
+    order, and the last batch contains the remaining records.
 
     Args:
         records: Records.
         batch_size: B.
         is_training: whether to shuffle and repeat.
-        seed: int that the order in training depends on.
-        skip_records: records at the front to leave out. Whole epochs are
-            skipped by count, the rest without being parsed.
+        seed: int that determines the order in training.
+        skip_records: number of records to skip at the start. Complete epochs
+            are skipped by counting, other records without parsing them.
         trim: whether to cut each batch to its longest sequence, see
             `trim_padding`.
 
@@ -162,8 +164,8 @@ def create_dataset(
         tf.data.Dataset of dicts, see `decode`.
 
     Raises:
-        ValueError: to skip, the records are counted, and a file is truncated
-            or corrupt.
+        ValueError: a file is truncated or corrupt. Only `skip_records` causes
+            this error, because it counts the records.
     """
     files, spec, dynamic_masking = records
     if is_training:
@@ -187,8 +189,8 @@ def create_dataset(
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
-    # With tuning, the end of a dataset waited at times as long as everything
-    # before it took (docs/benchmark_notes.md).
+    # Turn tuning off: at times it delayed the end of a dataset by as long as
+    # reading the dataset took (docs/benchmark_notes.md).
     options = tf.data.Options()
     options.autotune.enabled = False
     # Parsing a batch at once costs a fraction of parsing each record.
@@ -205,12 +207,12 @@ def describe_records(
 ) -> str:
     """Names records by file and number, in the order of training.
 
-    `seed` and `skip_records` are those of `create_dataset`: the first of
-    `count` records is number `skip_records` in that order.
+    `seed` and `skip_records` are the arguments of `create_dataset`: the first
+    of `count` records is number `skip_records` in that order.
 
     Returns:
-        text such as "a.tfrecord records 5, 17, b.tfrecord records 3", the
-        numbers counted from 0 within the file.
+        text such as "a.tfrecord records 5, 17, b.tfrecord records 3". Numbers
+        count from 0 within the file.
     """
 
     def numbered(path: tf.Tensor) -> tf.data.Dataset:

@@ -1,4 +1,4 @@
-"""Runs a function in worker processes, by concurrent.futures."""
+"""Runs a function in worker processes, with concurrent.futures."""
 
 import collections
 import contextlib
@@ -23,15 +23,15 @@ from typing import Any, NamedTuple, NoReturn
 
 # Items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
-# Seconds that a worker has to remove half-written output.
+# Seconds to wait for a worker to remove partly written output.
 _GRACE = 5
 
 
 class _Call(NamedTuple):
-    """A task that was submitted: its arguments, later its result, are a file.
+    """A submitted task, whose arguments and result are passed in files.
 
-    They do not go through the executor's pipes: if a process is killed halfway
-    through a long message, the executor waits for the rest of it forever.
+    The executor's pipes are not used for them. If a process is killed while it
+    sends a long message, the executor waits forever for the rest.
     """
 
     name: str
@@ -42,12 +42,13 @@ class _Call(NamedTuple):
 def run(
     function: Callable, tasks: Iterable[tuple[str, tuple]], num_processes: int
 ) -> Generator[Any]:
-    """Calls a function for each task; only a few tasks wait at a time.
+    """Calls a function for each task. At most a few tasks are queued.
 
     Args:
-        function: must be picklable.
+        function: function to call; it must be picklable.
         tasks: (name for messages, arguments of the function).
-        num_processes: 1 = in this process; 0 = one for each processor.
+        num_processes: number of worker processes; 1 = run in this process; 0 =
+            one for each processor.
 
     Yields:
         the results, in the tasks' order.
@@ -60,7 +61,7 @@ def run(
     if num_processes == 1:
         yield from (function(*arguments) for _, arguments in tasks)
         return
-    # A fork would copy locks in any state.
+    # Do not fork, because a fork copies locks that threads are holding.
     context = multiprocessing.get_context("spawn")
     reader, writer = context.Pipe(duplex=False)
     others = set(multiprocessing.active_children())
@@ -74,7 +75,8 @@ def run(
             for number, (name, arguments) in enumerate(tasks):
                 file = Path(folder, str(number))
                 file.write_bytes(pickle.dumps(arguments))
-                # Its own start, with a worker, would lift the mask.
+                # Start the resource tracker now. If it started together with a
+                # worker, it would lift the signal mask.
                 resource_tracker.ensure_running()
                 with _delayed_interrupt():
                     future = executor.submit(_call, file)
@@ -86,12 +88,12 @@ def run(
                 yield _take_oldest(pending)
         except BrokenProcessPool:
             notes = set(os.listdir(folder))
-            # Only then do all processes have an exit code.
+            # Wait, because only then do all processes have an exit code.
             writer.close()
             executor.shutdown()
             _raise_death(pending, notes, processes - others)
         finally:
-            # Ends the workers, whatever they do.
+            # End the workers, even if they are busy.
             writer.close()
             executor.shutdown(cancel_futures=True)
             reader.close()
@@ -101,8 +103,8 @@ def run(
 def _delayed_interrupt() -> Iterator[None]:
     """Delays Ctrl-C to the end of the block, and keeps it from new processes.
 
-    Another thread may receive the signal, whatever the mask of this one is; and
-    a worker whose start is interrupted ends with a traceback.
+    A signal mask is not enough, because another thread may receive the signal.
+    A worker that is interrupted while it starts ends with a traceback.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -111,7 +113,7 @@ def _delayed_interrupt() -> Iterator[None]:
     handler = signal.signal(
         signal.SIGINT, lambda number, _: received.append(number)
     )
-    # A worker inherits the mask, so that Ctrl-C ends the parent alone.
+    # A worker inherits the mask, so that Ctrl-C ends only the parent.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -139,11 +141,13 @@ def _raise_death(
     pending: Iterable[_Call], notes: set[str], processes: Iterable[BaseProcess]
 ) -> NoReturn:
     """Raises an error that names the task of the process that died."""
-    # The executor ends the others by SIGTERM, which gives status 1 or its own.
+    # The executor ends the other workers by SIGTERM. Their status is then 1 or
+    # that of SIGTERM.
     ended = (None, 0, 1, -signal.SIGTERM)
     dead = [x for x in processes if x.exitcode not in ended]
     code = dead[0].exitcode or 1 if dead else 1
-    # One that was killed at work left a note; otherwise it was about to begin.
+    # A worker that was killed during a task left a note. Without a note it had
+    # not yet begun.
     names = [
         call.name
         for call in pending
@@ -162,7 +166,7 @@ def _raise_death(
 
 
 def _note(file: Path, pid: int | None) -> Path:
-    """The file that says which process makes a call."""
+    """The file that says which process runs a call."""
     return file.with_name(f"{file.name}-{pid}")
 
 

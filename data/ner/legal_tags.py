@@ -1,4 +1,4 @@
-"""Finds the most probable sequence of tags that is a legal one.
+"""Finds the most probable legal sequence of tags.
 
     legal      B-PER I-PER O       O B-LOC
     illegal    O I-PER             B-PER I-LOC
@@ -23,7 +23,7 @@ _CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
 def find_penalties(
     labels: tuple[str, ...],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns what a tag costs at the start, after another one and at the end.
+    """Returns the cost of a tag at the start, after another tag, at the end.
 
     Args:
         labels: the tags in order, in a scheme of scoring.py. In IOB1 and IOE2
@@ -31,8 +31,8 @@ def find_penalties(
             every sequence is legal.
 
     Returns:
-        float32 [L], [L, L] and [L], each 0 or PENALTY. Rows of the second are
-        the tag before.
+        float32 [L], [L, L] and [L], each 0 or PENALTY. A row of the second
+        array is the preceding tag.
     """
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
@@ -42,7 +42,7 @@ def find_penalties(
     if not begins.issuperset(np.array(types)[continues]):
         continues[:] = False
     may_continue = np.array([prefix in _MAY_CONTINUE for prefix in prefixes])
-    # A tag that marks the last word must follow.
+    # After such a tag, a tag that marks the last word must follow.
     is_open = may_continue & continues.any() & any(p in _ENDS for p in prefixes)
     is_same_type = np.equal.outer(types, types)
     after = np.where(
@@ -56,7 +56,7 @@ def find_penalties(
 
 
 def to_scores(probabilities: np.ndarray) -> np.ndarray:
-    """Returns the logarithms of probabilities, finite also where one is 0."""
+    """Returns the logarithms of probabilities, finite even for 0."""
     return np.log(np.maximum(probabilities, np.finfo(np.float32).tiny))
 
 
@@ -76,14 +76,15 @@ def decode(
     if not only_legal or not len(best):
         return best
     start, between, end = find_penalties(tuple(labels))
-    # The best tags are nearly always a legal sequence.
+    # Return early, because the best tags are nearly always a legal sequence.
     if not start[best[0]] + between[best[:-1], best[1:]].sum() + end[best[-1]]:
         return best
     total, steps = scores[0] + start, []
     for row in scores[1:]:
         paths = total[:, None] + between
         steps.append(paths.argmax(0))
-        # Only differences count, and a large sum would round them away.
+        # Subtract the maximum. Only differences count, and rounding would lose
+        # them in a large sum.
         total = paths.max(0) - paths.max() + row
     best[-1] = np.argmax(total + end)
     for place in reversed(range(len(steps))):

@@ -1,7 +1,7 @@
 """Finds the most probable legal sequence of tags inside a graph.
 
-The sequences are those of legal_tags.py. N = texts, M = words of the longest,
-L = tags.
+The sequences are the same as in legal_tags.py. N = texts, M = words of the
+longest text, L = tags.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
     """Returns the tags of the words of all texts, int64 [words].
 
     Args:
-        probabilities: float32 [N, None, L], of each tag for each word.
+        probabilities: float32 [N, None, L], probability of each tag of a word.
         labels: the tags in order.
     """
     start, between, end = legal_tags.find_penalties(tuple(labels))
@@ -51,6 +51,6 @@ def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
         last,
         reverse=True,
     )
-    # What comes after a text's last word repeats its tag.
+    # Repeat the tag of a text's last word after the end of the text.
     ids = tf.transpose(tf.concat([before, last[None]], 0))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values

@@ -34,12 +34,12 @@ class NerExample:
     """One sentence, or one text of a file of spans.
 
     Attributes:
-        guid: str, names the example.
+        guid: str, name of the example.
         words: list of str.
         labels: list of str, the words' tags.
-        document: int, the number of the document it is in.
-        text: str, of a file of spans; else None.
-        places: list of (start, end) in the text, of its words.
+        document: int, number of the document that contains the sentence.
+        text: str, the text if the file contains spans; else None.
+        places: list of (start, end), positions of the words in the text.
     """
 
     guid: str
@@ -53,17 +53,18 @@ class NerExample:
 class NerProcessor(SetReader[NerExample]):
     """Reads the sets of a data folder.
 
-    Files of .json and .jsonl have texts with spans, see spans.py. Others are in
-    CoNLL-2003's layout: a line is a word and its tag in columns, parted by tabs
-    if the file's first line has one, else by runs of blanks. An empty line ends
-    a sentence, a line of -DOCSTART- a document. All lines have as many columns;
-    others that begin with # are comments. In a test set tags may be missing.
+    Files named .json and .jsonl contain texts with spans, see spans.py. Other
+    files have CoNLL-2003's layout: a line contains a word and its tag in
+    columns. Tabs separate the columns if the first line contains a tab, runs of
+    blanks otherwise. An empty line ends a sentence, and a line of -DOCSTART- a
+    document. All lines have the same number of columns. Other lines that begin
+    with # are comments. In a test set tags may be missing.
 
     Tags may be in any scheme of scoring.py, such as the first release's IOB1.
-    They become IOB2, or the scheme of the given labels.
+    They are converted to IOB2, or to the scheme of `labels`.
 
     Args:
-        labels: list of str; None for those of the train set, "O" first.
+        labels: list of str; None = the labels of the train set, "O" first.
         text_column: number of the words' column, from 1; None = the first.
         label_column: number of the tags' column, from 1; None = the last.
         split_words: function that cuts a text with spans into words.
@@ -205,7 +206,7 @@ class NerProcessor(SetReader[NerExample]):
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True
     ) -> int | None:
-        """Returns a flag's column; None if it is not given, or not there."""
+        """Returns a flag's column; None without the flag or the column."""
         column = getattr(self, f"_{flag}")
         if column is None or column <= width:
             return column
@@ -235,7 +236,7 @@ def _read_sentences(
         (number, line.removeprefix("\ufeff").rstrip("\r"))
         for number, line in text_files.read_numbered(path)
     ]
-    # The layout is that of the first line with a word; # may be one.
+    # The first line with a word determines the layout. # may be a word.
     words = [
         line
         for _, line in lines
@@ -253,7 +254,7 @@ def _read_sentences(
         is_document = line.startswith(_DOCUMENT)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
-            # A comment may have as many words as the lines have columns.
+            # By chance, a comment may have as many words as there are columns.
             is_comment = columns[0] == "#" and width > 1 and not sentence
             if is_comment and not _TAG.fullmatch(tag):
                 continue
@@ -276,10 +277,10 @@ def _read_sentences(
 
 
 def _cut(line: str, separator: str | None) -> list[str]:
-    """Returns the columns of a line, [] for one of white space alone.
+    """Returns the columns of a line, or [] if it only contains white space.
 
-    Other white space, such as a no-break space, belongs to the word. Between
-    tabs a word may be a blank.
+    Only tabs or blanks separate columns. Other white space, such as a no-break
+    space, belongs to the word. Between tabs a word may be a blank.
     """
     if not line.strip(_BLANKS):
         return []

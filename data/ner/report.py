@@ -118,10 +118,10 @@ def describe_sentences(
 def find_errors(
     entities: Sequence[Entity], guesses: Sequence[Entity]
 ) -> list[tuple[str, Entity]]:
-    """Returns (kind, entity) of each error, a key of KINDS.
+    """Returns (kind, entity) of each error; the kind is a key of KINDS.
 
-    An error concerns a predicted entity, or a right one that no predicted one
-    overlaps.
+    An error is a wrong predicted entity, or a right entity that no predicted
+    entity overlaps.
     """
     errors = [
         ("missed", entity)

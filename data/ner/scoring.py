@@ -1,7 +1,7 @@
 """Finds named entities in tags, and scores them as conlleval does.
 
-Tags are `O` or PREFIX-TYPE; a file with one type of entity may leave it out:
-`B`, `I`, `O`. The schemes, for two entities side by side:
+Tags are `O` or PREFIX-TYPE. A file with one type of entity may omit the type:
+`B`, `I`, `O`. The schemes tag two adjacent entities as follows:
 
     words   Jim    Henson was in New    York   Paris
     IOB1    I-PER  I-PER  O   O  I-LOC  I-LOC  B-LOC
@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 # (type, first word, word after the last)
 Entity = tuple[str, int, int]
 
-# Prefixes of neighbouring tags, of one type, between which conlleval.pl sees
-# an entity begin.
+# Prefixes of two neighboring tags of one type, if conlleval.pl begins a new
+# entity at the second tag.
 _CONLLEVAL_BEGINS = {"BB", "IB", "EE", "EI"}
 
 
@@ -29,10 +29,9 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
         B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
 
     An entity begins at B-TYPE, at any tag after O or after another type, and
-    at E-TYPE or I-TYPE after E-TYPE; so IOB1, IOB2 and IOE2 are read as they
-    are meant. conlleval.pl has no rules for S, L and U: neighbors of one
-    type with such tags are one entity. `to_scheme` reads them as they
-    are meant.
+    at E-TYPE or I-TYPE after E-TYPE. This is right for IOB1, IOB2 and IOE2.
+    conlleval.pl has no rules for S, L and U, so it joins adjacent entities of
+    one type with such tags. `to_scheme` reads these tags correctly.
     """
     return _split(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
@@ -57,7 +56,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
             and in BMES if some begin with M; otherwise it is in IOB2.
     """
     prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
-    # The prefix of an entity's first, middle and last word, and of a lone one.
+    # Prefixes of the first, middle and last word, and of a single word.
     first, middle, last, lone = "BIIB"
     if prefixes & set("ES"):
         first, middle, last, lone = "BIES"
@@ -82,8 +81,8 @@ def _split(
 ) -> list[Entity]:
     """Returns the entities of tags.
 
-    `begins_anew` tells, by the prefixes of two neighboring tags of one type,
-    whether an entity begins at the second.
+    `begins_anew` receives the prefixes of two neighboring tags of one type, and
+    returns whether an entity begins at the second tag.
     """
     entities: list[Entity] = []
     previous, previous_type, start = "O", "", 0
@@ -107,14 +106,15 @@ def score_entities(
 ) -> dict[str, float]:
     """Scores entities as conlleval.pl does.
 
-    An entity is correct if its words and its type are; see `find_entities`.
+    An entity is correct if its words and its type are correct. See
+    `find_entities`.
 
     Returns:
-        dict of `precision`, `recall`, `f1` (all entities), the same with
-        `TYPE_` before them for each type, and `accuracy` of tags; in [0, 1].
+        dict of `precision`, `recall` and `f1` of all entities, the same with
+        the prefix `TYPE_` for each type, and `accuracy` of tags; in [0, 1].
 
     Raises:
-        ValueError: the sentences are not of the same lengths.
+        ValueError: a sentence has more or fewer predicted than right tags.
     """
     num_expected: collections.Counter[str] = collections.Counter()
     num_predicted: collections.Counter[str] = collections.Counter()

@@ -1,4 +1,4 @@
-"""Named entities: reads texts with annotated spans, as annotation tools write.
+"""Named entities: reads texts with spans from files of annotation tools.
 
     {"text": "Anna left Oslo.", "entities": [[0, 4, "PER"], [10, 14, "LOC"]]}
 
@@ -21,8 +21,8 @@ from files import json_files
 from files.labels import label_problem
 from files.paths import StrPath
 
-# Keys of a text's spans, the first one that is there counts: `label` is
-# doccano's and of Label Studio's shorter export, `labels` of older versions.
+# Keys of a text's spans. The first key that exists counts. doccano and Label
+# Studio's shorter export write `label`, older versions `labels`.
 _SPANS = ("entities", "spans", "ents", "label", "labels")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 _LABELS = ("label", "type", "labels", "hypertextlabels")
@@ -44,8 +44,8 @@ class SpannedText(NamedTuple):
 
     Attributes:
         where: file and line of the text, for messages.
-        text: str.
-        places: list of (start, end), of its words.
+        text: str, the text.
+        places: list of (start, end), positions of the words in the text.
         tags: list of str, the words' tags in IOB2.
     """
 
@@ -60,20 +60,21 @@ def read(
 ) -> Iterator[SpannedText]:
     """Yields the texts of a file of JSON lines, or of one JSON list.
 
-    A span that cuts a word is widened to it. The log counts these spans, and
-    the texts that nobody annotated or that were rejected.
+    A span that cuts a word is widened to the complete word. The log counts
+    these spans, and the texts that nobody annotated or that were rejected.
 
     Args:
-        path: the file, in UTF-8.
-        split_words: text -> list of its words.
-        needs_spans: whether a text without an annotation is left out, or an
-            error if its spans are missing; else it is a text without entities.
+        path: path of the file, in UTF-8.
+        split_words: function that cuts a text into a list of words.
+        needs_spans: True to skip texts without an annotation, and to fail if
+            the key of the spans is missing; False to treat both as texts
+            without entities.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: a text or a span is malformed, a span is outside its text or
-            is not the text that the file says it is, or two spans overlap;
-            the message names the line.
+            contains other words than the file says, or two spans overlap; the
+            message names the line.
     """
     num_spans = num_texts = num_unknown = 0
     widened: list[tuple[str, str]] = []
@@ -86,11 +87,11 @@ def read(
         try:
             places = find_words(text, split_words(text))
         except ValueError as error:
-            # A --segmenter that changes the text, or fails.
+            # The --segmenter changes the text, or fails.
             raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
-        # The span before, and the first word after it.
+        # Remember the span before, and the first word after it.
         before, free = None, 0
         distinct = sorted({*(spans or ())})
         for span in distinct:
@@ -124,7 +125,7 @@ def read(
         logging.warning(
             "%s: %d of %d texts have no annotation, or a rejected one, and %s",
             *(path, num_unknown, num_texts),
-            "are left out" if needs_spans else "count as without entities",
+            "are skipped" if needs_spans else "count as texts without entities",
         )
 
 
@@ -143,10 +144,10 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         try:
             first = json_files.parse_json(head[1], "", object)
         except ValueError:
-            # The beginning of a list over several lines, or a damaged line.
+            # The line begins a list over several lines, or is damaged.
             name = os.fspath(path).removesuffix(".gz")
             first = {} if name.endswith(".jsonl") else []
-        # spaCy's ["text", {...}] is a line as well.
+        # A line may also be spaCy's ["text", {...}].
         if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
             for number, line in itertools.chain([head], lines):
                 where = f"{path}, line {number}"
@@ -176,7 +177,7 @@ def _read_record(
     try:
         if not isinstance(text, str):
             raise ValueError(f"Received: {repr(text)[:80]}")
-        # Half of a surrogate pair, as a tool writes that cuts an emoji.
+        # Tools that cut an emoji write half of a surrogate pair.
         text.encode()
     except ValueError as error:
         raise ValueError(f"{where}: `text` must be a text. {error}") from error
@@ -221,7 +222,7 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
             value
             for part in _dicts(each.get("result"))
             for value in _dicts([part.get("value")])
-            # The others are answers to other questions about the text.
+            # Other results answer other questions about the text.
             if {"labels", "hypertextlabels"} & value.keys()
         ]
         for each in done
@@ -239,7 +240,7 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
 
 
 def _dicts(values: Any) -> list[dict[str, Any]]:
-    """Returns the dicts of a list, [] of another value."""
+    """Returns the dicts in a list, or [] if the value is not a list."""
     values = values if isinstance(values, list) else []
     return [value for value in values if isinstance(value, dict)]
 
@@ -282,13 +283,13 @@ def _read_span(value: Any, text: str, where: str) -> Span:
 
 
 def _is_same(own: str, part: str) -> bool:
-    """Compares texts but for white space, which Label Studio changes."""
+    """Compares texts, ignoring white space, which Label Studio changes."""
     own = own.replace("\\n", "\n")
     return own.split() == part.split()
 
 
 def _explain(text: str, start: int, end: int, own: str | None) -> str:
-    """Returns what the positions of a wrong span may count."""
+    """Guesses what the positions of a wrong span count."""
     units = text.encode("utf-16-le")[2 * start : 2 * end]
     if own and _is_same(own, units.decode("utf-16-le", "replace")):
         return (

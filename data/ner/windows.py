@@ -1,13 +1,13 @@
 """Named entities (CoNLL-2003; paper 5.3): windows of tagged words.
 
-A word's tag is that of its first WordPiece; the others are ignored:
+A word has the tag of its first WordPiece. Tags of other WordPieces are ignored:
 
     [CLS] Jim   Hen   ##son was a puppet ##eer [SEP]
           B-PER I-PER  -    O   O O       -
 
-A sentence, or with document context a whole document, is one text; a text
-that is too long is cut into windows that overlap, and each word counts in
-the window that has the most context around it. scoring.py scores tags.
+A text is a sentence, or with document context a document. A text that is too
+long is cut into windows that overlap. Each word counts in the window with the
+most context around it. scoring.py scores tags.
 """
 
 import dataclasses
@@ -113,7 +113,7 @@ def create_features(
                         f"{label!r}, which is not in the label list "
                         f"{label_list}"
                     )
-                # One further for [CLS].
+                # Add one for [CLS].
                 feature.label_ids[i + 1] = label_ids[label]
                 feature.label_weights[i + 1] = 1.0
                 feature.words.append((i + 1, example_index, word_index))
@@ -129,8 +129,8 @@ def _tokenize(
     words: list[tuple[int, int, str] | None] = []
     for example_index, example in numbered_examples:
         for word_index, word in enumerate(example.words):
-            # Every word needs a token to be tagged by, even one of characters
-            # that the tokenizer drops.
+            # Every word needs a token for its tag, even if the tokenizer drops
+            # all characters of the word.
             pieces = tokenizer.tokenize(word) or ["[UNK]"]
             label = example.labels[word_index]
             tokens += pieces
@@ -161,7 +161,7 @@ def decode_predictions(
         scores: for each window float [max_seq_length, L], the logit or the
             logarithm of the probability of each tag at each position.
         label_list: the L tags.
-        only_legal: whether to take the best legal sequence of tags, see
+        only_legal: whether to choose the best legal sequence of tags, see
             legal_tags.py, instead of the best tag of each word.
 
     Raises:
@@ -205,9 +205,10 @@ def write_predictions(
 ) -> None:
     """Writes test_predictions.txt and predictions.jsonl.
 
-    The former has lines of word, right and predicted tag, as conlleval reads
-    them. The latter has a JSON object a sentence, with guid, words and labels;
-    of a file of spans also the text and its `entities`, [start, end, label].
+    A line of test_predictions.txt is a word, its right and its predicted tag,
+    in the format of conlleval. A line of predictions.jsonl is a JSON object
+    with guid, words and labels of a sentence. If the data are spans, the object
+    also contains the text and its `entities`, [start, end, label].
 
     Raises:
         OSError: a file cannot be written.

@@ -1,6 +1,6 @@
 """Cuts running text into the words that get tags.
 
-words_layer.py cuts it in the same way inside a graph.
+words_layer.py cuts text in the same way inside a graph.
 """
 
 import re
@@ -16,7 +16,8 @@ _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
 )
-# White space of the graph's regular expressions; str.split knows more kinds.
+# The same white space as in the graph's regular expressions. str.split knows
+# more kinds.
 _SPACES = re.compile(
     "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 )
@@ -28,8 +29,8 @@ def split_words(text: str) -> list[str]:
         He's "in" (St. Ives). York--often -> He's " in " ( St . Ives ).
                                              York -- often
 
-    The punctuation that begins or ends a word, dashes and dots between words,
-    and ideographs are words of their own; see serving/ner.py.
+    Punctuation at the ends of a word, dashes and dots between words, and
+    ideographs are separate words. See serving/ner.py.
     """
     words = []
     for chunk in _SPACES.split(_BETWEEN_WORDS.sub(r" \1 ", text)):

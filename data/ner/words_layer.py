@@ -1,6 +1,7 @@
 """Named entities inside a graph: cuts texts into words and windows.
 
-The windows are those of windows.py; no Python runs when it is called.
+The windows equal the windows of windows.py. No Python runs when the layer is
+called.
 
 N = texts, F = length of a window, W = windows, L = labels.
 """
@@ -34,7 +35,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
 
 
 class NerWindows:
-    """Makes the windows of texts, of any length.
+    """Cuts texts of any length into windows.
 
     F is `max_seq_length`, at least 3.
 
@@ -54,7 +55,7 @@ class NerWindows:
     def __call__(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
-        """Makes the windows of texts with words separated by white space.
+        """Cuts texts, with white space between words, into windows.
 
         Args:
             texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
@@ -75,7 +76,7 @@ class NerWindows:
             tf.searchsorted(indexes, words.row_splits),
         )
         pieces = self.tokenizer(words.flat_values)
-        # Every word needs a token to be tagged by.
+        # Every word needs a token for its tag.
         unknown = tf.fill(
             [tf.size(words.flat_values), 1], self.tokenizer.id_of("[UNK]")
         )
@@ -90,8 +91,8 @@ class NerWindows:
             tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
             max(max_tokens // 2, 1),
         )
-        # Where each word's first token has the most context. A position is one
-        # further in its window, after [CLS].
+        # Choose the window where each word's first token has the most context.
+        # Positions in a window are one higher, because of [CLS].
         first = pieces.row_starts()
         window = windows.most_context(first)
         places = first - tf.gather(windows.starts, window) + 1

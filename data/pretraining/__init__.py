@@ -1,12 +1,11 @@
 """Creates pretraining instances and masks them.
 
-documents.py reads text; instances.py creates the original's instances from
-documents, in memory; parts.py and job.py do so for parts of a corpus of any
-size. The two maskings choose and replace WordPieces with the same
-probabilities:
+documents.py reads text. instances.py turns documents in memory into the same
+instances as Google's code. parts.py and job.py do this for a corpus of any
+size, part by part. Two modules mask WordPieces, with the same probabilities:
 
-    masking.py           with the original's random draws:
-                         create_pretraining_data.py
-    dynamic_masking.py   while training reads, in tf.data, with new masks in
-                         every epoch: records made with --dynamic_masking
+    masking.py           create_pretraining_data.py masks the instances, with
+                         the random draws of Google's code
+    dynamic_masking.py   training masks records of --dynamic_masking while it
+                         reads them, with new masks in every epoch
 """

@@ -48,7 +48,7 @@ def log(corpus: Mapping[str, int]) -> None:
     if num_documents == 1:
         logging.warning(
             "the input is one document, so random next sentences come from "
-            "that document too; separate documents by blank lines"
+            "that document too. Separate documents by blank lines"
         )
     else:
         log_next(corpus, "training set")
@@ -75,9 +75,9 @@ def log(corpus: Mapping[str, int]) -> None:
 
 
 def without_rare_words(counts: Mapping[str, int]) -> dict[str, int]:
-    """Returns counts with the 1,000 commonest of the words that became [UNK].
+    """Returns counts with only the 1,000 commonest words that became [UNK].
 
-    So a task's result stays small, whatever the language of its text.
+    The limit keeps a task's result small, whatever the language of its text.
     """
     others = {k: n for k, n in counts.items() if not k.startswith(UNKNOWN)}
     return others | _unknown_words(counts, 1000)
@@ -101,7 +101,10 @@ def log_next(counts: Mapping[str, int], which: str) -> None:
 def statistics(
     counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Returns the number of instances and shares, by `parts.write_shards`."""
+    """Returns the number of instances, and fractions of them.
+
+    The counts are those that `parts.write_shards` returns.
+    """
     num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
     mean_length = num_pieces / num_instances
     found = {

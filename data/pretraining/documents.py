@@ -1,7 +1,7 @@
 """Reads text as documents: lists of sentences, each a list of WordPieces.
 
-A WordPiece is the bytes that encode its id in a record, so that those of an
-instance only need to be joined.
+A WordPiece is represented by the bytes that encode its id in a record, so that
+writing an instance only needs to join the bytes of its WordPieces.
 """
 
 import dataclasses
@@ -17,12 +17,12 @@ from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
-# The start of the name of a count, before a word that became [UNK].
+# Prefix of a count's name. The word that became [UNK] follows it.
 UNKNOWN = "[UNK] "
 
 
 class Continuation(bytes):
-    """A WordPiece that continues the word of the one before it."""
+    """A WordPiece that continues the same word as the WordPiece before it."""
 
 
 class Pieces(dict[str, bytes]):
@@ -123,12 +123,12 @@ class TextReader:
     def read(
         self, block: Block, counts: Counter[str], dropped: Counter[str]
     ) -> Iterator[list[bytes] | None]:
-        """Yields the sentences of a block; None for a blank line.
+        """Yields the sentences of a block, and None for a blank line.
 
-        Adds to the counts of the corpus, and to the bytes, by path, that are
-        dropped because they are not UTF-8. A sentence or a document is
-        equal if it repeats an earlier one of the block. A word that becomes
-        [UNK] is counted by UNKNOWN and the word.
+        Adds to the counts of the corpus, and counts for each path the bytes
+        that are dropped because they are not UTF-8. A sentence or document
+        counts as equal if it repeats an earlier one of the block. The count of
+        a word that becomes [UNK] is named UNKNOWN and the word.
 
         Raises:
             ValueError: a line's word boundaries do not match it.
@@ -203,7 +203,7 @@ class TextReader:
     def _mark_words(
         self, encoded: list[bytes], words: Iterable[str]
     ) -> list[bytes] | None:
-        """Marks what continues a word; None if these are other words."""
+        """Marks WordPieces that continue a word; None if the words differ."""
         marked = []
         for word in words:
             pieces = self._encode(word)
@@ -212,7 +212,7 @@ class TextReader:
         return marked if marked == encoded else None
 
 
-# Created once per process: its vocabulary and cache of words are large.
+# Create it once per process, because the vocabulary and word cache are large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 
@@ -222,11 +222,12 @@ def group_documents(
     """Yields documents, in lists that fit into memory.
 
     Args:
-        lines: sentences as of `TextReader.read`; None ends a document.
-        max_pieces: WordPieces after which a list ends with its document. A
-            document of twice as many is cut.
-        counts: counts of the corpus, which are added to. A document counts
-            where it ends.
+        lines: sentences from `TextReader.read`; None ends a document.
+        max_pieces: number of WordPieces after which a list ends, as soon as
+            its last document is complete. A document is cut at twice this
+            number.
+        counts: counts of the corpus, which this function updates. A document
+            counts in the block where it ends.
     """
     documents: list[Document] = [[]]
     num_pieces = 0

@@ -1,8 +1,8 @@
 """Masks records while training reads them, differently in each epoch.
 
-Liu et al. 2019 (RoBERTa), 4.1; the fractions are those of the original's
-create_masked_lm_predictions. B = batch, F = max_seq_length, P =
-max_predictions_per_seq.
+The method is from Liu et al. 2019 (RoBERTa), 4.1, and the fractions from
+create_masked_lm_predictions in Google's code. B = batch, F = max_seq_length,
+P = max_predictions_per_seq.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ class DynamicMasking:
         self._is_continuation = np.array(
             [token.startswith("##") for token in tokenizer.tokens]
         )
-        # Each word once, as the original draws them.
+        # Draw each word at most once, as Google's code does.
         self._word_ids = np.array([*vocab.values()], np.int32)
         self._max_predictions = max_predictions_per_seq
         self._options = options
@@ -41,7 +41,7 @@ class DynamicMasking:
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
         """Draws float32 [3, F], in [0, 1), for the masks of one record.
 
-        `number`, int64, counts the record in all that training reads.
+        `number`, int64, counts all records that training has read so far.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])
@@ -54,7 +54,7 @@ class DynamicMasking:
 
         Args:
             features: dict with input_ids and input_mask, int32 [B, F].
-            draws: float32 [B, 3, F], of `draw`.
+            draws: float32 [B, 3, F], from `draw`.
 
         Returns:
             `features` with input_ids masked, and masked_lm_positions,
@@ -74,7 +74,7 @@ class DynamicMasking:
             1,
             self._max_predictions,
         )
-        # After a token that cannot be masked, a new word begins.
+        # A new word begins after each token that cannot be masked.
         begins_word = can_be_masked & ~(
             tf.gather(self._is_continuation, input_ids)
             & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
@@ -110,7 +110,7 @@ class DynamicMasking:
         self, chosen: tf.Tensor, input_ids: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of the masked LM for the chosen WordPieces."""
-        # Positions ascending, the chosen ones first.
+        # Sort the positions, with the chosen ones first.
         width = tf.shape(input_ids)[1]
         columns = tf.where(chosen, tf.range(width), width)
         positions = tf.sort(columns, axis=1)[:, : self._max_predictions]
@@ -131,16 +131,16 @@ class DynamicMasking:
 
 
 def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-    """Returns each word's draw for all its WordPieces, float32 [B, F]."""
+    """Repeats each word's draw for all its WordPieces, float32 [B, F]."""
     return tf.gather(draws, tf.maximum(words, 0), batch_dims=1)
 
 
 def _choose_words(
     words: tf.Tensor, draws: tf.Tensor, num_to_predict: tf.Tensor
 ) -> tf.Tensor:
-    """Returns bool [B, F]: words in a drawn order, skipping those too long."""
+    """Chooses words in a random order, skipping long ones; bool [B, F]."""
     width = tf.shape(words)[1]
-    # The length of word w of each instance, in column w.
+    # Column w contains the length of word w of each instance.
     lengths = tf.reduce_sum(tf.one_hot(words, width, dtype=tf.int32), axis=1)
     order = tf.argsort(tf.where(lengths > 0, draws, 2.0), axis=1)
     ordered = tf.gather(lengths, order, batch_dims=1)

@@ -1,8 +1,8 @@
 """Holds out documents of a corpus as an evaluation set.
 
-Each task writes the documents that it holds out to a file: a line for each
-sentence, WordPieces in hexadecimal digits, and a blank line after each
-document. When all tasks are done, these documents become instances together.
+Each task writes the documents that it holds out to a file: one line for each
+sentence, with the WordPieces in hexadecimal digits, and a blank line after each
+document. When all tasks are done, all these documents become instances.
 """
 
 import functools
@@ -17,9 +17,9 @@ from data.pretraining.documents import Continuation, Document, group_documents
 def is_held_out(part: int, number: int, fraction: float, seed: int) -> bool:
     """Returns whether a document is held out.
 
-    The draw depends on nothing else, so that a part knows the documents that
-    another part holds out. The corpus's first document always is, so that the
-    evaluation set is not empty.
+    The draw depends only on the arguments, so that a part knows which documents
+    another part holds out. The first document of the corpus is always held out,
+    so that the evaluation set is not empty.
 
     `number` is the document's number in its part.
     """
@@ -35,9 +35,9 @@ def hold_out(
 ) -> Iterator[list[bytes] | None]:
     """Yields the sentences of a part that are not held out.
 
-    `is_chosen` is called with the number of a document, and `write` with each
-    line for the file of held-out documents, which are added to the counts of
-    the corpus.
+    Calls `is_chosen` with the number of each document, and `write` with each
+    line for the file of held-out documents. Adds the held-out documents to the
+    counts of the corpus.
     """
     number = 0
     is_held: bool | None = None  # None between documents
@@ -67,7 +67,7 @@ def format_sentence(sentence: Iterable[bytes]) -> bytes:
     return f"{' '.join(pieces)}\n".encode()
 
 
-# Each WordPiece of the vocabulary is one object, however often it occurs.
+# Reuse one object per WordPiece, however often it occurs, to save memory.
 @functools.cache
 def _parse(piece: str) -> bytes:
     if piece[0] == "+":
@@ -78,7 +78,7 @@ def _parse(piece: str) -> bytes:
 def read(paths: Iterable[str], max_pieces: int) -> Iterator[list[Document]]:
     """Yields the documents that tasks held out, in lists that fit into memory.
 
-    `max_pieces` is that of `group_documents`.
+    For `max_pieces` see `group_documents`.
     """
     lines = (
         list(map(_parse, line.split())) or None

@@ -1,4 +1,4 @@
-"""Masked sentences with what a model fills in, as text.
+"""Shows, as text, the WordPieces that a model predicts for masked sentences.
 
 B = batch, S = sequence, P = masked positions, V = WordPieces.
 """
@@ -25,14 +25,14 @@ def describe(
         tokenizer: FullTokenizer of the records.
 
     Returns:
-        B entries of "text", and by order of their places, with | between
-        them, the "right" WordPieces and the "predicted" ones with their
-        probabilities.
+        B dicts with the keys "text", "right" (the masked WordPieces) and
+        "predicted" (the likeliest WordPieces with their probabilities).
+        WordPieces are in the order of their positions, separated by |.
     """
-    # It takes half a second to load.
+    # Import late, because loading takes half a second.
     from scipy import special
 
-    # The model may have more rows than there are WordPieces.
+    # The model's vocabulary may be padded beyond the tokenizer's WordPieces.
     rows = range(len(tokenizer.tokens), logits.shape[-1])
     vocab = [*tokenizer.tokens, *(f"[row {row}]" for row in rows)]
     found = []

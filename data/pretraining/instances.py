@@ -1,8 +1,8 @@
 """Creates pretraining instances: sentence pairs with masked WordPieces.
 
-Devlin et al. 2018, section 3.1 and appendix A.1-A.2; the original's
-create_pretraining_data.py, draw for draw. A segment is a sentence; lengths
-count WordPieces, which are encoded as in documents.py.
+The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. Random
+draws are the same as in Google's create_pretraining_data.py. A segment is a
+sentence. Lengths count WordPieces, which are encoded as in documents.py.
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
@@ -31,7 +31,7 @@ from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
 from files import progress
 
-# 1 for each byte without its highest bit.
+# Maps a byte to 1 if its highest bit is 0, and to 0 otherwise.
 _IS_BELOW_HALF = bytes(byte < 128 for byte in range(256))
 
 
@@ -73,11 +73,11 @@ def read_documents(
 ) -> list[Document]:
     """Reads text, one sentence a line, blank lines between documents.
 
-    A file that ends in `.gz` is unpacked. A document may continue in the next
-    file, as in the original. The counts of the corpus are added to.
+    Unpacks files that end in `.gz`. A document may continue in the next file,
+    as in Google's code. Adds to the counts of the corpus.
 
     Returns:
-        list of documents, those without a WordPiece left out.
+        list of documents that contain at least one WordPiece.
 
     Raises:
         ValueError: there is no document.
@@ -99,9 +99,9 @@ def read_documents(
 
 
 class InstanceEncoder:
-    """Encodes instances as records: the original's features, padded with zeros.
+    """Encodes instances as records with the features of Google's code.
 
-    With `dynamic_masking` the records have no masks.
+    Features are padded with zeros. With `dynamic_masking` nothing is masked.
     """
 
     def __init__(self, options: InstanceOptions) -> None:
@@ -109,7 +109,7 @@ class InstanceEncoder:
         number = options.max_predictions_per_seq
         self._length, self._number = length, number
         self._is_masked = not options.dynamic_masking
-        # Looked up, as these are the same in many instances.
+        # Cache these features, because many instances share them.
         self._padding = [bytes(n) for n in range(max(length, number) + 1)]
         self._positions = records.encode_rows(np.arange(length)[:, None])
         self._weights = np.tri(number + 1, number, -1, np.float32)
@@ -145,11 +145,11 @@ def create_training_instances(
 ) -> list[TrainingInstance]:
     """Creates instances from raw text, shuffled.
 
-    The options `dynamic_masking` and `whole_word_draw` must be off, as the
-    original does not have them.
+    The options `dynamic_masking` and `whole_word_draw` must be off, because
+    Google's code does not have them.
 
     Raises:
-        ValueError: the input holds no text.
+        ValueError: the input contains no text.
     """
     counts: Counter[str] = Counter()
     documents = read_documents(input_files, reader, counts)
@@ -181,9 +181,9 @@ def create_instances_from_document(
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
-    Segments are collected up to the target length. Some of them become A; B is
-    either the rest or, half the time, segments drawn from another document, and
-    the rest is put back.
+    Collects segments up to the target length. The first few become A. Half the
+    time B is the rest of the collected segments. Otherwise B comes from another
+    document, and the rest is used again for the next instance.
 
     With `dynamic_masking` nothing is masked.
     """
@@ -249,7 +249,7 @@ def _draw_tokens(
     rng: random.Random,
 ) -> list[bytes]:
     """Returns joined segments from a random place in another document."""
-    # After ten tries, the same document is accepted.
+    # Google's code accepts the same document after ten tries.
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)
         if random_index != document_index:
@@ -268,21 +268,21 @@ def truncate_seq_pair(
 ) -> None:
     """Truncates two lists, in place, to a total length.
 
-    The longer one loses a token, at random from its front or back, until they
-    fit.
+    Removes a token from the longer list, at random from its front or back,
+    until both fit.
     """
     lengths = [len(tokens_a), len(tokens_b)]
     num_dropped = max(sum(lengths) - max_num_tokens, 0)
     if not num_dropped:
         return
-    # Each rng.random() takes 64 bits, and is below 0.5 if the highest of the
-    # first 32 is 0. Drawn at once, they take a fifth of the time.
+    # rng.random() consumes 64 bits, and is below 0.5 if the highest of the
+    # first 32 is 0. Drawing all bits at once needs a fifth of the time.
     draws = rng.getrandbits(64 * num_dropped).to_bytes(
         8 * num_dropped, "little"
     )
     is_front = draws[3::8].translate(_IS_BELOW_HALF)
-    # The longer list loses tokens until both are equally long. Then they take
-    # turns, and B begins.
+    # The longer list loses tokens until both are equally long. Then both lists
+    # lose tokens in turn, beginning with B.
     num_uneven = abs(lengths[0] - lengths[1])
     drops = [is_front[num_uneven + 1 :: 2], is_front[num_uneven::2]]
     drops[lengths[0] < lengths[1]] += is_front[:num_uneven]

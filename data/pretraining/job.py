@@ -1,9 +1,9 @@
-"""Makes pretraining records at any scale: bounded memory, processes, resume.
+"""Writes pretraining records in several processes, and resumes earlier work.
 
-Each task writes shards of the output from parts of the corpus (parts.py). While
-the job is unfinished, each finished task leaves a file in the folder
-OUTPUT.work; at its end OUTPUT.manifest.json lists the shards with their sizes
-and checksums.
+Each task writes shards of the output from parts of the corpus (parts.py), in
+bounded memory. While the job is unfinished, each finished task leaves a file in
+the folder OUTPUT.work. At the end OUTPUT.manifest.json lists the shards with
+their sizes and checksums.
 """
 
 import contextlib
@@ -30,14 +30,14 @@ from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
-# Bytes of text, times passes over it, in a shard without --num_shards.
+# Default size of a shard: bytes of text times the passes over the text.
 _SHARD_BYTES = 128 << 20
-# Shards of a small corpus without --num_shards, if it has as many parts.
+# Default number of shards of a small corpus, at most one for each part.
 _FEW_SHARDS = 8
-# Names of the files in OUTPUT.work, complete or not.
+# Names of the files in OUTPUT.work, complete or partly written.
 _WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")
 
-# Calls a function for each (name, arguments); see workers.run.
+# Type of workers.run, which calls a function for each (name, arguments).
 RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
 
 
@@ -49,11 +49,11 @@ class Job:
         text: how text becomes WordPieces.
         instances: how WordPieces become instances.
         input_files: paths.
-        boundary_files: for each input the file of its word boundaries, or
+        boundary_files: path of each input's file of word boundaries; may be
             empty.
         output_file: prefix of the shards' names.
-        num_shards: number of shards, without the held-out one; 0 = chosen from
-            the corpus size.
+        num_shards: number of shards, not counting the held-out one; 0 means
+            that the corpus size determines it.
     """
 
     text: documents.TextOptions
@@ -65,7 +65,7 @@ class Job:
 
     @property
     def manifest_file(self) -> str:
-        """The file that describes how the shards were made."""
+        """Path of the file that describes how the shards were created."""
         return f"{self.output_file}.manifest.json"
 
     @property
@@ -74,7 +74,7 @@ class Job:
 
     @property
     def _eval_file(self) -> str:
-        # Another prefix, so that no pattern matches it with the shards.
+        # Put "eval-" first, so that OUTPUT* does not match this file.
         folder, name = os.path.split(self.output_file)
         return os.path.join(folder, f"eval-{name}")
 
@@ -83,25 +83,25 @@ class Job:
         return (*self.input_files, *self.boundary_files, self.text.vocab_file)
 
     def create_shards(self, run: RunTasks) -> tuple[dict[str, Any], bool]:
-        """Makes the shards and the manifest, resuming unfinished work.
+        """Writes the shards and the manifest, resuming unfinished work.
 
         `run` calls a function for each task, see workers.run.
 
         Returns:
-            (the manifest, a dict; whether anything was made).
+            (the manifest, a dict; whether this call wrote anything).
 
         Raises:
-            ValueError: the input holds no text or would be replaced, or the
+            ValueError: the input contains no text or would be replaced, or the
                 output was started with other flags or input.
             OSError: a file cannot be read or written, a process was killed, or
-                another process makes the same output.
+                another process writes the same output.
         """
         documents.create_reader(self.text)
         self._check_eval_file()
         tasks = self._create_tasks()
         name = f"--output_file={self.output_file}"
         with locks.hold(f"{self.output_file}.lock", name):
-            # What killed processes left.
+            # Remove partial files of killed processes.
             folder, file = os.path.split(self.output_file)
             output = re.compile(
                 rf"{re.escape(file)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
@@ -125,15 +125,16 @@ class Job:
                 not whole.get(self._eval_file, True)
                 or len(found["shards"]) != num_shards
             ):
-                # Only all tasks together can hold documents out, and number
-                # the shards anew where some are empty.
+                # Documents are held out, and shards renumbered if some are
+                # empty, only when all tasks have finished.
                 found, whole = None, {}
             try:
                 self._run_tasks(tasks, whole, run)
                 if found is None:
                     found = self._combine(description, tasks)
             except ValueError:
-                # The input or a flag must change, and then all is made again.
+                # The user must change the input or a flag. All shards are then
+                # written again.
                 for task in tasks:
                     if os.path.exists(task.result_file):
                         for path in task.shards:
@@ -163,29 +164,29 @@ class Job:
                 pass
 
     def _check_eval_file(self) -> None:
-        """Refuses an input that held-out documents would replace."""
+        """Raises an error if held-out documents would replace an input."""
         path = self._eval_file
         if not self.instances.eval_fraction or not os.path.exists(path):
             return
         for given in self._inputs:
             if os.path.exists(given) and os.path.samefile(given, path):
                 raise ValueError(
-                    f"{given} is an input, and the documents of "
-                    f"--eval_fraction are written to {path}; use another "
+                    f"{given} is an input, but --eval_fraction would write "
+                    f"held-out documents to {path}; use another "
                     "--output_file"
                 )
 
     def _read(
         self, description: dict[str, Any]
     ) -> tuple[dict[str, Any] | None, dict[str, bool]]:
-        """Reads what is finished, and begins or continues the rest.
+        """Reads the manifest, and creates or checks the folder for the rest.
 
         Returns:
-            (the manifest or None; for each of its files, whether it is whole).
+            (the manifest or None; for each of its files, whether it is intact).
 
         Raises:
-            ValueError: the output, or the folder of unfinished work, is that
-                of other work or of another program.
+            ValueError: other flags, inputs or another program wrote the output
+                or the folder of unfinished work.
         """
         path = os.path.join(self._work_dir, "job.json")
         try:
@@ -197,7 +198,7 @@ class Job:
             whole = {}
             if found is not None:
                 shards = found["shards"]
-                # The files may have been moved together with the manifest.
+                # The user may have moved the files together with the manifest.
                 paths = [*self._shard_paths(len(shards)), self._eval_file]
                 entries = shards + found.get("eval_shards", [])
                 are_whole = map(manifest.is_whole, paths, entries)
@@ -224,8 +225,8 @@ class Job:
         )
         if not is_ours:
             raise ValueError(
-                f"{self._work_dir} is where unfinished work is kept, but holds "
-                "other files; use another --output_file, or move it away"
+                f"{self._work_dir}, the folder for unfinished work, contains "
+                "other files; use another --output_file, or move the folder"
             )
         write_json(path, description)
         return found, whole
@@ -237,10 +238,10 @@ class Job:
         ]
 
     def _create_tasks(self) -> list[parts.Task]:
-        """Returns tasks of a part or more for a shard or more.
+        """Returns tasks, each with at least one part and one shard.
 
         Raises:
-            ValueError: a task would have too many shards open at once.
+            ValueError: a task would have to open too many shards at once.
         """
         blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards
@@ -318,7 +319,7 @@ class Job:
             corpus_report.log_next(held_out, "evaluation set")
         kept = [entry for entry in shards if entry["num_records"]]
         if len(kept) < len(shards):
-            # Number the others anew.
+            # Empty shards were removed, so renumber the others.
             paths = self._shard_paths(len(kept))
             for entry, path in zip(kept, paths, strict=True):
                 os.replace(entry["path"], path)
@@ -335,10 +336,10 @@ class Job:
         return {**found, "shards": kept}
 
     def _remove_work(self) -> None:
-        """Removes the folder of unfinished work, except files of others."""
+        """Removes the folder of unfinished work, but no file of the user."""
         if not os.path.exists(os.path.join(self._work_dir, "job.json")):
             return
-        # job.json marks the folder as ours, so it goes last.
+        # Remove job.json last, because it marks the folder as ours.
         for name in sorted(os.listdir(self._work_dir), key="job.json".__eq__):
             if _WORK_FILE.fullmatch(name):
                 os.remove(os.path.join(self._work_dir, name))

@@ -1,8 +1,8 @@
-"""The JSON file that says how shards were made, and whether they are whole.
+"""Reads and checks the JSON files that describe how shards were created.
 
 OUTPUT.manifest.json describes finished work: the flags, and the inputs and
 shards with their sizes and checksums. OUTPUT.work/job.json describes unfinished
-work: the flags and inputs alone.
+work: only the flags and the inputs.
 """
 
 import os
@@ -19,7 +19,7 @@ VERSION = 3
 def describe(
     flags: Mapping[str, Any], input_files: Sequence[str]
 ) -> dict[str, Any]:
-    """Returns what the output depends on, as it is in the manifest."""
+    """Returns the flags and inputs as the manifest records them."""
     return {
         "version": VERSION,
         "flags": flags,
@@ -32,7 +32,10 @@ def describe(
 def describe_shards(
     paths: Sequence[str], num_records: int
 ) -> list[dict[str, Any]]:
-    """Returns the manifest's entries of shards, which got records in turn."""
+    """Returns the manifest's entries of shards.
+
+    The shards received the records in turn.
+    """
     return [
         {
             "path": path,
@@ -44,8 +47,8 @@ def describe_shards(
 
 
 def is_whole(path: str, entry: Any) -> bool:
-    """Returns whether a file is as it was when it was measured."""
-    # If the size differs, it need not be read.
+    """Returns whether a file still has the recorded size and checksum."""
+    # If the size differs, there is no need to read the file.
     return (
         isinstance(entry, dict)
         and os.path.isfile(path)
@@ -57,16 +60,16 @@ def is_whole(path: str, entry: Any) -> bool:
 def read(
     path: str, fields: Mapping[str, type], description: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """Returns a manifest or job.json; None where there is none.
+    """Returns a manifest or job.json, or None if the file does not exist.
 
     Args:
-        path: the file.
-        fields: types of the fields that it must have, besides those of
-            `describe`.
+        path: path of the file.
+        fields: names and types of required fields, in addition to the fields
+            of `describe`.
         description: the description that `describe` returns.
 
     Raises:
-        ValueError: it describes other work, or is another file.
+        ValueError: the file describes other work, or is not a manifest.
     """
     try:
         contents = read_json(path)

@@ -1,7 +1,7 @@
-"""Masks an instance with the original's random draws.
+"""Masks an instance with the random draws of Google's code.
 
-Devlin et al. 2018, section 3.1 and appendix A.1; the original's
-create_pretraining_data.py. dynamic_masking.py masks with the same
+The method is from Devlin et al. 2018, section 3.1 and appendix A.1, the code
+from Google's create_pretraining_data.py. dynamic_masking.py masks with the same
 probabilities.
 """
 
@@ -22,12 +22,12 @@ def create_masked_lm_predictions(
 ) -> tuple[list[bytes], list[int], list[bytes]]:
     """Masks WordPieces to be predicted.
 
-    Of those chosen, `mask_token_prob` (80%) become [MASK], `same_token_prob`
-    (10%) stay, and the rest become random words; each WordPiece of a whole
-    word has a draw of its own.
+    Of the chosen WordPieces, `mask_token_prob` (80%) become [MASK],
+    `same_token_prob` (10%) stay, and the rest become random words. Each
+    WordPiece of a whole word has its own draw.
 
-    `candidates` are the positions of all WordPieces but [CLS] and [SEP]; they
-    are shuffled.
+    `candidates` are the positions of all WordPieces except [CLS] and [SEP].
+    The function shuffles them in place.
 
     Returns:
         (tokens after masking, positions ascending, labels), three lists.
@@ -40,7 +40,7 @@ def create_masked_lm_predictions(
         words = _group_words(tokens, candidates)
         shuffle(words, rng)
         chosen: list[int] = []
-        # A word that would exceed the number is skipped.
+        # Skip a word that would exceed the number of predictions.
         for word in words:
             if len(chosen) + len(word) <= num_to_predict:
                 chosen.extend(word)
@@ -50,8 +50,8 @@ def create_masked_lm_predictions(
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
 
-    # Share kept among those not replaced by [MASK]; rounded so that 0.1 / 0.2
-    # gives 0.5.
+    # Fraction kept among the WordPieces that do not become [MASK]. It is
+    # rounded so that 0.1 / 0.2 is exactly 0.5.
     mask, mask_prob = pieces["[MASK]"], options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:
@@ -89,7 +89,7 @@ def _repeat_draws(
     pieces: Pieces,
     rng: random.Random,
 ) -> None:
-    """Repeats, in place, what was drawn for a word's first chosen WordPiece."""
+    """Copies, in place, the choice for a word's first WordPiece to the rest."""
     for previous, index in itertools.pairwise(chosen):
         if not all(
             isinstance(token, Continuation)
@@ -109,7 +109,7 @@ def shuffle(items: MutableSequence, rng: random.Random) -> None:
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:
-        # Bounds of the same bit length are handled together.
+        # Draw for all bounds of the same bit length at once, to save time.
         num_bits = bound.bit_length()
         lowest = 1 << (num_bits - 1)
         for last in range(bound - 1, lowest - 2, -1):

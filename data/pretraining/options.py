@@ -1,4 +1,4 @@
-"""Options shared by all ways of making pretraining instances."""
+"""Options shared by all ways of creating pretraining instances."""
 
 import dataclasses
 
@@ -35,17 +35,17 @@ class MaskingOptions:
 
     @property
     def masking(self) -> dict[str, bool | float]:
-        """These options alone, {name: value}."""
+        """The options of masking without those of a subclass, {name: value}."""
         return {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(MaskingOptions)
         }
 
     def check_shares(self) -> None:
-        """Checks that the fractions add up to 1 at most.
+        """Checks that the fractions add up to at most 1.
 
         Raises:
-            ValueError: they add up to more.
+            ValueError: the sum is above 1.
         """
         if self.mask_token_prob + self.same_token_prob > 1.0 + 1e-9:
             raise ValueError(
@@ -57,7 +57,7 @@ class MaskingOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InstanceOptions(MaskingOptions):
-    """Options of turning WordPieces into instances."""
+    """Options for turning WordPieces into instances."""
 
     max_seq_length: int = flags.head(
         128, "WordPieces in an instance.", at_least=5, at_most=1 << 16
@@ -85,9 +85,9 @@ class InstanceOptions(MaskingOptions):
     )
     eval_fraction: float = flags.flag(
         0.0,
-        "Fraction of the documents to hold out for evaluation. They are "
-        "written, masked, to eval-OUTPUT; the choice depends only on the seed "
-        "and the input.",
+        "Fraction of the documents to hold out for evaluation. The script "
+        "masks them and writes them to eval-OUTPUT. The choice depends only on "
+        "the seed and the input.",
         at_least=0.0,
         at_most=0.5,
     )

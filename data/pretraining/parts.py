@@ -1,8 +1,8 @@
-"""Creates pretraining records from parts of a corpus, each on its own.
+"""Creates pretraining records from parts of a corpus, independently.
 
 The documents of a part (splitting.py) become instances in memory, as in
 instances.py, with random draws that depend only on the seed and the part. So
-any number of processes can make the parts, in any order.
+any number of processes can work on the parts, in any order.
 """
 
 import contextlib
@@ -29,11 +29,11 @@ from data.pretraining.splitting import Part
 from files.atomic import atomic_open, write_json
 from files.json_files import read_json
 
-# What is in memory together: the WordPieces of documents, which a packed file
-# can exceed, and bytes of records, which many passes can exceed.
+# Limits of memory: WordPieces of documents, because a packed file can be large,
+# and bytes of records, because --dupe_factor can be large.
 MAX_PIECES = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
-# Shards that a task writes at a time: each is an open file with a buffer.
+# Shards that a task writes at once. Each is an open file with a buffer.
 MAX_TASK_SHARDS = 64
 
 
@@ -45,8 +45,9 @@ class Task:
         text: how text becomes WordPieces.
         instances: how WordPieces become instances.
         parts: (number, blocks) of each part.
-        lenders: for each of these parts, parts of other documents.
-        shards: paths of the shards, which get the records in turn.
+        lenders: for each part, other parts that lend it documents for random
+            next sentences.
+        shards: paths of the shards, which receive the records in turn.
         result_file: JSON file to write when the shards are complete.
         held_out_file: file for the documents of --eval_fraction.
     """
@@ -63,8 +64,8 @@ class Task:
 def write_shards(task: Task) -> None:
     """Writes the shards of a task and the documents to hold out, then a result.
 
-    The result has sizes and checksums of these files, and counts of the text
-    and of the instances.
+    The result contains the sizes and checksums of these files, and counts of
+    the text and of the instances.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -107,7 +108,7 @@ def is_done(task: Task) -> bool:
     try:
         result = read_json(task.result_file)
     except (FileNotFoundError, ValueError):
-        # Missing, or cut off by a full disk or a crash.
+        # The file is missing, or a full disk or a crash cut it off.
         return False
     entries, paths = result.get("shards"), task.shards
     if not isinstance(entries, list) or "counts" not in result:
@@ -127,10 +128,10 @@ def write_held_out(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> list[dict[str, Any]]:
-    """Writes the evaluation set, with masks; returns the manifest's entry.
+    """Writes the masked evaluation set, and returns the manifest's entry.
 
-    `files` are the tasks' files of held-out documents. The counts of the
-    instances are added to.
+    `files` are the tasks' files of held-out documents. Adds to the counts of
+    the instances.
 
     Raises:
         ValueError: no document was held out.
@@ -163,10 +164,10 @@ def _read_part(
     counts: Counter[str],
     write: Callable[[bytes], object] | None,
 ) -> Iterator[list[bytes] | None]:
-    """Yields the sentences of a part to train on; a file ends its document.
+    """Yields the training sentences of a part.
 
-    Adds to the counts of the corpus, and calls `write` with each line of a
-    document that is held out.
+    The end of a file ends its last document. Adds to the counts of the corpus,
+    and calls `write` with each line of a document that is held out.
     """
     number, blocks = part
     dropped: Counter[str] = Counter()
@@ -194,12 +195,12 @@ def _borrow(
     options: InstanceOptions,
     num_pieces: int,
 ) -> list[Document]:
-    """Returns documents of other parts, about as long as one that is alone.
+    """Returns documents of other parts, about as long as one lone document.
 
-    They are the first ones of their parts, without those held out.
+    They are the first ones of their parts that are not held out.
     """
     found: list[Document] = []
-    write = len if options.eval_fraction else None  # to nowhere
+    write = len if options.eval_fraction else None  # len discards the line
     for lender in lenders:
         lines = _read_part(lender, reader, options, Counter(), write)
         size = max(num_pieces // len(lenders), 1)
@@ -218,7 +219,7 @@ def create_records(
     """Yields the records of documents, shuffled.
 
     Shuffles the group too, and adds to the counts of the instances. The
-    documents of `lent` are for random next sentences alone.
+    documents of `lent` only serve as random next sentences.
     """
     encode = instances.InstanceEncoder(options)
     shuffle(group, rng)

@@ -15,7 +15,7 @@ _LEAST_PARTS = 8
 _LEAST_PART_BYTES = 256 << 10
 # If no document begins within this many bytes, the part begins at a line.
 _MAX_SEARCH = 1 << 20
-# Other parts whose documents follow, at random, a document that is alone.
+# Number of other parts that lend random next sentences to a lone document.
 _NUM_LENDERS = 4
 
 Part = tuple[int, list[Block]]
@@ -27,9 +27,9 @@ def split_to_parts(
     """Splits text files into parts, which depend only on the files.
 
     Args:
-        input_files: paths.
-        boundary_files: for each the path of its file of word boundaries, or
-            nothing. A file that has one is not cut, nor is a packed file.
+        input_files: paths of the text files.
+        boundary_files: path of each input's file of word boundaries; may be
+            empty. Inputs with such a file, and packed inputs, are not cut.
     """
     sizes = [text_files.size(path) for path in input_files]
     starts = list(itertools.accumulate(sizes, initial=0))
@@ -38,8 +38,8 @@ def split_to_parts(
         min(starts[-1] // _LEAST_PART_BYTES, _LEAST_PARTS),
         1,
     )
-    # Where a part begins: (number of a file, first byte). The value says
-    # whether that is within a document.
+    # The key says where a part begins: (number of a file, first byte). The
+    # value says whether this place is within a document.
     cuts = {(0, 0): False, (len(sizes), 0): False}
     last = (0, 0)
     for number in range(1, num_parts):
@@ -75,12 +75,13 @@ def split_to_parts(
 def _find_start(path: str, position: int) -> tuple[int, bool]:
     """Returns where a part begins after a byte, and whether within a document.
 
-    That is the first line with text, so that no part is blank, after a blank
-    line. Without a blank line nearby it is the first line after the byte.
+    A part begins with the first line of text after a blank line, so that no
+    part is blank. Without a blank line nearby it begins with the first line
+    after the byte.
     """
     with text_files.open_raw(path) as file:
         file.seek(position)
-        # The rest of a line.
+        # Skip the rest of the line.
         first_line = position = position + len(file.readline())
         is_after_blank = False
         while line := file.readline():
@@ -95,11 +96,12 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 
 
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
-    """Returns for each part other parts, spread over the corpus.
+    """Returns, for each part, other parts that are spread over the corpus.
 
-    None of them has text of a document that is cut at both ends of the part.
+    None of these contains text of a document that is cut at both ends of the
+    part.
     """
-    # A run of parts ends where a document ends.
+    # Group the parts into runs. A run ends where a document ends.
     ends = [
         number
         for number, blocks in enumerate(parts, start=1)
@@ -123,10 +125,10 @@ def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
 def share_out(
     parts: Sequence[list[Block]], shards: Sequence[str]
 ) -> Iterator[tuple[list[Part], list[str]]]:
-    """Yields for each task its parts, numbered, and its shards.
+    """Yields the numbered parts and the shards of each task.
 
-    There are as many tasks as parts or shards, whichever are fewer, and each
-    gets about as many of the others.
+    The number of tasks is the smaller of the number of parts and of shards.
+    Parts and shards are spread evenly over the tasks.
     """
     number = min(len(parts), len(shards))
     numbered = list(enumerate(parts))

@@ -1,7 +1,7 @@
 """SQuAD inside a graph: maps WordPieces back to the passage's own text.
 
-One passage is processed at a time without a copy: only the text of a span is
-cut out of it.
+Processes one passage at a time, without copying the passage: only the text of a
+span is cut out.
 
 S = spans of WordPieces. For passages' WordPieces, characters and letters see
 windows_layer.py.
@@ -20,7 +20,7 @@ class Spans(NamedTuple):
 
     Attributes:
         starts: int64 [S], the first WordPiece; -1 for no answer.
-        ends: int64 [S], the last.
+        ends: int64 [S], the last WordPiece.
         start_logits: float64 [S].
         end_logits: float64 [S].
     """
@@ -32,7 +32,7 @@ class Spans(NamedTuple):
 
     @property
     def scores(self) -> tf.Tensor:
-        """float64 [S]."""
+        """Sum of the start and end logit, float64 [S]."""
         return self.start_logits + self.end_logits
 
     def gather(self, indexes: tf.Tensor) -> "Spans":
@@ -49,10 +49,10 @@ class Letters(NamedTuple):
     """Positions of spans in their passage.
 
     Attributes:
-        first: int32 [S], the first letter of each.
-        last: int32 [S], its last.
-        word_char: int32 [S], the first character of its first word, if an
-            earlier equal text in that word is used instead; else -1.
+        first: int32 [S], the first letter of each span.
+        last: int32 [S], the last letter of each span.
+        word_char: int32 [S], the first character of the span's first word, if
+            an earlier equal text in this word is used instead; else -1.
     """
 
     first: tf.Tensor
@@ -64,8 +64,9 @@ def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Finds equal values of keys, [S].
 
     Returns:
-        (firsts, numbers): int32, ascending, where a value is for the first
-        time; int32 [S], which of `firsts` equals each value.
+        (firsts, numbers): int32, ascending, the places where a value occurs for
+        the first time; int32 [S], for each value the index of its equal among
+        `firsts`.
     """
     values, numbers = tf.unique(keys)
     firsts = tf.math.unsorted_segment_min(
@@ -79,10 +80,10 @@ class Alignment(NamedTuple):
 
     Attributes:
         passages: Passages.
-        row: int32, the passage.
-        use_char_offsets: whether texts are cut out of the passage as it is at
-            their tokens; else they are found as get_final_text finds them, and
-            their white space is a single space.
+        row: int32, index of the passage.
+        use_char_offsets: True to cut texts out of the unchanged passage at
+            their tokens; False to find texts like get_final_text, with white
+            space replaced by single spaces.
     """
 
     passages: Passages
@@ -129,11 +130,12 @@ class Alignment(NamedTuple):
     def _find_letters(self, spans: Spans) -> Letters:
         """Returns the Letters of spans' final texts, without "no answer".
 
-        With character offsets, those of the tokens. Otherwise as get_final_text
-        finds them: the characters of the spans' words, as tokenized, are
-        matched one to one with the words' letters. They are searched by text,
-        so "a" of "an ##a" is found at the first; if the numbers differ, or part
-        of the text is unknown, all letters of the words are used.
+        With character offsets these are the letters of the tokens. Otherwise
+        they are found like in get_final_text, which matches the characters of
+        the tokenized words one to one with the words' letters. It searches for
+        the text, so the second "a" of "an ##a" is found at the first. If the
+        numbers differ, or part of the text is unknown, all letters of the words
+        are used.
         """
         letters = self._letters_at(spans)
         if self.use_char_offsets:
@@ -157,7 +159,7 @@ class Alignment(NamedTuple):
         return first_char, next_char - 1
 
     def _letters_at(self, spans: Spans) -> Letters:
-        """Returns the Letters of spans at their own positions, no search."""
+        """Returns the Letters of spans at their own positions, not searched."""
         passages = self.passages
         first_char, last_char = self._chars_of(spans)
         if self.use_char_offsets:
@@ -195,7 +197,7 @@ class Alignment(NamedTuple):
         Args:
             word_char: int32 [S], start of the search.
             first_char: int32 [S], start of the text to find.
-            last_char: int32 [S], its end.
+            last_char: int32 [S], end of the text to find.
         """
         passages = self.passages
         row_start = passages.tokenized_starts[self.row]
@@ -206,7 +208,7 @@ class Alignment(NamedTuple):
         )
         ends = last + _at(passages.char_sizes, last_char)
         parts = _substrings(text, own, ends)
-        # Searches for equal texts in the same word once.
+        # Search only once for equal texts in the same word.
         firsts, numbers = first_of_equals(
             tf.strings.join([tf.strings.as_string(word_char), parts], " ")
         )
@@ -224,7 +226,7 @@ class Alignment(NamedTuple):
 
 
 def _keys(letters: Letters) -> tf.Tensor:
-    """Returns int64 [S], equal for spans of the same letters."""
+    """Returns keys, int64 [S], that are equal for spans of the same letters."""
     first, last = (tf.cast(value, tf.int64) for value in letters[:2])
     return first * 2**32 + last * 2 + tf.cast(letters.word_char >= 0, tf.int64)
 

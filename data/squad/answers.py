@@ -30,11 +30,11 @@ def find_answers(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answers:
-    """Returns the answers, as `decode_predictions`, of a model or an ensemble.
+    """Returns the answers of a model or an ensemble, like `decode_predictions`.
 
     The features are the examples' windows, in order. `batches` yields (features
-    with `unique_ids`, outputs), in any order; outputs have `start_logits` and
-    `end_logits`, or are a list of those of each model.
+    with `unique_ids`, outputs), in any order. The outputs of a model contain
+    `start_logits` and `end_logits`. An ensemble's are a list of such outputs.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
@@ -51,7 +51,7 @@ def find_answers(
         decode_predictions(
             examples, features, member_results, options, tokenizer
         )
-        # Without a batch, as of passages without a WordPiece, nobody is asked.
+        # There is no batch if no passage contains a WordPiece.
         for member_results in results or [[]]
     ]
     if len(answers) == 1:
@@ -64,21 +64,21 @@ def average_nbest(
 ) -> Answers:
     """Returns the answers of an ensemble.
 
-    A text's probability is its mean over the models' n-best lists, counting 0
-    for lists without it. The score of no answer is the logarithm of its
-    probability over the best text's, which for one model is the difference of
-    their scores.
+    A text's probability is the mean over the models' n-best lists. A list
+    without the text counts as 0. The score of no answer is the logarithm of the
+    probability of no answer divided by that of the best text. For one model
+    this is the difference between the two scores.
 
     `members` are each model's n-best lists by question id, as
     `decode_predictions` returns them with these options.
 
     Returns:
-        as `decode_predictions`; the logits of an entry are the mean over the
-        lists that have it.
+        the same as `decode_predictions`. The logits of an entry are the mean
+        over the lists that contain it.
     """
     predictions, all_nbest, score_diffs = {}, {}, {}
     for qas_id in members[0]:
-        # Not truncated yet: "no answer" must stay, however unlikely.
+        # Do not truncate yet: "no answer" must stay, however unlikely it is.
         nbest = _average([nbest[qas_id] for nbest in members])
         answer = nbest[0]["text"]
         if options.version_2_with_negative:
@@ -128,7 +128,7 @@ def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
 
 
 def write_json_files(output_dir: str, outputs: Mapping[str, Any]) -> None:
-    """Writes JSON files, {name: contents}, all or none of them.
+    """Writes JSON files, {name: contents}: either all files or none.
 
     Raises:
         OSError: a file cannot be written.

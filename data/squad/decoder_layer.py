@@ -1,7 +1,7 @@
 """SQuAD inside a graph: turns start and end logits into answers.
 
-The answers are those of decoding.py, ties and odd cases included; no
-Python runs when it is called.
+The answers equal the answers of decoding.py, including ties and odd cases. No
+Python runs when the layer is called.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list. For passages' WordPieces, characters and letters see
@@ -27,7 +27,7 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# Outputs for the chosen answer, by the column of the n-best list.
+# {column of the n-best list: output for the chosen answer}.
 _OF_CHOSEN = {
     "answer": "nbest_texts",
     "probability": "nbest_probabilities",
@@ -43,8 +43,8 @@ class SquadDecoder:
 
     Args:
         options: DecodingOptions; `verbose_logging` has no effect here.
-        use_char_offsets: whether answers are cut out of the passage at their
-            tokens; else they are mapped back to it as in the original.
+        use_char_offsets: True to cut answers out of the passage at their
+            tokens; False to map them back to the passage as in Google's code.
     """
 
     def __init__(
@@ -68,15 +68,15 @@ class SquadDecoder:
     ) -> dict[str, tf.Tensor]:
         """Answers questions.
 
-        The windows, the first places, int64 [W], and the passages are those of
-        `SquadWindows`, and `best` is of all windows.
+        `SquadWindows` returns the windows, the first places, int64 [W], and the
+        passages. `best` contains the best logits of all windows.
 
         Returns:
             dict of tensors [N]: `answer`, string; `probability`, float64, among
             the n best; `start_byte` and `end_byte`, int32, of the answer in the
             passage, the end exclusive, -1 for no answer; `null_odds`, float64,
-            the score of no answer minus that of the best. And of the n-best
-            list, [N, B], padded with "" and 0: `nbest_texts`,
+            the score of no answer minus the best score. The columns of the
+            n-best list, [N, B], are padded with "" and 0: `nbest_texts`,
             `nbest_probabilities`, `nbest_start_logits` and `nbest_end_logits`;
             `nbest_start_bytes` and `nbest_end_bytes`, int32, padded with -1;
             int32 [N] `nbest_sizes`.
@@ -102,7 +102,7 @@ class SquadDecoder:
             nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
             return self._answer(nbest, texts, null_scores[row], alignment)
 
-        # One question at a time, to bound the memory.
+        # Answer one question at a time, to limit memory.
         outputs = tf.map_fn(
             answer,
             tf.range(num_questions),
@@ -173,17 +173,18 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Returns the best spans with distinct texts, and the texts.
 
-        `spans` are of further windows; `nbest` are the best of those before,
-        and `texts`, string [B], their distinct texts. Both Spans are sorted.
+        `spans` come from the next windows. `nbest` are the best spans of the
+        windows before, and `texts`, string [B], their distinct texts. Both
+        Spans are sorted.
         """
         num_spans = tf.size(spans.starts)
-        # One more, so that every span has a next one.
+        # Append one more, so that every span has a next one.
         scores = tf.concat([spans.scores, [-np.inf]], 0)
 
         def may_improve(
             begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tf.Tensor:
-            # Texts are created only for spans that may still be among the best.
+            # Create texts only for spans that may still be among the best.
             worst = tf.reduce_min(nbest.scores)
             return (begin < num_spans) & (
                 (tf.size(texts) < self.options.n_best_size)
@@ -217,13 +218,13 @@ class SquadDecoder:
         if self.options.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
             order = order_by_score(nbest)
-            # It stays in the list, whatever its score.
+            # Keep "no answer" in the list, whatever its score.
             is_last = order[-1] == tf.size(order) - 1
             order = order[
                 : self.options.n_best_size + tf.cast(is_last, tf.int32)
             ]
             return nbest.gather(order), tf.gather(texts, order)
-        # The original's answer when it finds nothing.
+        # Google's code returns this answer when it finds nothing.
         added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
         null = null._replace(
             start_logits=tf.zeros([1], tf.float64),
@@ -278,6 +279,6 @@ _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:
-    """Returns the index, int32, of the first true value; else of the last."""
+    """Returns the index, int32, of the first true value, or the last index."""
     last = tf.size(values) - 1
     return tf.reduce_min(tf.where(values, tf.range(last + 1), last))

@@ -1,8 +1,8 @@
 """SQuAD: turns the network's start and end logits into answers.
 
-Each window gives its n best starts and ends; the pairs that make sense, of
-all of a question's windows, are sorted by the sum of their logits, and their
-tokens are mapped back to the text of the passage.
+Takes the n best starts and ends of each window. Pairs of a start and an end
+that make sense, from all windows of a question, are sorted by the sum of their
+logits. Their tokens are then mapped back to the text of the passage.
 """
 
 import collections
@@ -24,7 +24,7 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# The score difference if "no answer" is the only candidate.
+# Score difference that is written if "no answer" is the only candidate.
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 Span = collections.namedtuple(
@@ -74,15 +74,15 @@ def decode_predictions(
 ) -> Answers:
     """Decodes the best answer, the n best, and the score of no answer.
 
-    The features are in the order of the examples, and iterated once; if they
-    have character offsets, answers are cut out of the passage at these. The
-    results are one for each feature, in any order.
+    The features are in the order of the examples, and are iterated once. If
+    they contain character offsets, answers are cut out of the passage at these
+    offsets. There is one result for each feature, in any order.
 
     Raises:
         ValueError: a feature has no result, or is not in order.
     """
     result_of = {result.unique_id: result for result in all_results}
-    # The features of one example at a time, without holding all of them.
+    # Collect the features of one example at a time, to limit memory.
     groups = itertools.groupby(
         all_features, lambda feature: feature.example_index
     )
@@ -115,8 +115,8 @@ class Answer(NamedTuple):
 
     Attributes:
         nbest: (text, Span), best first, never empty.
-        chosen: which of them is the answer.
-        score_diff: score of no answer minus that of the best answer.
+        chosen: index of the answer in `nbest`.
+        score_diff: score of no answer minus score of the best answer.
     """
 
     nbest: list[tuple[str, Span]]
@@ -144,7 +144,7 @@ def decode_question(
     nbest, texts = [], set()
     for span in spans:
         text = _answer_text(span, example, options, tokenizer)
-        # Only the empty text may repeat.
+        # Drop repeated texts, except the empty text.
         if span.start_index == 0 or text not in texts:
             texts.add(text)
             nbest.append((text, span))
@@ -153,7 +153,7 @@ def decode_question(
     if is_v2 and all(text for text, _ in nbest):
         nbest.append(("", null))
     nbest = nbest or [("empty", _NOTHING)]
-    # The original fails if "no answer" is the only candidate.
+    # Google's code fails if "no answer" is the only candidate.
     chosen, score_diff = 0, NO_ANSWER_SCORE_DIFF
     for index, (text, span) in enumerate(nbest):
         if text and span.start_index:
@@ -172,8 +172,8 @@ def _example_spans(
 ) -> tuple[list[Span], Span, float]:
     """Returns a question's possible spans, and "no answer" with its score.
 
-    "No answer" is the span of [CLS] alone, in the window where it scores
-    lowest.
+    "No answer" is the span that contains only [CLS], in the window where it
+    scores lowest.
     """
     spans = []
     null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
@@ -189,7 +189,7 @@ def _example_spans(
         start_logits, end_logits = (
             np.asarray(logits[:length], np.float64) for logits in result[1:]
         )
-        # The highest logits; ties keep their order.
+        # Sort by the highest logits. Ties keep their order.
         starts, ends = (
             np.argsort(-logits, kind="stable")[: options.n_best_size].tolist()
             for logits in (start_logits, end_logits)
@@ -198,7 +198,7 @@ def _example_spans(
         spans += [
             Span(feature, start, end, start_logits[start], end_logits[end])
             for start in starts
-            # A token in two windows starts answers in only one of them.
+            # If two windows contain a token, it starts answers in only one.
             if feature.token_is_max_context.get(start, False)
             for end in ends
             if end in feature.token_to_orig_map
@@ -215,7 +215,7 @@ def _score(span: Span) -> float:
 
 
 def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
-    """Returns an n-best list with probabilities, as it is written."""
+    """Returns an n-best list with probabilities, in the form of the file."""
     scores = [_score(span) for _, span in nbest]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     total = sum(exponentials)
@@ -253,7 +253,7 @@ def _answer_text(
 def _predicted_and_original(
     span: Span, example: SquadExample
 ) -> tuple[str, str]:
-    """Returns a span's joined WordPieces, and the words that hold them."""
+    """Returns a span's joined WordPieces, and the words they belong to."""
     feature, start, end = span[:3]
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
@@ -274,7 +274,7 @@ def find_place(
     `word_starts` are the first characters of the passage's words.
 
     Returns:
-        characters, the end exclusive; -1 and -1 for no answer.
+        (start, end) in characters, the end exclusive; (-1, -1) for no answer.
     """
     feature, start, end = span[:3]
     if start == 0:
@@ -305,14 +305,14 @@ def get_final_text(
 ) -> str:
     """Maps a predicted text back to the passage's own spelling.
 
-    "steve smith" in "Steve Smith's" gives "Steve Smith": the words of the
-    passage without what the tokenizer split off, but not lower-cased. For that,
-    the characters of the tokenized words are matched one to one with those of
-    the passage, ignoring spaces; if that fails, the passage's words are
-    returned.
+    For example, "steve smith" in "Steve Smith's" becomes "Steve Smith". The
+    result has the spelling of the passage, but not the characters that the
+    tokenizer split off. The function matches the characters of the tokenized
+    words one to one with the characters of the passage, ignoring spaces. If
+    this fails, it returns the passage's words.
 
-    `pred_text` is joined WordPieces, separated by single spaces, and
-    `orig_text` the passage's words that hold them.
+    `pred_text` is joined WordPieces, separated by single spaces. `orig_text`
+    is the words of the passage that contain them.
     """
     start, end = _find_final_text(
         pred_text, orig_text, tokenizer, verbose_logging
@@ -333,7 +333,7 @@ def _find_final_text(
         failure = "Unable to find text"
     elif len(tok_text.replace(" ", "")) != len(orig_text.replace(" ", "")):
         failure = "Length not equal after stripping spaces"
-    # A text that begins or ends with a space, or is empty, has no character.
+    # An empty text, or a space at an end of the text, has no position.
     elif not pred_text or pred_text != pred_text.strip(" "):
         failure = "Couldn't map start or end position"
     else:

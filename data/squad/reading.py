@@ -15,7 +15,7 @@ from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
 
-# A word of a passage, delimited by the original's white space.
+# A word of a passage, delimited by the white space of Google's code.
 WORD = re.compile("[^ \t\r\n\u202f]+")
 
 
@@ -58,14 +58,14 @@ def read_squad_examples(
     In training, a question whose answer is not at the given position is
     skipped, with a warning.
 
-    With `use_char_offsets` an answer may stand in the passage's characters
-    alone. Its words may differ: str.split knows more kinds of white space than
-    WORD does.
+    With `use_char_offsets` only the characters of the passage must contain the
+    answer. Words are not compared, because str.split knows more kinds of white
+    space than WORD does.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not valid JSON, or not SQuAD's; or, in training, an
-            answerable question does not have exactly one answer.
+        ValueError: the file is not valid JSON, or not in SQuAD's layout; or, in
+            training, an answerable question does not have exactly one answer.
     """
     examples = []
     num_skipped = 0
@@ -121,11 +121,12 @@ def read_questions(
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yields (context, qa, where) of each question of a SQuAD file.
 
-    `context` is the passage, one object for all questions about it; `qa` the
-    question's dict; and `where` its place in the file, for messages. The file
-    may be flat: an entry that has a context itself has its `qas` beside it, as
-    in KorQuAD, or is one question, as in the files of transformers' examples.
-    A list of entries, or a `.jsonl` with one in each line, needs no `data`.
+    `context` is the passage, one object for all questions about it. `qa` is the
+    question's dict, and `where` its place in the file, for messages. The file
+    may be flat: an entry with a context either contains the `qas` too, as in
+    KorQuAD, or is one question, as in the files of transformers' examples.
+    `data` may be missing if the file is a list of entries, or a `.jsonl` with
+    one entry in each line.
 
     Raises:
         OSError: the file cannot be read.
@@ -168,9 +169,9 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Returns a question as SQuAD writes it: its id is text, answers a list.
+    """Returns a question in SQuAD's form: the id is text, answers are a list.
 
-    An id that is a number becomes the JSON key that the original writes.
+    An id that is a number becomes the JSON key that Google's code writes.
     """
     if not isinstance(qa, dict):
         return qa
@@ -198,13 +199,13 @@ def field(
 ) -> _Kind:
     """Returns a field of a JSON object, checked.
 
-    `where` names the object, and `layout` says whose JSON it is, in the error.
+    In the error `where` names the object, and `layout` the expected layout.
 
     Raises:
-        ValueError: there is no such field.
+        ValueError: the field does not exist, or is of another type.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
-    # JSON's true is a Python int too.
+    # Python counts JSON's true as an int too.
     if type(value) is not kind:
         raise ValueError(
             f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
@@ -240,14 +241,14 @@ def _read_answer(
 def _find_answer_words(
     example: Any, word_starts: Sequence[int], use_char_offsets: bool
 ) -> bool:
-    """Finds the answer's words; returns whether the passage has it there."""
+    """Finds the answer's words; returns whether the passage contains them."""
     if example.is_impossible:
         example.start_position = example.end_position = -1
         return True
     start = example.answer_start
     end = start + len(example.orig_answer_text) - 1
-    # Differs from the original, which takes a random position or crashes: an
-    # answer without a word, or outside the passage, counts as not found.
+    # An answer without a word, or outside the passage, counts as not found.
+    # Google's code takes a random position or crashes.
     is_inside = 0 <= start <= end < len(example.context)
     if not is_inside or not example.orig_answer_text.split():
         return False

@@ -14,7 +14,7 @@ _LEGEND = (
     "In the passages: ",
     Span("a right answer", "right"),
     ", ",
-    Span("the predicted one", "predicted"),
+    Span("the predicted answer", "predicted"),
     ", ",
     Span("both", "both"),
     ".",
@@ -30,11 +30,11 @@ def write_report(
     """Writes a self-contained HTML page of questions, the worst first.
 
     A prediction is "" for no answer. Questions without a prediction, or without
-    gold answers, are left out.
+    gold answers, are skipped.
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: the input is not SQuAD's JSON.
+        ValueError: the input is not in SQuAD's layout.
     """
     wrong: list[tuple[float, dict[str, Any]]] = []
     right: list[tuple[float, dict[str, Any]]] = []
@@ -74,8 +74,8 @@ def describe_answers(
     The arguments are those of `write_report`.
 
     Returns:
-        a "question", its "passage", the "right" answers with | between them,
-        and the one that was "predicted", for each.
+        for each question a dict of "question", "passage", "right" (the right
+        answers, separated by |) and "predicted" (the predicted answer).
     """
     return [
         {
@@ -122,7 +122,7 @@ def _position(answer: dict) -> int:
 def _mark_answers(
     context: str, answers: Mapping[str, int], prediction: str
 ) -> list[str | Span]:
-    """Returns the passage, in pieces whose kind is where answers overlap."""
+    """Splits the passage into pieces, each with the kind of its answers."""
     right_spans = [
         (start, start + len(text))
         for text, start in answers.items()

@@ -22,20 +22,20 @@ def score_predictions(
 ) -> dict[str, float]:
     """Scores answers as the official scripts do.
 
-    Questions without gold answers (`has_gold_answers`) are left out.
+    Questions without gold answers (`has_gold_answers`) are skipped.
 
     In v2.0 a prediction is "" for no answer.
 
     Returns:
         dict of `exact_match` (`exact` in v2.0), `f1`, in percent, and `total`,
         the number of questions; in v2.0 also the same for the questions with
-        and without answers (`HasAns_...`, `NoAns_...`). If questions were left
-        out, `num_without_gold_answers` counts them.
+        and without answers (`HasAns_...`, `NoAns_...`). If questions were
+        skipped, `num_without_gold_answers` counts them.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not SQuAD's JSON, holds no gold answers, or shares
-            no question with the predictions.
+        ValueError: the file is not in SQuAD's layout, contains no gold answers,
+            or shares no question with the predictions.
     """
     gold_answers, counts = _read_gold_answers(
         input_file, predictions, version_2_with_negative
@@ -52,11 +52,12 @@ def score_outputs(
 ) -> dict[str, float]:
     """Scores the results of decode_predictions, with the best threshold.
 
-    The entries of `nbest` have a "text", best first. `null_odds` has the score
-    of no answer by question id; in v1.1 it is empty.
+    The entries of `nbest` contain a "text", best first. `null_odds` maps the
+    question id to the score of no answer. In v1.1 it is empty. Errors are the
+    same as in `score_predictions`.
 
     Returns:
-        as score_predictions, as are the errors; in v2.0 also `best_exact`,
+        the result of `score_predictions`; in v2.0 also `best_exact`,
         `best_exact_thresh`, `best_f1`, `best_f1_thresh`.
     """
     if not null_odds:
@@ -88,20 +89,20 @@ def has_gold_answers(
 
 
 def normalize_answer(text: str) -> str:
-    """Lower-cases a text; drops punctuation, articles, superfluous spaces."""
+    """Lower-cases a text; drops punctuation, articles and extra spaces."""
     text = text.lower().translate(_NO_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", text).split())
 
 
 def compute_exact(right_answer: str, prediction: str) -> int:
-    """Returns 1 if two texts are equal once normalized, else 0."""
+    """Returns 1 if two texts are equal after normalizing, else 0."""
     return int(normalize_answer(right_answer) == normalize_answer(prediction))
 
 
 def compute_f1(right_answer: str, prediction: str) -> float:
     """Returns the harmonic mean of precision and recall of words.
 
-    If either text is empty, it is 1 if both are, else 0.
+    If either text is empty, returns 1 if both are empty, else 0.
     """
     answer_words = normalize_answer(right_answer).split()
     predicted_words = normalize_answer(prediction).split()
@@ -192,7 +193,7 @@ def _score_v2(
 ) -> dict[str, float]:
     gold_of = dict(gold_answers)
     exact, f1 = _score_each(gold_of, predictions)
-    # Lists keep the order, on which sums of floats depend.
+    # Use lists, because sums of floats depend on the order.
     has_answer = [qas_id for qas_id in exact if gold_of[qas_id]]
     no_answer = [qas_id for qas_id in exact if not gold_of[qas_id]]
     scores: dict[str, float] = {}
@@ -233,8 +234,8 @@ def _find_best_thresholds(
 ) -> dict[str, float]:
     """Returns the best scores in percent, and their thresholds.
 
-    Questions whose odds are at most the threshold are answered; the search adds
-    one question at a time.
+    A question is answered if its odds are at most the threshold. The search
+    adds one question at a time.
     """
     results = {}
     exact, f1 = _score_each(gold_of, predictions)

@@ -1,7 +1,7 @@
 """SQuAD inside a graph: finds the spans that may be answers.
 
-N = questions, W = windows, F = length of a window, S = spans, B = starts and
-ends that are kept of a window.
+N = questions, W = windows, F = length of a window, S = spans, B = number of
+starts and of ends kept for each window.
 """
 
 from typing import NamedTuple
@@ -14,15 +14,15 @@ from data.text.windows_layer import Windows
 
 
 class BestLogits(NamedTuple):
-    """The best logits of windows, all that is kept.
+    """The best logits of windows. All other logits are discarded.
 
     Attributes:
         starts: int16 [W, B], places in the window, best first.
         start_logits: float [W, B].
-        ends: int16 [W, B].
+        ends: int16 [W, B], places in the window, best first.
         end_logits: float [W, B].
-        null_start_logits: float [W], those of [CLS].
-        null_end_logits: float [W].
+        null_start_logits: float [W], start logits of [CLS].
+        null_end_logits: float [W], end logits of [CLS].
     """
 
     starts: tf.Tensor
@@ -42,7 +42,7 @@ def find_best(
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
     best: list[tf.Tensor] = []
     for logits in (start_logits, end_logits):
-        # int16 halves the memory: every short text has a window of its own.
+        # Use int16 to halve the memory, because there may be many windows.
         values, places = tf.math.top_k(logits, num_best, index_type=tf.int16)
         best += [places, values]
     best += [start_logits[:, 0], end_logits[:, 0]]
@@ -59,8 +59,8 @@ def find_spans(
 ) -> Spans:
     """Returns the Spans of some windows, by window, start and end.
 
-    They are the windows from `begin` up to `end`, int32, of all `windows`;
-    `first_places` is int64 [W], and `max_answer_length` counts WordPieces.
+    The windows are those from `begin` up to `end`, int32, of all `windows`.
+    `first_places` is int64 [W]. `max_answer_length` counts WordPieces.
     """
     best = BestLogits(*(values[begin:end] for values in best))
     part = windows.slice(begin, end)
@@ -69,7 +69,7 @@ def find_spans(
     starts = tf.cast(best.starts, tf.int64) - shift
     ends = tf.cast(best.ends, tf.int64) - shift
     is_start = (starts >= 0) & (starts < lengths)
-    # A token in two windows starts answers in only one of them.
+    # If two windows contain a token, it starts answers in only one of them.
     tokens = first_tokens + tf.where(is_start, starts, 0)
     numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
@@ -97,10 +97,8 @@ def find_nulls(
 ) -> tuple[Spans, tf.Tensor]:
     """Returns the Spans [N] of no answer, and its scores, float64 [N].
 
-    That is [CLS] alone, in the window where it scores lowest.
-
-    `rows`, int64 [W], has the question of each window, and N is
-    `num_questions`.
+    The span contains only [CLS], in the window where it scores lowest. `rows`,
+    int64 [W], is the question of each window, and N is `num_questions`.
     """
     start_logits = tf.cast(best.null_start_logits, tf.float64)
     end_logits = tf.cast(best.null_end_logits, tf.float64)
@@ -131,7 +129,7 @@ def find_nulls(
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
-    """Returns int32 [S], the order by score; ties keep their order."""
+    """Returns the order by score, int32 [S]; ties keep their order."""
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 

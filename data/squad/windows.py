@@ -1,9 +1,9 @@
 """SQuAD: the windows of question and passage that the network reads.
 
-A window is `[CLS] question [SEP] part of the passage [SEP]`; a passage that
-is too long for one is cut into windows that overlap. reading.py reads
-the questions from a file; decoding.py turns the network's outputs for
-the windows into answers.
+A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
+too long for one window is cut into windows that overlap. reading.py reads the
+questions from a file, and decoding.py turns the network's outputs for the
+windows into answers.
 """
 
 import bisect
@@ -38,10 +38,10 @@ class SquadFeatures:
             no other window has more context around it.
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = of the passage.
+        segment_ids: list of int, [max_seq_length], 1 = in the passage.
         start_position: int, in training: position of the answer's first
-            token; 0 if the window does not hold the answer.
-        end_position: int, in training: position of its last token.
+            token; 0 if the window does not contain the answer.
+        end_position: int, in training: position of the answer's last token.
         is_impossible: bool, as in the example.
         token_to_char_map: for each position of a passage token, its (start,
             end) in the context; None unless char offsets are used.
@@ -105,8 +105,8 @@ def create_features(
 ) -> Iterator[SquadFeatures]:
     """Yields the SquadFeatures of each window, in order.
 
-    Memory does not grow with the number of windows. Answers are looked up if
-    `is_training`.
+    Memory does not grow with the number of windows. Only with `is_training`
+    are answers looked up.
     """
     numbered = _number(examples, tokenizer, options)
     windows = create_windows(tokenizer, options, is_training, numbered)
@@ -124,8 +124,8 @@ def create_records(
 ) -> Iterator[bytes]:
     """Yields each window of `create_features` as a serialized tf.train.Example.
 
-    `num_processes` processes make the windows, 0 = one for each processor; the
-    records are the same for any number.
+    `num_processes` is the number of processes that create the windows, 0 = one
+    for each processor. The records are the same for any number.
     """
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
     numbered = _number(examples, tokenizer, options)
@@ -162,7 +162,10 @@ def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
 
 
 def _encode_id(unique_id: int | None) -> bytes:
-    """Serializes an id: two concatenated messages are parsed as their union."""
+    """Serializes an id, to append to a message without an id.
+
+    Two concatenated protocol buffers are parsed as their union.
+    """
     if unique_id is None:
         return b""
     return records.encode_example({"unique_ids": [unique_id]})
@@ -186,7 +189,8 @@ def create_windows(
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[SquadFeatures]:
     """Yields the SquadFeatures of (number, example) pairs, `unique_id` None."""
-    # Words repeat. The tokenizer caches them too, but only after cleaning.
+    # Cache words, because they repeat. The tokenizer's cache comes after
+    # cleaning the text, which costs time.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
     find_spans = functools.lru_cache(maxsize=2**16)(
         lambda word: tokenize_with_spans(word, tokenizer)[1]
@@ -196,7 +200,7 @@ def create_windows(
         lengths = [*map(len, words)]
         doc_tokens = [*itertools.chain.from_iterable(words)]
         tok_to_orig_index = np.repeat(range(len(words)), lengths).tolist()
-        # Where each word begins, and the passage ends.
+        # Collect where each word begins, and where the passage ends.
         orig_to_tok_index = [*itertools.accumulate(lengths, initial=0)]
         char_spans = None
         if options.use_char_offsets:
@@ -248,7 +252,7 @@ def create_windows(
             if is_training:
                 feature.start_position = feature.end_position = 0
             if answer and start <= answer[0] and answer[1] < stop:
-                # From a token of the passage to its position in the window.
+                # Convert the index in the passage to a position in the window.
                 feature.start_position, feature.end_position = (
                     token - start + len(first) for token in answer
                 )
@@ -264,8 +268,8 @@ def _find_answer(
 ) -> tuple[int, int]:
     """Returns the (first, last) token that match an answer best.
 
-    Without character offsets, a passage's words may hold more than the answer:
-    in "(1895-1943)." the answer "1895" is the second token alone. If the
+    Without character offsets, a passage's words may contain more than the
+    answer: in "(1895-1943)." the answer "1895" is only the second token. If the
     answer's tokens do not occur ("Japan" in "Japanese"), the words are kept.
     """
     text, begin = example.orig_answer_text, example.answer_start
@@ -276,7 +280,7 @@ def _find_answer(
             "train, read the file with is_training=True"
         )
     if char_spans is not None:
-        # All tokens that touch the answer's characters.
+        # Choose all tokens that overlap the answer's characters.
         stop = begin + len(text)
         first = bisect.bisect_right(char_spans, begin, key=lambda span: span[1])
         after = bisect.bisect_left(char_spans, stop, key=lambda span: span[0])

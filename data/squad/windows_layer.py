@@ -1,7 +1,7 @@
 """SQuAD inside a graph: cuts questions and passages into windows.
 
-The windows are those of windows.py, and decoder_layer.py makes answers of
-them as decoding.py does; no Python runs when they are called.
+The windows equal the windows of windows.py. decoder_layer.py finds the same
+answers in them as decoding.py. No Python runs when the layers are called.
 
 N = questions, each with its passage; F = length of a window. Counted over all
 passages together: P = WordPieces, C = characters after normalization, D = the
@@ -37,7 +37,7 @@ _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 def _accents() -> np.ndarray:
     """Returns the marks that lower-casing drops, int32, ascending.
 
-    The last number is above all code points, so that a search ends before it.
+    The last number is above all code points, so that each search ends.
     """
     marks = [
         code_point
@@ -52,7 +52,7 @@ class Passages(NamedTuple):
 
     Attributes:
         ids: ragged int32 [N, None], the WordPieces.
-        num_unknown: int32 [P + 1], of [UNK] before each WordPiece.
+        num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
         first_char: int32 [P + 1], the first character of each WordPiece, and
             C: a WordPiece ends where the next one begins.
         word_chars: int32 [words + 1], the first character of each word.
@@ -63,7 +63,7 @@ class Passages(NamedTuple):
             bytes, if they were concatenated.
         char_starts: int32 [C], where each character starts there.
         char_sizes: int8 [C], its bytes.
-        contexts: string [N], the passages as given.
+        contexts: string [N], the unchanged passages.
         char_letters: int32 [C], the letter that each character came from.
         last_letters: int32 [D], the last of the dropped accents on each letter;
             the letter itself if there is none.
@@ -71,8 +71,8 @@ class Passages(NamedTuple):
         text_starts: int32 [N], where each of `texts` would start, in bytes, if
             they were concatenated with a line end after each.
         letter_starts: int32 [D], where each letter starts there.
-        starts: int32 [D], where it starts in the passage as given, in bytes.
-        sizes: int8 [D], its bytes.
+        starts: int32 [D], where each letter starts in `contexts`, in bytes.
+        sizes: int8 [D], bytes of each letter in `contexts`.
     """
 
     ids: tf.RaggedTensor
@@ -95,7 +95,7 @@ class Passages(NamedTuple):
 
 
 class SquadWindows:
-    """Makes the windows of questions about passages, of any length.
+    """Cuts questions and passages of any length into windows.
 
     Args:
         tokenizer: TokenizerLayer.
@@ -111,13 +111,13 @@ class SquadWindows:
     def __call__(
         self, questions: tf.Tensor, contexts: tf.Tensor
     ) -> tuple[Callable, Windows, tf.Tensor, Passages]:
-        """Makes the windows of questions and passages, string [N] each.
+        """Cuts questions and passages, string [N] each, into windows.
 
         Returns:
             (pack, windows, first_places, passages): a function (begin, end)
             -> features of these windows, dict of int32 [end - begin, F],
-            input_ids, input_mask, segment_ids; Windows; int64 [W], where in
-            each window its part of the passage begins; Passages.
+            input_ids, input_mask, segment_ids; Windows; int64 [W], the place
+            in each window where its part of the passage begins; Passages.
         """
         passages = read_passages(self.tokenizer, contexts)
         query = self.tokenizer(questions)[:, : self.options.max_query_length]
@@ -140,15 +140,15 @@ class SquadWindows:
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     """Tokenizes passages.
 
-    Each step waits for the one before, so that what they need for themselves
-    is not in memory together.
+    Each step waits for the step before, so that their temporary tensors are not
+    in memory together.
 
-    `contexts` are string [N], UTF-8; bytes that are not UTF-8 are dropped.
+    `contexts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = tf.strings.regex_replace(
         tf.strings.join([" ", drop_invalid(contexts)]), _WHITE_SPACE_RUN, " "
     )
-    # The steps with the largest needs come first, while little is kept.
+    # Run the steps that need most memory first, while few tensors are kept.
     ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
@@ -158,7 +158,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         source = tf.identity(chars.source)
         num_chars = tf.size(source)
         char_letters = tf.gather(letters.count, source) - 1
-        # A space comes before each word.
+        # Find words by the space before each of them.
         word_chars = tf.searchsorted(source, letters.spaces)
     with tf.control_dependencies([char_letters, word_chars]):
         last_letters = _skip_accents(letters, char_letters)
@@ -188,16 +188,18 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
 
 
 class _Letters(NamedTuple):
-    """Letters of texts; K = their code points with a line end after each text.
+    """Letters of texts.
+
+    K = code points of the texts, with a line end after each text.
 
     Attributes:
-        count: int32 [K], letters up to each code point.
+        count: int32 [K], number of letters up to each code point.
         spaces: int32 [words], the code points that are spaces.
         of_words: int32 [words], the first letter of each word.
         starts: int32 [D], see Passages.letter_starts.
         sizes: int8 [D], see Passages.
-        is_accent: bool [D], whether lower-casing drops it.
-        begins_word: bool [D].
+        is_accent: bool [D], whether lower-casing drops the letter.
+        begins_word: bool [D], whether the letter begins a word.
     """
 
     count: tf.Tensor
@@ -215,7 +217,7 @@ def _find_letters(decoded: tf.Tensor) -> _Letters:
     is_letter = ~(is_space | (decoded == ord("\n")))
     count = tf.cumsum(tf.cast(is_letter, tf.int32))
     spaces = ragged.where(is_space)
-    # Each step waits for the one before, as in `read_passages`.
+    # Each step waits for the step before, as in `read_passages`.
     with tf.control_dependencies([count, spaces]):
         at = ragged.where(is_letter)
         letters = tf.gather(decoded, at)
@@ -225,7 +227,7 @@ def _find_letters(decoded: tf.Tensor) -> _Letters:
         is_accent = tf.gather(_accents(), index) == letters
     with tf.control_dependencies([is_accent]):
         begins_word = tf.gather(is_space, at - 1)
-        # All others are of one byte.
+        # All other code points need one byte.
         num_others = at - tf.range(tf.size(at))
     with tf.control_dependencies([begins_word, num_others]):
         num_bytes = tf.cast(sizes, tf.int32)
@@ -259,7 +261,7 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
     num_chars = tf.size(chars.cps)
     num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
-    # Each character is shifted by the spaces before its word.
+    # The spaces before its word shift each character.
     cps = tf.tensor_scatter_nd_update(
         tf.fill([num_chars + num_words], ord(" ")),
         (tf.range(num_chars) + begun)[:, None],
@@ -271,7 +273,8 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     tokenized = tf.strings.unicode_encode(
         ragged.with_row_splits(cps, splits), "UTF-8"
     )
-    # Only then, as both take much memory. So do the words, counted again.
+    # Wait, because both steps need much memory. So do the words, which are
+    # therefore counted again.
     with tf.control_dependencies([tokenized]):
         sizes = utf8_length(tf.identity(chars.cps))
         begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
@@ -293,7 +296,7 @@ def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
         char_letters[:, None],
         tf.fill([tf.size(char_letters)], False),
     )
-    # Each letter is of a run, a base and what stands on it.
+    # Group letters into runs: a base letter and its combining marks.
     is_base = ~is_dropped | letters.begins_word
     runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
     ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])

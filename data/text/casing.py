@@ -1,6 +1,6 @@
-"""Finds whether a model lower-cases text, and refuses to guess.
+"""Finds out whether a model lower-cases text, and fails rather than guess.
 
-What says so, first to last: tokenizer_config.json beside the weights or the
+The sources, in this order, are: tokenizer_config.json beside the weights or the
 vocabulary, a tokenizer.json, a release's name, the words of the vocabulary.
 """
 
@@ -21,7 +21,7 @@ _CUTS = {
     "word_tokenizer_type": (None, "basic"),
     "subword_tokenizer_type": (None, "wordpiece"),
 }
-# Whether each release of Google's is lower-cased, by the folder it unpacks to.
+# {folder name of one of Google's releases: whether it is lower-cased}.
 _RELEASES = {
     "uncased_L-24_H-1024_A-16": True,
     "uncased_L-12_H-768_A-12": True,
@@ -31,10 +31,11 @@ _RELEASES = {
     "cased_L-24_H-1024_A-16": False,
     "multi_cased_L-12_H-768_A-12": False,
 }
-# The shares of words with A to Z: 29% and 16% in the cased releases, a few
-# words in the others.
+# Fractions of words with A to Z. Above the first fraction a vocabulary is
+# cased, and below the second it is lower-cased. The cased releases contain 29%
+# and 16% of such words, and the other releases nearly none.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
-# Fewer lower-case words say nothing.
+# With fewer lower-case words, a vocabulary is too small to judge.
 _FEWEST_WORDS = 5000
 
 
@@ -50,8 +51,8 @@ def find_casing(
         stated: whether `vocab_file` itself, a tokenizer.json, lower-cases.
 
     Raises:
-        ValueError: --do_lower_case contradicts a file or a release's name; or
-            it is not given, and the vocabulary is a cased one.
+        ValueError: --do_lower_case contradicts a file or a release's name, or
+            it is not set and the vocabulary is cased.
     """
     flag = options.do_lower_case
     is_given = not flag or "do_lower_case" in options.given_flags
@@ -79,7 +80,7 @@ def find_casing(
 
 
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
-    """Returns whether a flag, a file or the words tell the casing.
+    """Returns whether a flag, a file or the words determine the casing.
 
     Args:
         options: see `find_casing`.
@@ -131,7 +132,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
 
     Raises:
         ValueError: the value is neither true nor false, or the file asks for a
-            way of cutting text that there is not here.
+            way of cutting text that this project does not support.
     """
     path = os.path.join(folder, _CONFIG_FILE)
     if not os.path.isfile(path):
@@ -143,7 +144,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `do_lower_case` must be true or false. "
             f"Received: {value!r}"
         )
-    # None means: as the casing says. transformers lower-cases by default.
+    # None means that the casing decides. transformers lower-cases by default.
     accents, is_lower_case = settings.get("strip_accents"), value is not False
     if accents not in (None, is_lower_case):
         raise ValueError(

@@ -1,6 +1,6 @@
-"""Kinds of characters, and how the original treats them.
+"""Classifies and cleans characters by the rules of Google's code.
 
-The rules are the original's; they need no vocabulary.
+These rules need no vocabulary.
 """
 
 import unicodedata
@@ -8,17 +8,17 @@ from collections.abc import Callable
 
 
 def is_whitespace(char: str) -> bool:
-    """Returns whether the original counts a character as white space."""
+    """Returns whether Google's code treats a character as white space."""
     return char in " \t\n\r" or unicodedata.category(char) == "Zs"
 
 
 def is_control(char: str) -> bool:
-    """Returns whether the original counts a character as a control."""
+    """Returns whether Google's code treats a character as a control."""
     return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
 
 
 def is_punctuation(char: str) -> bool:
-    """Returns whether the original counts a character as punctuation.
+    """Returns whether Google's code treats a character as punctuation.
 
     Every ASCII character except letters, digits and white space counts.
     """
@@ -47,8 +47,8 @@ def is_cjk(cp: int) -> bool:
 def clean_character(char: str) -> str:
     """Returns the replacement of a character in cleaned text.
 
-    Controls become nothing, white space a space, an ideograph is put between
-    spaces, others stay.
+    Controls are dropped, white space becomes a space, ideographs get a space on
+    both sides, and other characters stay.
     """
     cp = ord(char)
     if cp == 0 or cp == 0xFFFD or is_control(char):
@@ -59,7 +59,7 @@ def clean_character(char: str) -> str:
 
 
 class _Table(dict):
-    """A table for str.translate, filled as characters occur."""
+    """A table for str.translate, which fills itself as characters occur."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ _PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
 
 def clean_text(text: str) -> str:
     """Drops controls, normalizes white space, separates CJK characters."""
-    # Printable ASCII is clean as it is.
+    # Printable ASCII is already clean.
     if text.isascii() and text.isprintable():
         return text
     return text.translate(_CLEAN)
@@ -91,7 +91,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_on_punctuation(text: str) -> list[str]:
-    """Splits a word at punctuation; each punctuation character is a part."""
+    """Splits a word at punctuation; each punctuation character is a token."""
     if text.isalnum():
         return [text]
     return text.translate(_PUNCTUATION).split()

@@ -21,8 +21,8 @@ class PackingLayer(keras.layers.Layer):
 
     Args:
         tokenizer: a TokenizerLayer, as `FullTokenizer.layer` is.
-        max_seq_length: F; longer inputs lose WordPieces from the end of the
-            longer text.
+        max_seq_length: F, length of the input; longer inputs lose WordPieces
+            from the end of the longer text.
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
@@ -51,7 +51,7 @@ class PackingLayer(keras.layers.Layer):
         self.built = True
 
     def get_config(self) -> dict[str, Any]:
-        """Returns what `from_config` reads."""
+        """Returns the configuration that `from_config` reads."""
         return {
             **super().get_config(),
             "vocab": self.tokenizer.vocab,
@@ -78,7 +78,7 @@ class PackingLayer(keras.layers.Layer):
         """Returns the ids of each text, ragged int32 [N, None], for `pack`."""
         if text_b is None:
             return (self.tokenizer(text_a),)
-        # `stack` refuses texts of unequal number.
+        # `stack` raises an error if the numbers of texts differ.
         texts = tf.reshape(tf.stack([text_a, text_b]), [-1])
         tokens = self.tokenizer(texts)
         count = tf.shape(text_a)[0]
@@ -110,7 +110,7 @@ class PackingLayer(keras.layers.Layer):
             )
         lengths_a, lengths_b = tokens_a.row_lengths(), tokens_b.row_lengths()
         is_pair = tf.cast(lengths_b > 0, tf.int64)
-        # The longer one is cut first; the second in a tie.
+        # Cut the longer text first, and the second if both are equally long.
         room = self.max_seq_length - 2 - is_pair
         lengths_a = tf.minimum(
             lengths_a, room - tf.minimum(lengths_b, room // 2)
@@ -128,7 +128,7 @@ class PackingLayer(keras.layers.Layer):
         starts_a = tokens_a.row_starts() + len(special)
         starts_b = tokens_b.row_starts() + len(special)
         starts_b += tf.size(tokens_a.flat_values, tf.int64)
-        # Where each id comes from in `values`.
+        # Compute the index in `values` of each id.
         source = tf.where(
             place_b < 0,
             tf.gather(starts_a, row) + place - 1,

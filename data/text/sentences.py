@@ -19,15 +19,15 @@ _LANGUAGES = frozenset(
 
 
 def check_language(language: str) -> None:
-    """Refuses an invalid language code.
+    """Checks a language code.
 
     Args:
-        language: value of --sentence_split: a code of two letters, checked
-            against a list, or any of three letters; a region may follow a
-            hyphen.
+        language: value of --sentence_split: a code of two letters, which must
+            be on a list, or any code of three letters; a hyphen and a region
+            may follow.
 
     Raises:
-        ValueError: it is not a language code.
+        ValueError: the value is not a language code.
     """
     code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
     if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
@@ -71,7 +71,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
         name: "module:function".
 
     Raises:
-        ValueError: there is no such function, or it does not split a text to
+        ValueError: the function does not exist, or does not split a text into
             words.
     """
     module, _, function = name.partition(":")
@@ -91,7 +91,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must take a text and return its words. "
                 f"Given {text[:80]!r} it raised {type(error).__name__}: {error}"
             ) from error
-        # A str would be iterated by character.
+        # Check for str, because it would be iterated by character.
         if isinstance(returned, str) or not all(
             isinstance(word, str) for word in words
         ):
@@ -99,7 +99,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must return a list of str. Given "
                 f"{text[:80]!r} it returned {str(returned)[:80]}"
             )
-        # White space between words is none.
+        # Drop white space that the function returns as a word.
         return [word for word in words if word.strip()]
 
     segment("A tug left the harbor.")

@@ -2,8 +2,8 @@
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
-Every other tokenizer in this project must equal this one. Words repeat in
-natural text, so each is tokenized once and cached.
+All other tokenizers in this project must return the same WordPieces. Words
+repeat in natural text, so each word is tokenized once and cached.
 """
 
 import functools
@@ -23,19 +23,19 @@ from data.text.word_cache import WordCache
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
 
-# Characters read at a time of a text of which only the beginning counts.
+# Number of characters to read at a time if only a text's beginning is needed.
 _CHUNK = 8192
-# Words end there, whatever follows: at white space, before an ideograph.
+# Places where words always end: at white space, and before an ideograph.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
 
 def convert_to_unicode(text: str | bytes) -> str:
-    """Returns str for str or UTF-8 bytes; bytes that are no UTF-8 are dropped.
+    """Converts str or bytes to str; drops bytes that are not UTF-8.
 
     Raises:
-        ValueError: `text` is neither.
+        ValueError: `text` is neither str nor bytes.
     """
     if isinstance(text, str):
         return text
@@ -61,8 +61,8 @@ def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
 class FullTokenizer:
     """Splits text into words, then words into WordPieces.
 
-    The vocabulary's file is read once: everything that needs the vocabulary,
-    or a copy of the file, is passed this object.
+    The object reads the vocabulary's file once. Pass the object to code that
+    needs the vocabulary or a copy of the file.
 
     Args:
         vocab_file: path of the vocabulary, one WordPiece a line, or of a
@@ -74,13 +74,13 @@ class FullTokenizer:
     Attributes:
         vocab_file: path of the vocabulary.
         vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
-            of a tokenizer.json, those of the vocab.txt with the same rows.
+            for a tokenizer.json, a vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: its id}.
         do_lower_case: bool.
         segmenter: "module:function", as --segmenter names it, or None.
-        stated_casing: whether a tokenizer.json lower-cases; None if the file
-            is another one.
+        stated_casing: whether a tokenizer.json lower-cases; None for any other
+            file.
 
     Raises:
         OSError: the file cannot be read.
@@ -112,7 +112,7 @@ class FullTokenizer:
             do_lower_case = self.stated_casing = stated
         first, end, _ = self.vocab_bytes.partition(b"\n")
         text_files.check_first_line(first + end, path)
-        # As in the original, only a line feed ends a line, and bytes that are
+        # As in Google's code, only a line feed ends a line, and bytes that are
         # not UTF-8 are dropped.
         lines = self.vocab_bytes.decode("utf-8", "ignore").split("\n")
         if not lines[-1]:
@@ -145,9 +145,9 @@ class FullTokenizer:
         self._word_pieces = WordCache(self.tokenize_word)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves out the layer, as worker processes do without TensorFlow.
+        """Omits the layer, because worker processes run without TensorFlow.
 
-        The segmenter's function is imported there again.
+        A worker imports the segmenter's function again.
         """
         left_out = ("layer", "segment")
         return {k: v for k, v in self.__dict__.items() if k not in left_out}
@@ -175,9 +175,9 @@ class FullTokenizer:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Casing, segmenter, and a checksum of the words.
+        """Casing, segmenter and checksum of the words.
 
-        That is what tells tokenizers apart.
+        They are equal for equal tokenizers.
         """
         checksum = zlib.crc32("\n".join(self.tokens).encode())
         return {
@@ -193,13 +193,13 @@ class FullTokenizer:
     ) -> None:
         """Checks that the vocabulary can serve a model.
 
-        As in Google's code, the last of several equal lines counts, and a
-        model may have more rows than the file has lines: released models do.
-        Each is a warning, once.
+        As in Google's code, the last of several equal lines counts, and a model
+        may have more rows than the file has lines, as released models do. Both
+        cases are logged once as a warning.
 
         Args:
-            vocab_size: the model's number of WordPieces; None = not checked.
-            special_tokens: WordPieces that must be there.
+            vocab_size: the model's number of WordPieces; None skips this check.
+            special_tokens: WordPieces that the vocabulary must contain.
 
         Raises:
             ValueError: a special token is missing, or there are more lines
@@ -212,7 +212,7 @@ class FullTokenizer:
                 f"{path}: no {', '.join(missing)} among its {num_tokens} "
                 "lines; use a BERT vocabulary, one WordPiece a line"
             )
-        # No text is cut into empty lines at the end, such as an editor adds.
+        # Ignore empty lines at the end, such as an editor adds.
         while (
             num_tokens > (vocab_size or 0) and not self.tokens[num_tokens - 1]
         ):
@@ -231,7 +231,7 @@ class FullTokenizer:
                 f"but vocab_size is {vocab_size}; the last {rows_left} rows "
                 "stay unused"
             )
-        # Released vocabularies hold white-space characters, read as "".
+        # Released vocabularies contain white-space characters, read as "".
         repeated = [
             f"line {line}, '{token}', is line {self.vocab[token] + 1} too"
             for line, token in enumerate(self.tokens, start=1)
@@ -269,9 +269,9 @@ class FullTokenizer:
         return spaced
 
     def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
-        """Returns the WordPieces of `text`, at least `num_tokens` if it has so.
+        """Returns at least the first `num_tokens` WordPieces of `text`.
 
-        What comes later in a long text is not read.
+        The rest of a long text is not read.
         """
         tokens: list[str] = []
         begin = 0
@@ -320,7 +320,7 @@ def load_tokenizer(
         casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
     )
     tokenizer.segmenter = getattr(options, "segmenter", None)
-    # Imported now, so that a wrong name is found before any long work.
+    # Import the segmenter now, to find a wrong name before any long work.
     tokenizer.segment  # noqa: B018
     return tokenizer
 

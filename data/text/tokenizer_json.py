@@ -17,7 +17,8 @@ _EXPECTED = {
     "normalizer.clean_text": True,
     "normalizer.handle_chinese_chars": True,
 }
-# Older versions do not name the type; no word on accents: as the casing.
+# Older versions do not name the type. If `strip_accents` is missing, the casing
+# decides.
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
 
 
@@ -29,8 +30,8 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
         lower-cased).
 
     Raises:
-        ValueError: it is not JSON, or not a tokenizer as BERT's; the message
-            names the file.
+        ValueError: the file is not JSON, or not BERT's kind of tokenizer; the
+            message names the file.
     """
     values = parse_json(contents, path)
 

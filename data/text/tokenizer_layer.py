@@ -1,15 +1,15 @@
 """The tokenizer inside a graph: a Keras layer over string tensors.
 
-It returns what `FullTokenizer` returns, on any text, with no Python at call
-time, so that a served model tokenizes as its training did. TensorFlow Text's
-own BertTokenizer does not. All operations are TensorFlow's own: a saved graph
-runs wherever TensorFlow does, `saved_model_cli` included.
+For any text, the layer returns the same ids as `FullTokenizer`, without Python
+at call time, so that a served model tokenizes as in training. BertTokenizer of
+TensorFlow Text does not. All operations are part of TensorFlow, so a saved
+graph runs wherever TensorFlow does, including `saved_model_cli`.
 
-Memory grows with the bytes of the texts, under 100 bytes for each, however
-long their words are.
+The layer needs less than 100 bytes of memory for each byte of text, however
+long the words are.
 
-N = texts, D = code points as decoded, C = those left after normalization, W =
-words, P = WordPieces, of all texts together.
+Counted over all texts together: N = texts, D = decoded code points, C = code
+points left after normalization, W = words, P = WordPieces.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Characters(NamedTuple):
     Attributes:
         cps: int32 [C], code points.
         begins: bool [C], whether it begins a word of `BasicTokenizer`.
-        source: int32 [C], the code point [D] that it came from.
+        source: int32 [C], the code point [D] that each character came from.
         row_splits: int32 [N + 1], the first character of each text.
         decoded: int32 [D], the code points, with a line end after each text.
     """
@@ -42,10 +42,11 @@ class Characters(NamedTuple):
 
 
 class _Normalized(NamedTuple):
-    """Normalized code points, white space among them; K of them.
+    """Normalized code points, including white space; K is their number.
 
     Attributes:
-        cps: int32 [K]; the row of `several` for one that becomes several.
+        cps: int32 [K]; for a code point that becomes several, the row of
+            `unicode_tables`' `several`.
         flags: int32 [K], of unicode_tables.
         source: int32 [K], the code point [D] that each came from.
     """
@@ -84,12 +85,12 @@ class TokenizerLayer(keras.layers.Layer):
         self, vocab: Sequence[str], do_lower_case: bool = True, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        # Keras would track each element of a list.
+        # Avoid a list, because Keras would track each element.
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab, self.id_of("[UNK]"))
-        # One graph for all that tokenize with this layer.
+        # Share one graph between all users of this layer.
         self._graph = tf.function(
             self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )
@@ -126,7 +127,7 @@ class TokenizerLayer(keras.layers.Layer):
             first character of each WordPiece, and C: a WordPiece ends where
             the next one begins; Characters.
         """
-        # Any shape, as `keras.Input((1,))` has, is taken as a list.
+        # Flatten any shape, such as that of `keras.Input((1,))`.
         return self._graph(tf.reshape(texts, [-1]))
 
     def _tokenize(
@@ -146,8 +147,8 @@ class TokenizerLayer(keras.layers.Layer):
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
-        # Only then, as both take much memory. Who asks for ids alone does
-        # without this.
+        # Wait, because both steps need much memory. Callers that only ask for
+        # ids skip this step.
         with tf.control_dependencies([ends]):
             kept = ragged.where(chars.cps != ord(" "))
         return (
@@ -196,7 +197,7 @@ class TokenizerLayer(keras.layers.Layer):
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Where the code points of each row go.
+        # Compute the place of each row's code points.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = chars.gather(origin)
@@ -210,7 +211,7 @@ class TokenizerLayer(keras.layers.Layer):
     ) -> _Normalized:
         """Sorts marks into the canonical order of their combining classes.
 
-        They stay between the same starters.
+        Marks stay between the same starters.
 
         Args:
             chars: _Normalized.
@@ -244,8 +245,8 @@ class TokenizerLayer(keras.layers.Layer):
 def _lower_sigmas(chars: _Normalized) -> _Normalized:
     """Lower-cases capital sigmas as `str.lower` does.
 
-    One is final if it follows a cased letter and does not precede one; case
-    ignorable characters, which include all that are dropped, are skipped.
+    A sigma is final if it follows a cased letter and does not precede one.
+    Case-ignorable characters, which include all dropped ones, are skipped.
     """
     counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
     is_cased = (chars.flags & unicode_tables.CASED) > 0

@@ -1,7 +1,7 @@
 """Tables of `BasicTokenizer`'s treatment of each code point, for tensors.
 
-They are built from `unicodedata` and `str`, so they agree with this Python's
-Unicode on every code point.
+The tables are built from `unicodedata` and `str`, so they agree with this
+Python's Unicode on every code point.
 """
 
 import functools
@@ -30,14 +30,14 @@ _PAGE_SHIFT = 8
 
 
 class Tables(NamedTuple):
-    """Entries for all code points, equal pages stored once.
+    """Entries for all code points, with equal pages stored once.
 
     Attributes:
         pages: int32 [4352], where the page of each 256 code points begins.
-        entries: int32 [num_pages * 256], flags, and above them what to add to
-            the code point.
-        several: int32 [num_rows, 3], the code points that one becomes, padded
-            with -1; the sum above is the row.
+        entries: int32 [num_pages * 256], flags in the low bits, and above them
+            the number to add to the code point.
+        several: int32 [num_rows, 3], the code points that one code point
+            becomes, padded with -1; the sum above is the index of the row.
         combining_classes: int32 [2, n], the code points of marks that may be
             reordered, ascending, and their canonical combining classes.
     """
@@ -48,7 +48,7 @@ class Tables(NamedTuple):
     combining_classes: np.ndarray
 
     def lookup(self, cps: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns (flags, what each becomes) of code points, int32."""
+        """Returns the flags of code points, and their replacements, int32."""
         page = tf.gather(self.pages, tf.bitwise.right_shift(cps, _PAGE_SHIFT))
         entry = tf.gather(self.entries, page + (cps & (1 << _PAGE_SHIFT) - 1))
         value = tf.bitwise.right_shift(entry, _VALUE_SHIFT)

@@ -1,8 +1,8 @@
 """Learns a WordPiece vocabulary from a corpus, or extends one.
 
-The learner is TensorFlow Text's: plain Python that sorts its counts, so it
-gives the same vocabulary every time. Its words come from our own
-BasicTokenizer, as in tokenization.
+TensorFlow Text learns the vocabulary, in plain Python that sorts its counts, so
+the result is the same every time. Words come from our own BasicTokenizer, as in
+tokenization.
 """
 
 import collections
@@ -18,7 +18,7 @@ _MAX_WORDS = 5_000_000
 _CHARACTER_COVERAGE = 0.99995
 _MAX_WORD_LENGTH = 50
 _UNUSED = re.compile(r"\[unused\d+\]")
-# [unusedN] rows that the released vocabularies have before [UNK].
+# Number of [unusedN] rows before [UNK] in the released vocabularies.
 _UNUSED_IN_FRONT = 99
 
 
@@ -37,7 +37,7 @@ def count_words(
 
 
 def reserved_tokens(num_unused: int) -> list[str]:
-    """Returns the rows before the learned ones, as in released vocabularies.
+    """Returns the rows before the learned WordPieces, as in Google's releases.
 
     Args:
         num_unused: number of [unusedN] rows. With 99 or more, the special
@@ -49,10 +49,10 @@ def reserved_tokens(num_unused: int) -> list[str]:
 
 
 def check_sizes(vocab_size: int, num_unused: int) -> None:
-    """Refuses a vocabulary without room for a learned WordPiece.
+    """Raises an error if a vocabulary leaves no room for learned WordPieces.
 
     Raises:
-        ValueError: the reserved rows alone fill it.
+        ValueError: the reserved rows fill the vocabulary.
     """
     num_reserved = len(reserved_tokens(0)) + num_unused
     if num_reserved >= vocab_size:
@@ -99,8 +99,8 @@ def learn_vocabulary(
             f"reserved, and each of {num_characters} characters takes two; "
             f"set {len(reserved) + 2 * num_characters} or more"
         )
-    # A WordPiece gets a row if it occurs `least_count` times. The right value
-    # is near the count of the word at the rank of the wanted size.
+    # A WordPiece enters the vocabulary if it occurs `least_count` times. Start
+    # the search at the count of the word whose rank is the wanted size.
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
@@ -116,8 +116,8 @@ def learn_vocabulary(
             max_token_length=_MAX_WORD_LENGTH,
             max_unique_chars=num_characters,
         )
-        # Continuations that cannot occur, such as "##,", need no row: the
-        # character is always its own word.
+        # Drop continuations that cannot occur, such as "##,": the character is
+        # always a separate word.
         tokens = [
             token
             for token in tokens
@@ -168,10 +168,10 @@ def extend_vocabulary(
 ) -> list[str]:
     """Adds the words of a text that save the most WordPieces.
 
-    They are words with a letter that occur at least twice. A word unknown to
-    the vocabulary counts as its characters. The other WordPieces keep their
-    ids. At most `num_new_words` are added, first to [unusedN] rows, then at the
-    end; None = as many as there are such rows.
+    Only words that contain a letter and occur at least twice are added. For a
+    word that becomes [UNK], each character counts as a WordPiece. Existing
+    WordPieces keep their ids. At most `num_new_words` are added, first to
+    [unusedN] rows, then at the end; None = as many as there are [unusedN] rows.
 
     Raises:
         ValueError: there is no word to add, or no row for it.
@@ -198,8 +198,8 @@ def extend_vocabulary(
     )[:num_new_words]
     if not words:
         raise ValueError(
-            "no word of the input needs a row: the vocabulary has all those "
-            "that occur twice or more"
+            "nothing to add: the vocabulary already contains every word that "
+            "occurs at least twice"
         )
     extended = list(vocab)
     for row, word in zip(unused, words, strict=False):
@@ -217,7 +217,7 @@ def extension_rows(
         its token was split into: its own id if nothing changed.
 
     Raises:
-        ValueError: a token other than an [unusedN] changed or is gone.
+        ValueError: a token other than [unusedN] changed or is missing.
     """
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     ids = {token: number for number, token in enumerate(vocab)}

@@ -22,9 +22,10 @@ def count_cut(
     """Yields the items, and then logs how many are long, if any are.
 
     Args:
-        items: what becomes input of the network.
-        is_cut: whether an item is longer than the input.
-        what: "texts were longer than --max_seq_length=8 and were cut".
+        items: inputs of the network.
+        is_cut: function that says whether an item is longer than the input.
+        what: end of the log line, such as "texts were longer than
+            --max_seq_length=8 and were cut".
     """
     num_items = num_cut = 0
     for item in items:

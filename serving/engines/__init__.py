@@ -301,7 +301,7 @@ def cut(
 
 
 def lengths(longest: int) -> list[int]:
-    """Returns the lengths that those up to the longest are rounded up to."""
+    """Returns the lengths to which inputs are padded, up to the longest."""
     return sorted({_round_up(size, longest) for size in range(1, longest + 1)})
 
 

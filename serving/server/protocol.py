@@ -338,7 +338,7 @@ def _decode_base64(value: dict[str, Any]) -> bytes:
 
 
 def _show(value: Any) -> str:
-    """Returns a JSON value as a message shows it, shortened."""
+    """Returns a JSON value, shortened for an error message."""
     text = ""
     # Rendered only as far as it is shown.
     for part in json.JSONEncoder(indent=4).iterencode(value):

@@ -20,7 +20,7 @@ CALL_PATH = re.compile(_MODEL + r":(?P<method>(?i:classify|regress|predict))")
 STATUS_PATH = re.compile(_MODEL + r"(?P<metadata>/(?i:metadata))?")
 # What all signatures do.
 METHOD = "tensorflow/serving/predict"
-# Values that are Python objects at a time, which take 30 times the memory.
+# Most values held as Python objects at once: each takes 30 times the memory.
 _PART = 1 << 14
 # Types whose names differ in protocol buffers.
 _TYPES = {

@@ -43,7 +43,7 @@ class Classify(PairTask):
             }
 
     def check(self, request: Request) -> None:
-        """Also checks that there is no pair where texts are read in windows."""
+        """Also raises an error for a pair if texts are read in windows."""
         super().check(request)
         if self._stride and request.get("text_b"):
             raise ValueError(

@@ -53,7 +53,7 @@ def test_text_that_is_no_path(flag):
         ({"output_dir": "corpus.txt"}, "is a file"),
         ({"export_weights": "corpus.txt"}, "is a file"),
         ({"export_dir": "corpus.txt"}, "is a file"),
-        ({"output_dir": "nothing"}, "a symbolic link to gone, which is not"),
+        ({"output_dir": "nothing"}, "a symbolic link to gone, which does"),
         ({"export_weights": "nothing"}, "a symbolic link to gone"),
         ({"export_dir": "linked_data"}, "is a symbolic link"),
         ({"export_dir": "nothing"}, "is a symbolic link"),

@@ -94,7 +94,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
     flags |= pretraining_flags
     cases = [
         ("--input_file=none*", "--input_file", "no file matches 'none*'"),
-        ("--input_file=empty", "empty: the file holds no record"),
+        ("--input_file=empty", "empty: the file contains no record"),
         ("--input_file=cut.tfrecord", "cut.tfrecord", "truncated"),
         ("--input_file=text.tfrecord", "text.tfrecord", "not a TFRecord"),
         ("--input_file=other.tfrecord", "no feature 'input_ids'"),
@@ -190,7 +190,7 @@ def test_paths_are_checked_before_any_work(files):
     cases = [
         ("--output_dir=", "--output_dir= is empty"),
         ("--export_dir=run/export", "an export needs a folder of its own"),
-        ("--export_weights=new\x1b", "holds '\\x1b', a control character"),
+        ("--export_weights=new\x1b", "contains '\\x1b', a control character"),
         ("--export_version=1", "--export_version=1 needs --export_dir"),
         ("--export_version=1 --export_dir=", "--export_dir= is empty"),
         ("--export_version=1 --export_dir=run", "run/1 is inside --output_dir"),

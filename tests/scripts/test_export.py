@@ -197,7 +197,7 @@ def test_an_export_with_a_users_file_in_it_is_not_replaced(
         (path / name).write_text("mine")
     before = contents(path)
     for refused in (export_folders.check, write):
-        with pytest.raises(ValueError, match="export_dir.*which is not a part"):
+        with pytest.raises(ValueError, match="export_dir.*which no export"):
             refused(path)
     assert contents(path) == before
     assert list(tmp_path.iterdir()) == [path]

@@ -206,6 +206,6 @@ def test_scores_that_are_not_finite_leave_no_file(tmp_path):
         "predictions.json": {"q": "an answer"},
         "nbest_predictions.json": {"q": [{"probability": math.nan}]},
     }
-    with pytest.raises(ValueError, match="nbest_predictions.json would hold"):
+    with pytest.raises(ValueError, match="predictions.json would contain"):
         answers.write_json_files(str(tmp_path), outputs)
     assert not list(tmp_path.iterdir())

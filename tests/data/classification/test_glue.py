@@ -60,7 +60,7 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
         ("train-1", "a", "b", "1"),
         ("train-3", "c", "d", "0"),
     ]
-    assert "train.tsv: left out 1 lines" in caplog.text
+    assert "train.tsv: skipped 1 lines" in caplog.text
     # GLUE numbers the lines of a test set: each needs its prediction.
     short, example = processor.get_test_examples(tmp_path)
     assert (short.text_a, short.text_b) == ("e", "")

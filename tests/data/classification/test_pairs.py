@@ -105,7 +105,7 @@ def test_scores_are_all_there_or_none(tmp_path):
         examples = processor.read_set(tmp_path, "train")
         assert [each.label for each in examples] == labels
     (tmp_path / "train.csv").write_text("text,text_b,score\na,b,2\nc,d,\n")
-    with pytest.raises(ValueError, match="train-2 has no score, and others"):
+    with pytest.raises(ValueError, match="train-2 has no score, but other"):
         processor.read_set(tmp_path, "train")
 
 

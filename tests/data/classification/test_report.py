@@ -90,8 +90,8 @@ def test_outputs_that_are_not_finite_are_said(
     outputs[:num_finite] = 3.0
     page = write(tmp_path, mode, names, [label] * 3, outputs)
     assert (
-        f"{3 - num_finite} examples are left out: what the model predicts for "
-        "them is not finite." in page.text
+        f"{3 - num_finite} examples are skipped, because the model's outputs "
+        "for them are not finite." in page.text
     )
     assert "nan" not in page.text
     assert len(page.details) == num_finite

@@ -13,7 +13,7 @@ from data.io import feature_files
 def test_a_value_that_is_not_finite_leaves_no_file(tmp_path):
     path = tmp_path / "out.jsonl"
     layers = np.zeros([1, 1, 2], np.float32)
-    with pytest.raises(ValueError, match=f"{path}, line 2 would hold NaN"):
+    with pytest.raises(ValueError, match=f"{path}, line 2 would contain NaN"):
         with feature_files.json_writer(path, [0]) as write:
             write(["a"], layers)
             write(["a"], layers + np.nan)

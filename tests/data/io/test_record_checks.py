@@ -30,7 +30,7 @@ def test_check_records_compares_with_the_flags(tmp_path):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "holds no record"),
+        (b"", "contains no record"),
         (b"x" * 10, "truncated"),
         (b"x" * 99, "not a TFR"),
     ],

@@ -120,10 +120,10 @@ HEADER = b"id,text\n"
         ),
         (b"id,text\r1,a\r2,b\r", "a.csv: the lines end in carriage returns"),
         (b"id,text\r1,a\r2,b\r\n", "line 1: a carriage return stands inside"),
-        ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8 but, .* UTF-16"),
+        ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8: .* UTF-16"),
         (
             "id,text\n1,a".encode("utf-16-le"),
-            "a.csv is not UTF-8 but, .* UTF-16",
+            "a.csv is not UTF-8: .* UTF-16",
         ),
         (
             gzip.compress(HEADER, mtime=0),

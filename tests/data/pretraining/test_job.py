@@ -530,7 +530,7 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
     work = tmp_path / "out.work"
     work.mkdir()
     (work / "task-00000.json").write_text("mine")
-    with pytest.raises(ValueError, match="out.work is where .* other files"):
+    with pytest.raises(ValueError, match="out.work, the .* other files"):
         create(tmp_path)
     assert (work / "task-00000.json").read_text() == "mine"
     (work / "task-00000.json").unlink()

@@ -17,8 +17,8 @@ from tests.modeling.checkpoints.test_tf1 import SMALL
 from tests.models import built
 
 BAD_LABELS = [
-    (["no", "ye\ns"], r"label 2, 'ye\\ns', holds a line end"),
-    (["no\r", "yes"], r"label 1, 'no\\r', holds a line end"),
+    (["no", "ye\ns"], r"label 2, 'ye\\ns', contains a line end"),
+    (["no\r", "yes"], r"label 1, 'no\\r', contains a line end"),
     (["no", "\udc00"], "half of a surrogate pair"),
     (["", "yes"], "label 1, '', is empty"),
     (["no", 1], "label 2, 1, is not a text"),
@@ -50,7 +50,7 @@ def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
 def test_labels_that_cannot_be_read_name_their_file(tmp_path):
     path = tmp_path / "labels.txt"
     for contents, message in (
-        (b"no\ryes\r", "labels.txt: label 1, .* holds a line end"),
+        (b"no\ryes\r", "labels.txt: label 1, .* contains a line end"),
         (b"no\n\xff\n", "labels.txt: byte 3 is not UTF-8"),
         (b"no\n\n", "labels.txt: label 2, '', is empty"),
         (b"no\n", "labels.txt must name the model's 2 outputs"),
