@@ -91,7 +91,7 @@ def _evaluate(
             found.setdefault(form, {}).update(
                 (f"{name}{suffix_of(split)}", float(value))
                 for name, value in scores.items()
-                # JSON has no NaN.
+                # NaN is not JSON.
                 if math.isfinite(value)
             )
     results = model_card.find_results(

@@ -1,4 +1,4 @@
-"""Writes the model card, README.md, of a folder that is made to be shared.
+"""Writes the model card, README.md, of a folder to share.
 
 All that it says is in the folder's model.json, but for the labels and the
 casing, which other files tell. It names no path and no machine. Imports no
@@ -18,9 +18,9 @@ import modeling
 from files import json_files
 from training.run_folder import BEST
 
-# What a card may describe.
+# The kinds of folders that get a card.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
-# {class: (what it does, Hugging Face's name of the task, method of
+# {class: (its purpose, Hugging Face's name of the task, method of
 #     serving.TextModel with texts to try)}
 _TASKS = {
     "BertClassifier": (
@@ -132,7 +132,7 @@ def find_results(
             for name, value in values.items():
                 is_score = name not in ("global_step", "best_run")
                 is_number = isinstance(value, (int, float))
-                # JSON has no NaN.
+                # NaN is not JSON.
                 if is_score and is_number and math.isfinite(value):
                     scores[f"{name}{suffix}"] = float(value)
     return {split: scores for split, scores in found.items() if scores}
