@@ -48,7 +48,7 @@ def test_rows_know_what_they_were():
             None,
             r"no \[unusedN\] rows; set --num_new",
         ),
-        (VOCAB, {"seaweed": 1, "the": 9, "44": 3}, None, "no word of the in"),
+        (VOCAB, {"seaweed": 1, "the": 9, "44": 3}, None, "nothing to add"),
     ],
 )
 def test_nothing_to_add(vocab, counts, number, message):
