@@ -1,4 +1,4 @@
-"""The flow that all fine-tuning scripts share; see `run`.
+"""The flow of all fine-tuning scripts. See `run`.
 
 Nothing here depends on a particular task. A script passes its `Task` (task.py).
 """

@@ -1,4 +1,4 @@
-"""Writes the model card, README.md, of a folder to share.
+"""Writes the model card, README.md, of a folder that others will use.
 
 All that it says is in the folder's model.json, but for the labels and the
 casing, which other files tell. It names no path and no machine. Imports no
