@@ -223,7 +223,7 @@ def test_only_an_export_is_replaced(tmp_path, write):
     with pytest.raises(ValueError, match=manifests.EXPORT):
         export_folders.check(plain)
     (plain / manifests.EXPORT).write_text('{"files": 5}')
-    with pytest.raises(ValueError, match="is not a part"):
+    with pytest.raises(ValueError, match="which no export wrote"):
         export_folders.check(plain)
     empty.mkdir()
     write(empty)

@@ -169,7 +169,7 @@ def test_windows_that_cannot_be(trained):
         ("--window_pooling=sum --doc_stride=7", "window_pooling"),
         (
             f"--doc_stride=7 --task_name=mrpc --data_dir={glue}",
-            "the train set has pairs",
+            "the train set contains pairs",
         ),
     ]
     check_refusals(folder, "run_classifier.py", flags, cases)
