@@ -170,7 +170,7 @@ def test_the_demo_shows_the_curve_that_it_made(tmp_path):
     folder.mkdir()
     for path in ROOT.glob("*.py"):
         shutil.copy(path, folder)
-    names = "data examples files modeling serving tasks tools training"
+    names = "data examples files modeling serving tools training"
     for name in names.split():
         shutil.copytree(ROOT / name, folder / name)
     done = subprocess.run(
