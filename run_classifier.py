@@ -277,7 +277,7 @@ class ClassifierTask(task.Task):
 
     @property
     def serving_options(self) -> "serving.ServingOptions":
-        """How the export reads texts."""
+        """Options of reading texts, for the exports."""
         return serving.ServingOptions(
             self.tokenizer,
             self.options.max_seq_length,

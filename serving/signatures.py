@@ -1,4 +1,4 @@
-"""What the exports of all tasks share: signatures, and how they are written.
+"""Writes exports and their signatures, for all tasks.
 
 N = texts, B = batch, F = length of an input, T = WordPieces of the longest
 text, L = blocks, A = heads.

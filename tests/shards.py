@@ -59,3 +59,9 @@ def read(manifest, spec=None):
         serialized, spec or feature_specs.pretraining_features(64, 10)
     )
     return {name: value.numpy() for name, value in features.items()}
+
+
+def warnings(caplog):
+    """Returns the warnings that a test logged."""
+    records = caplog.get_records("call")
+    return [each.getMessage() for each in records if each.levelname[0] == "W"]

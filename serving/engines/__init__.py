@@ -96,7 +96,7 @@ OUTPUTS = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineConfig:
-    """What computes a model: flags of predict.py and serve.py."""
+    """Flags of predict.py and serve.py that choose what computes a model."""
 
     engine: str | None = flag(
         None,

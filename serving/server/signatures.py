@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 
 class Description(NamedTuple):
-    """What the server knows of a version.
+    """Properties of a version that the server needs.
 
     Attributes:
         signatures: {name: Signature}.

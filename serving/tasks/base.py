@@ -1,4 +1,4 @@
-"""What the tasks of exported models share: texts in, plain Python out.
+"""Base class of the tasks of exported models: texts in, plain Python out.
 
 Texts become ids, and outputs answers, by the tokenizer, windows and decoders
 that training uses.

@@ -125,7 +125,7 @@ def test_each_document_is_drawn_by_its_number():
     )
     assert [line for line in kept if line] == [[b"a"], [b"d"]]
     assert b"".join(written) == b"62\n63\n\n65\n\n"
-    # The last one goes on in another part.
+    # The last document continues in another part.
     assert counts["num_documents"] == 1
 
 

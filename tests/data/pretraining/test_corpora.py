@@ -1,0 +1,124 @@
+"""The report of a corpus, and which documents lend random next sentences."""
+
+import re
+
+import pytest
+
+from data.io import feature_specs
+from data.pretraining import documents, parts, splitting
+from data.text import tokenization
+from tests.shards import VOCAB, create, digests, read, warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("One.\nTwo.\nThree.\n", "one document"),
+        ("One two.\n\nThree four.\n\nFive.\n", "no next sentence"),
+        ("\u1200\u1201 \u1202\n\u1203\n\n\u1204\nabc\n", "are \\[UNK\\]"),
+        ("word " * 300 + "\n\n" + "and " * 300, "--sentence_split"),
+        (b"Bad \xff\xfe one.\nTwo.\n\nThree.\nFour.\n", "dropped 2 bytes"),
+    ],
+)
+def test_report_warns_of_what_usually_goes_wrong(
+    tmp_path, text, warning, caplog
+):
+    caplog.set_level("INFO")
+    path = tmp_path / "corpus.txt"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    create(tmp_path, [path])
+    assert any(x.startswith("corpus: ") for x in caplog.messages)
+    assert any(re.search(warning, line) for line in warnings(caplog))
+
+
+@pytest.mark.parametrize("num_shards", [1, 3])
+def test_report_counts_what_is_equal_and_unknown(
+    tmp_path, monkeypatch, caplog, num_shards
+):
+    caplog.set_level("INFO")
+    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 10**9)
+    path = tmp_path / "corpus.txt"
+    text = "The old harbor.\nA light \u1200\u1201 \u1200\u1201.\n"
+    path.write_text(f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2)
+    create(tmp_path, [path], num_shards=num_shards)
+    assert "9 sentences and 3 documents repeat an earlier one" in caplog.text
+    assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
+
+
+def write_long_documents(path):
+    """Writes five documents that each repeat a word; returns the words."""
+    vocab = tokenization.load_vocab(VOCAB)
+    words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
+    path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
+    return {vocab[word] for word in words}
+
+
+def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
+    path = tmp_path / "corpus.txt"
+    words = write_long_documents(path)
+    made = [
+        create(
+            tmp_path / str(number),
+            [path],
+            number,
+            num_shards=0,
+            dupe_factor=40,
+            dynamic_masking=True,
+        )
+        for number in (1, 2)
+    ]
+    assert digests(made[0]) == digests(made[1])
+    features = read(made[0], feature_specs.unmasked_features(64))
+    # Each part is one document.
+    assert len(made[0]["shards"]) == 5
+    kinds = {0: set(), 1: set()}
+    for ids, segments, label in zip(
+        features["input_ids"],
+        features["segment_ids"],
+        features["next_sentence_labels"],
+        strict=True,
+    ):
+        (first,), (second,) = (
+            words & set(ids[segments == number]) for number in (0, 1)
+        )
+        assert (first != second) == label[0]
+        kinds[label[0]].add((first, second))
+    assert len(kinds[0]) == 5
+    # All pairs of two documents.
+    assert len(kinds[1]) == 20
+
+
+def test_lenders_have_no_text_of_the_document():
+    def find(*are_cut):
+        blocks = [[documents.Block("a", is_cut=is_cut)] for is_cut in are_cut]
+        found = splitting.find_lenders(blocks)
+        return [[number for number, _ in lenders] for lenders in found]
+
+    assert find(False) == [[]]
+    assert find(True, False) == [[], []]
+    assert find(False, True, True, False) == [[1, 2, 3], [0], [0], [0]]
+    assert find(*[False] * 8)[2] == [0, 3, 4, 6]
+
+
+def test_random_next_of_the_same_document_is_reported(
+    tmp_path, monkeypatch, caplog
+):
+    monkeypatch.setattr(parts, "MAX_PIECES", 10)
+    path = tmp_path / "corpus.txt"
+    write_long_documents(path)
+    create(tmp_path, [path])
+    # The whole corpus is a part, and its first document has no other.
+    (warning,) = warnings(caplog)
+    assert re.match(r"training set: \d+ of \d+ random next", warning)
+
+
+def test_one_document(tmp_path, monkeypatch, caplog):
+    """In parts of its lines; random next sentences are from the part itself."""
+    monkeypatch.setattr(splitting, "_PART_BYTES", 100)
+    path = tmp_path / "corpus.txt"
+    path.write_text("The old harbor.\nThe keeper.\nA light.\n" * 20)
+    monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)
+    manifest = create(tmp_path, [path])
+    assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}
+    assert manifest["corpus"]["num_documents"] == 1
+    assert any("one document" in line for line in warnings(caplog))
