@@ -132,9 +132,9 @@ class Embed(TextTask):
     signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the vectors; those of WordPieces with the option `tokens`.
+        """Returns a text's vectors, with `tokens` also its WordPieces'.
 
-        Without it, the vectors of many texts need little memory.
+        Without this option, the vectors of many texts need little memory.
         """
         sequence = outputs["sequence_output"][: len(encoded.ids)]
         # [CLS] and [SEP] count, as in sentence-transformers.
@@ -162,7 +162,7 @@ class Embed(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask; needs the option `tokens`."""
+        """See TextTask. Needs the option `tokens`."""
         (vectors,) = row.outputs
         return {
             "pooled_output": vectors["pooled"],
