@@ -35,8 +35,8 @@ from serving.server.signatures import (
 from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
-# How many WordPieces and answers the page shows, and the signatures return;
-# and whether the vector of each WordPiece is among them.
+# How many WordPieces and answers the page shows, and the signatures return.
+# Then whether the vector of each WordPiece is among them.
 _PAGE = 8, 8, False
 _SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
 # What an error in the runtime means for a request; any other is its fault.
