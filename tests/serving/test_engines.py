@@ -351,7 +351,7 @@ def test_what_cannot_be_loaded_is_said(engine, folders, ask, tmp_path):
 def test_too_long_an_input_is_refused(engine, ask):
     """The network has 32 positions."""
     ids = np.ones([1, 40], np.int32)
-    with pytest.raises(ValueError, match="the model cannot take it: "):
+    with pytest.raises(ValueError, match="the model failed on this input: "):
         ask(engine, "classifier").engine.run(dict.fromkeys(engines.INPUTS, ids))
 
 
