@@ -198,8 +198,8 @@ def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
         given = [texts[0], [*texts[1:]]]
     if not sum(task.fields.values()) <= len(given) <= len(task.fields):
         raise ValueError(
-            f"{task.name} needs the texts {', '.join(task.fields)} in this "
-            f"order, each in quotes. Received: {[*texts]}"
+            f"{task.name}: pass these texts in this order, each in quotes: "
+            f"{', '.join(task.fields)}. Received: {[*texts]}"
         )
     request = dict(zip(task.fields, given, strict=False))
     task.check(request)

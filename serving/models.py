@@ -185,8 +185,9 @@ class TextModel:
         """
         if not self._kinds:
             raise ValueError(
-                f"{self.path} accepts no text, because its {model_folder.FILE} "
-                "names no task; export the model again, with --vocab_file"
+                f"{self.path} accepts no text: it contains no "
+                f"{model_folder.FILE} that names a task; export the model "
+                "again, with --vocab_file"
             )
         if name not in (None, *self._kinds):
             raise ValueError(

@@ -308,7 +308,7 @@ def test_texts_of_the_command_line(export_folder, tmp_path, load):
     for done, message in [
         (
             run("squad", "Who?"),
-            "needs the texts question, context in this order",
+            "answer: pass these texts in this order, each in quotes: question",
         ),
         (run("ner", "a", "b"), "order, each in quotes. Received: ['a', 'b']"),
         (run("pretraining", "a"), "no [MASK] in 'text'"),
@@ -333,7 +333,7 @@ def test_attention_of_the_command_line(export_folder, tmp_path):
     assert "not an attention page" in done.error
     assert (tmp_path / "attention.html").read_text() == "my own notes"
     done = run("atention", "a")
-    assert "embed needs the texts text in this order" in done.error
+    assert "embed: pass these texts in this order" in done.error
     assert "Received: ['atention', 'a']" in done.error
     assert "attention needs one or two texts" in run("attention").error
 

@@ -302,7 +302,7 @@ def test_commands_refuse_a_program(tmp_path):
     assert not (tmp_path / "written").exists()
     flags["allow_any_operation"] = True
     done = script_runner.run("predict.py", tmp_path, **flags)
-    assert "program accepts no text, because its model.json" in done.error
+    assert "program accepts no text: it contains no model.json" in done.error
     pytest.importorskip("starlette", reason="needs requirements/serve.txt")
     done = script_runner.run("serve.py", tmp_path, model="program", port=0)
     assert "WriteFile" in done.error and "--allow_any_op" in done.error
