@@ -284,7 +284,7 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
     def create(config, **kwargs):
         return modeling.BertSpanLabeler(config, **kwargs)
 
-    with pytest.raises(ValueError, match="has no cls/squad/output_weights"):
+    with pytest.raises(ValueError, match="contains no cls/squad/output_weights"):
         distillation.Teacher(options, create, losses.SpanLoss())
     with pytest.raises(ValueError, match="was trained with the labels"):
         distillation.Teacher(
