@@ -206,10 +206,8 @@ class DistillationLoss(Loss):
         self.temperature = temperature
         shares = {"task": 1.0 - alpha, "teacher": alpha}
         self.shares = {name: share for name, share in shares.items() if share}
-        self.names = tuple(self._of_each_kind(dict.fromkeys(loss.names)))
         self.epsilon = self._of_each_kind(loss.epsilon)
         if layers:
-            self.names += ("hidden_loss", "attention_loss")
             self.epsilon |= {"hidden_loss": 0.0, "attention_loss": 0.0}
 
     def _of_each_kind(self, values: Mapping[str, Any]) -> dict[str, Any]:

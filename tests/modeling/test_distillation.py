@@ -106,7 +106,7 @@ def test_the_divergence_equals_its_formula(case):
     weights = loss.weights(features)
     total = sum(
         float(found[name]) / (float(weights[name]) + loss.epsilon[name])
-        for name in loss.names
+        for name in loss.epsilon
     )
     # The weights are float32.
     np.testing.assert_allclose(total, expected, rtol=1e-6)
