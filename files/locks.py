@@ -19,8 +19,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
+from absl import flags
+
 from files.atomic import is_remote
-from files.flags import is_on
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 
@@ -113,17 +114,15 @@ def _open(path: str) -> TextIO:
                 "a+",
                 encoding="utf-8",
                 errors="replace",
-                opener=_open_no_link,
+                opener=lambda path, mode: os.open(
+                    path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666
+                ),
             )
         except (FileNotFoundError, FileExistsError):
             # The previous process may be removing the folders that it created.
             attempts_left -= 1
             if not attempts_left:
                 raise
-
-
-def _open_no_link(path: str, mode: int) -> int:
-    return os.open(path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _lock(file: TextIO) -> bool | None:
@@ -145,12 +144,7 @@ def _lock(file: TextIO) -> bool | None:
 
 
 def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
-    """Writes this process into the lock file, replacing one that ended.
-
-    Raises:
-        OSError: the previous owner was on another machine, so it may still run;
-            or the file is not a lock or the beginning of one.
-    """
+    """Writes this process into the lock file, replacing one that ended."""
     file.seek(0)
     # A power cut may have filled the file with zeros.
     text = file.read().rstrip("\0")
@@ -167,7 +161,12 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
         # container.
         or (is_locked and kernel and owner["kernel"] == kernel)
     )
-    if owner and not is_near and not is_on("take_over_lock"):
+    # A program need not have the flag.
+    options = flags.FLAGS
+    takes_over = options.is_parsed() and options.get_flag_value(
+        "take_over_lock", False
+    )
+    if owner and not is_near and not takes_over:
         raise BlockingIOError(
             f"{name} is in use, or was left behind, by {_describe(owner)}; if "
             f"it no longer runs there, remove {path}, or set --take_over_lock"
