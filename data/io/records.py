@@ -86,14 +86,13 @@ def _entry(name: str, kind: int, length: int) -> bytes:
     """Returns the bytes before the packed values of a feature."""
     # Compute lengths from the inside out: list, feature, value in the map.
     key = _field(1, name.encode())
-    packed = b"\n" + _varint(length)
-    feature = b"%c" % (kind << 3 | 2) + _varint(len(packed) + length) + packed
-    value = b"\x12" + _varint(len(feature) + length) + feature
-    return b"\n" + _varint(len(key) + len(value) + length) + key + value
+    varints = _varint_table()
+    packed = b"\n" + varints[length]
+    feature = b"%c" % (kind << 3 | 2) + varints[len(packed) + length] + packed
+    value = b"\x12" + varints[len(feature) + length] + feature
+    return b"\n" + varints[len(key) + len(value) + length] + key + value
 
 
-# `typed`, because 2.0 is not an integer, although it equals 2.
-@functools.lru_cache(maxsize=1 << 17, typed=True)
 def _varint(value: int) -> bytes:
     """Encodes a non-negative integer in protocol buffers' base 128."""
     encoded = bytearray()
@@ -104,13 +103,26 @@ def _varint(value: int) -> bytes:
     return bytes(encoded)
 
 
+@functools.cache
+def _varint_table() -> list[bytes]:
+    """Returns the varints of every id of any released vocabulary.
+
+    Larger integers are encoded on demand.
+    """
+    return encode_rows(np.arange(1 << 17)[:, np.newaxis])
+
+
 def _varints(name: str, values: Sequence[int]) -> bytes:
     try:
-        if max(values, default=0) < 128:
+        low, high = min(values, default=0), max(values, default=0)
+        if 0 <= low and high < 128:
             return bytes(values)
-        if min(values) >= 0:
+        table = _varint_table()
+        if 0 <= low and high < len(table):
+            return b"".join(map(table.__getitem__, values))
+        if 0 <= low:
             return b"".join(map(_varint, values))
-    except (TypeError, ValueError):
+    except TypeError:
         pass
     raise ValueError(
         f"feature '{name}' takes integers from 0 up. Received: {values}"
@@ -119,7 +131,7 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
 
 def _field(number: int, payload: bytes) -> bytes:
     """Encodes a length-delimited protocol buffer field."""
-    length = _varint(len(payload))
+    length = _varint_table()[len(payload)]
     return b"%c%b%b" % (number << 3 | 2, length, payload)
 
 
