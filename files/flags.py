@@ -179,6 +179,12 @@ def required(config: type["DataclassInstance"]) -> list[str]:
     ]
 
 
+def is_on(name: str) -> bool:
+    """Returns a boolean flag's value; False in programs that lack the flag."""
+    options = flags.FLAGS
+    return options.is_parsed() and bool(options.get_flag_value(name, False))
+
+
 def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
     """Returns whether a value, for example from a JSON file, fits a flag."""
     (field,) = (f for f in _flag_fields(config) if f.name == name)

@@ -19,9 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
-from absl import flags
-
 from files.atomic import is_remote
+from files.flags import is_on
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 
@@ -161,12 +160,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
         # container.
         or (is_locked and kernel and owner["kernel"] == kernel)
     )
-    # A program need not have the flag.
-    options = flags.FLAGS
-    takes_over = options.is_parsed() and options.get_flag_value(
-        "take_over_lock", False
-    )
-    if owner and not is_near and not takes_over:
+    if owner and not is_near and not is_on("take_over_lock"):
         raise BlockingIOError(
             f"{name} is in use, or was left behind, by {_describe(owner)}; if "
             f"it no longer runs there, remove {path}, or set --take_over_lock"

@@ -9,6 +9,7 @@ import collections
 import io
 import os
 import pickle
+import pickletools
 import reprlib
 import struct
 import zipfile
@@ -206,6 +207,17 @@ _CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
+# The instructions that tensors need. Python would reserve gigabytes for some
+# of the others.
+_INSTRUCTIONS = frozenset(
+    "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE EMPTY_DICT EMPTY_LIST "
+    "EMPTY_TUPLE BINUNICODE SHORT_BINUNICODE BININT BININT1 BININT2 LONG1 "
+    "BINFLOAT BINPUT LONG_BINPUT MEMOIZE BINGET LONG_BINGET TUPLE TUPLE1 "
+    "TUPLE2 TUPLE3 APPEND APPENDS SETITEM SETITEMS GLOBAL STACK_GLOBAL "
+    "BINPERSID REDUCE BUILD".split()
+)
+
+
 class _Unpickler(pickle.Unpickler):
     """Reads one pickle from a file, and leaves the file behind it.
 
@@ -216,6 +228,16 @@ class _Unpickler(pickle.Unpickler):
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
         self.storages: dict[str, _Storage] = {}
+        start = file.tell()
+        for number, (code, argument, _) in enumerate(pickletools.genops(file)):
+            # Objects are numbered one after another.
+            is_far = code.name == "LONG_BINPUT" and argument > number
+            if code.name not in _INSTRUCTIONS or is_far:
+                raise ValueError(
+                    f"it has the instruction {code.name}, which tensors do not "
+                    "need"
+                )
+        file.seek(start)
 
     def find_class(self, module: str, name: str) -> _Name:
         found = _Name(f"{module} {name}")
