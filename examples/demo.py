@@ -212,9 +212,9 @@ The demo wrote to {OUTPUT} ({time.monotonic() - started:.0f} s in all)
   curves.png           {drawn}; masked LM accuracy
                        after steps {read_curve("masked_lm_accuracy")}
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
-report.html has its errors
+report.html shows its errors
   squad/               dev exact match {scores["exact_match"]:.1f}, \
-F1 {scores["f1"]:.1f}; report.html has the answers
+F1 {scores["f1"]:.1f}; report.html shows the answers
   features.jsonl       vectors of the corpus' first lines
   *_model/             SavedModels; squad_model was loaded again and asked:
     {paragraph["context"]}
