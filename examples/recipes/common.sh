@@ -26,10 +26,15 @@ need() {
 # Shows and runs a script, or a tool by its module. A finished run says so and
 # is evaluated again. Another setting than before is an error.
 run() {
-  echo "$ python $*"
   case $1 in
-    *.py) "$python" "$root/$1" "${@:2}" ;;
-    *) "$python" -m "$@" ;;
+    *.py)
+      echo "$ python $*"
+      "$python" "$root/$1" "${@:2}"
+      ;;
+    *)
+      echo "$ python -m $*"
+      "$python" -m "$@"
+      ;;
   esac
 }
 
