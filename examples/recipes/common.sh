@@ -23,16 +23,23 @@ need() {
   done
 }
 
+# Shows a command of Python as a shell reads it.
+show() {
+  printf '$ %s' "$python"
+  printf ' %q' "$@"
+  echo
+}
+
 # Shows and runs a script, or a tool by its module. A finished run says so and
 # is evaluated again. Another setting than before is an error.
 run() {
   case $1 in
     *.py)
-      echo "$ python $*"
+      show "$@"
       "$python" "$root/$1" "${@:2}"
       ;;
     *)
-      echo "$ python -m $*"
+      show -m "$@"
       "$python" -m "$@"
       ;;
   esac
