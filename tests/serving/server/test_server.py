@@ -3,6 +3,7 @@
 import base64
 import collections
 import contextlib
+import functools
 import gzip
 import http.client
 import json
@@ -16,9 +17,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.checkpoints import assert_same
 from tests.serving.conftest import REQUESTS, TEXTS
 from tests.serving.server.server_process import running, send
 
+check_alike = functools.partial(assert_same, atol=1e-4, rtol=1e-6)
 IDS = {
     "input_ids": [[1, 5, 7, 2], [1, 9, 2, 0], [1, 2, 0, 0]],
     "input_mask": [[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]],
@@ -148,21 +151,6 @@ def read_metrics(server):
         for sample in family.samples:
             found[sample.name, sample.labels.get("model")] += sample.value
     return found
-
-
-def check_alike(found, expected):
-    if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
-        for key in expected:
-            check_alike(found[key], expected[key])
-    elif isinstance(expected, list):
-        assert len(found) == len(expected)
-        for pair in zip(found, expected, strict=True):
-            check_alike(*pair)
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, abs=1e-4)
-    else:
-        assert found == expected
 
 
 ROWS = '{{"input_ids": [{}], "input_mask": [{}], "segment_ids": [{}]}}'
