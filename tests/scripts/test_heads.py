@@ -53,8 +53,6 @@ def models(tmp_path_factory):
     )
     save(folder / "number", classifier, 1, problem_type="regression")
     save(folder / "tags", modeling.BertTokenClassifier, 3)
-    save(folder / "spans", modeling.BertSpanLabeler)
-    save(folder / "choices", modeling.BertMultipleChoice)
     glue_sets.write_mnli(folder / "mnli_data")
     glue_sets.write_regression(folder / "pairs")
     (folder / "table").mkdir()
@@ -115,9 +113,6 @@ def test_a_model_of_mnli_from_elsewhere(models, tmp_path):
 CSV = "--task_name=csv --data_dir=table"
 STS = "--task_name=sts-b --data_dir=pairs"
 MNLI_DATA = "--task_name=mnli --data_dir=mnli_data"
-TAGS = "--data_dir=. --labels=O,B-LOC,B-ORG,I-ORG"
-SQUAD = f"--predict_file={script_runner.SAMPLES}/squad/dev.json"
-SQUAD += " --max_query_length=8"
 SINGLE = "single_label_classification"
 
 
@@ -127,32 +122,12 @@ SINGLE = "single_label_classification"
         (
             "run_classifier.py",
             "BertClassifier",
-            [
-                (MNLI_DATA, "tags", "is a BertTokenClassifier"),
-                (MNLI_DATA, "spans", "is a BertSpanLabeler"),
-                (STS, "choices", "is a BertMultipleChoice"),
-            ],
-        ),
-        (
-            "run_ner.py",
-            "BertTokenClassifier",
-            [
-                (TAGS, "mnli", "is a BertClassifier"),
-                (TAGS, "spans", "is a BertSpanLabeler"),
-            ],
+            [(MNLI_DATA, "tags", "is a BertTokenClassifier")],
         ),
         (
             "run_swag.py",
             "BertMultipleChoice",
-            [
-                ("--data_dir=.", "number", "is a BertClassifier"),
-                ("--data_dir=.", "tags", "is a BertTokenClassifier"),
-            ],
-        ),
-        (
-            "run_squad.py",
-            "BertSpanLabeler",
-            [(SQUAD, "choices", "is a BertMultipleChoice")],
+            [("--data_dir=.", "number", "is a BertClassifier")],
         ),
         (
             "run_classifier.py",
