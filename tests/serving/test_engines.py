@@ -21,17 +21,17 @@ from tests import toy_task
 from tests.checkpoints import INPUTS, assert_same
 from tests.golden import ROOT
 from tests.serving import conftest
-from tests.serving.conftest import LENGTH, MASKED, QUESTIONS, TEXTS, TOKENIZER
+from tests.serving.conftest import (
+    FORMAT,
+    INSTALLED,
+    LENGTH,
+    MASKED,
+    QUESTIONS,
+    SMALL,
+    TEXTS,
+    TOKENIZER,
+)
 from training.config import ExportConfig
-
-INSTALLED = [
-    name
-    for name, runtime in engines.RUNTIMES.items()
-    if importlib.util.find_spec(runtime.package)
-]
-SMALL = [name for name in INSTALLED if name != "saved_model"]
-# The writers of these need their runtimes.
-FORMAT = ",".join(dict.fromkeys(["litert", *SMALL]))
 
 
 def needs(name):
@@ -80,14 +80,6 @@ def export(kind, folder, format=FORMAT, **options):
         kind, folder, ServingOptions(TOKENIZER, LENGTH, export=config)
     )
     return folder
-
-
-@pytest.fixture(scope="session")
-def folders(tmp_path_factory):
-    """{kind: folder of an export}, of the weights of `exports`."""
-    folder = tmp_path_factory.mktemp("engines")
-    kinds = {kind for kind, _ in REQUESTS.values()}
-    return {kind: export(kind, folder / kind) for kind in kinds}
 
 
 @pytest.fixture(scope="module", params=ENGINES[:2])
@@ -164,6 +156,7 @@ def test_threads_share_a_model(engine, folders, load):
         assert len([*pool.map(ask, range(400))]) == 400
 
 
+@pytest.mark.slow
 def test_several_formats_share_a_folder(tmp_path, caplog):
     """It is a SavedModel, and each engine finds the same files."""
     folder = export("classifier", tmp_path / "model", f"saved_model,{FORMAT}")

@@ -51,7 +51,6 @@ def read(path, config):
     ("changes", "place", "which"),
     [
         (BEST | {"ema_decay": 0.5}, "best/model.ckpt-2", "step 2, the best"),
-        (BEST, "best/model.ckpt-2", "step 2, the best"),
         (
             LAST | {"ema_decay": 0.5},
             "averages/model.ckpt-6",

@@ -172,7 +172,7 @@ def test_flat_answers_are_as_many_as_their_places_or_none(tmp_path):
         entry = {"id": "a", "context": "a b", "question": "c"}
         entry["answers"] = {"text": texts, "answer_start": starts}
         path.write_text(json.dumps({"data": [entry]}))
-        return reading.read_squad_examples(path, True, True)
+        return reading.read_squad_examples(path, True, not texts)
 
     with pytest.raises(ValueError, match=r"data\[0\] has no 'answers' of type"):
         read(["a", "b"], [0])

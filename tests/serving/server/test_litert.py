@@ -16,7 +16,6 @@ from tests.golden import ROOT
 from tests.serving.conftest import REQUESTS
 from tests.serving.server.test_server import IDS, check_alike
 from tests.serving.test_engines import BLOCK, ENGINES
-from tests.serving.test_engines import folders as folders  # a fixture
 
 
 @pytest.fixture(scope="module", params=ENGINES[:2])

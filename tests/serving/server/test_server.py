@@ -330,14 +330,13 @@ def test_a_body_of_two_lengths_is_the_last_of_its_connection(server):
     assert b"connection: close" in answer.lower()
 
 
-def test_no_client_with_pauses_loses_a_request(tmp_path, export_folder):
+def test_no_client_with_pauses_loses_a_request(tmp_path, folders):
     """Neither while it asks nor when the server is told to stop.
 
     BERT_SOAK_SECONDS makes a soak of it.
     """
     seconds = float(os.environ.get("BERT_SOAK_SECONDS", "2"))
-    models = {"ner": export_folder / "ner"}
-    with running(tmp_path, models, timeout_s=1) as server:
+    with running(tmp_path, {"ner": folders["ner"]}, timeout_s=1) as server:
 
         def keep_asking(number):
             client = http.client.HTTPConnection("127.0.0.1", server.port)
