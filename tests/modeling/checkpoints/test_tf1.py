@@ -195,8 +195,8 @@ def test_a_directory_means_its_checkpoint(tmp_path):
         (tmp_path / "checkpoint").write_bytes(state)
         with pytest.raises(FileNotFoundError, match="b.ckpt; name one of them"):
             load_checkpoint(model, tmp_path)
-    save_checkpoint(model, tmp_path / "best/model.ckpt-5")
     for name in ("a.ckpt", "best/model.ckpt-5"):
+        save_checkpoint(model, tmp_path / name)
         state = f'model_checkpoint_path: "{name}"\n'
         (tmp_path / "checkpoint").write_text(state)
         assert load_checkpoint(model, tmp_path).path == str(tmp_path / name)
