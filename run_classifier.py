@@ -73,8 +73,7 @@ class Config(
         super().__post_init__()
         windows.check(self)
         glue.check(self)
-        if self.task_name == "embedding":
-            pairs.check(self)
+        pairs.check(self)
         for name in ("report", "tune_thresholds", "calibrate"):
             if getattr(self, name) and not self.do_eval:
                 raise ValueError(f"--{name} needs --do_eval")
@@ -314,7 +313,7 @@ class EmbeddingTask(ClassifierTask):
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)
         processor = pairs.PairProcessor(options.data_dir, options)
-        self.processors = {"": processor}
+        self._pairs, self.processors = processor, {"": processor}
         is_read = {"train": options.do_train, "eval": options.evaluates}
         splits = [split for split in is_read if is_read[split]]
         # {split: whether it has scores}
@@ -337,8 +336,9 @@ class EmbeddingTask(ClassifierTask):
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """See Task."""
+        unit = self._pairs.score_unit(split, examples)
         length = self.options.max_seq_length
-        return pairs.encode_pairs(examples, length, self.tokenizer)
+        return pairs.encode_pairs(examples, length, self.tokenizer, unit)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """See Task."""

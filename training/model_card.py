@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+import shlex
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -269,11 +270,18 @@ def _training(origin: Mapping[str, Any]) -> Iterator[str]:
         yield f"- Step: {origin['step']}"
     versions = origin.get("versions", {})
     yield "- Versions: " + ", ".join(f"{n} {v}" for n, v in versions.items())
-    yield from ("", "Flags, without paths:", "", "```text", origin["script"])
-    for name, value in settings.get("flags", {}).items():
-        if value is not None:
-            yield f"  --{name}={_base_name(value)}"
-    yield from ("```", "")
+    # Before there was a `command`, only the training's flags were recorded.
+    flags = origin.get("command") or settings.get("flags", {})
+    command = [
+        f"python {origin['script']}",
+        *(
+            shlex.quote(f"--{name}={_base_name(value)}")
+            for name, value in flags.items()
+            if value is not None
+        ),
+    ]
+    yield from ("", "Command, with the names of its files only:", "")
+    yield from ("```bash", " \\\n  ".join(command), "```", "")
     files = [
         f"| {name} | {_base_name(file)} | {size} | {checksum} |"
         for name, entries in settings.items()

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from modeling import BertConfig
     from training.config import TrainingConfig
 
+# Flags that name machines.
+_ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
+
 
 def describe(
     config: "TrainingConfig",
@@ -49,6 +52,7 @@ def describe(
         "task": {"name": type(model).__name__, **head, **resolved},
         "origin": {
             "script": os.path.basename(sys.argv[0]),
+            "command": _command(config),
             "settings": settings,
             "changes": [*changes],
             "versions": {
@@ -222,6 +226,21 @@ def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
         field.name: _without_folders(getattr(config, field.name))
         for field in flags.fields(config, *roles)
         if flags.meta_of(field).kind is None
+    }
+
+
+def _command(config: "TrainingConfig") -> dict[str, Any]:
+    """Returns {flag on the command line: value}, of paths only the names."""
+    kinds = {
+        field.name: flags.meta_of(field).kind
+        for field in flags.fields(config, *Role)
+    }
+    return {
+        name: ",".join(Path(path).name for path in str(value).split(","))
+        if kinds.get(name)
+        else _without_folders(value)
+        for name, value in config.given_flags.items()
+        if name not in _ADDRESSES
     }
 
 

@@ -39,21 +39,30 @@ class PairOptions:
 
 
 def check(options: Any) -> None:
-    """Raises an error if a flag is set that --task_name=embedding ignores.
+    """Raises an error if a flag is set that the task of pairs ignores.
 
     Args:
         options: the flags of run_classifier.py.
 
     Raises:
-        ValueError: a flag of classifiers is set.
+        ValueError: a flag of other tasks is set.
     """
+    name, given = options.task_name, options.given_flags
+    if name not in ("embedding", "ranking"):
+        return
     unused = "report class_weights doc_stride tune_thresholds calibrate bilstm"
-    for name in unused.split():
-        if getattr(options, name):
-            raise ValueError(
-                f"--{name} is not used by --task_name=embedding, which has "
-                "neither labels, windows nor a head; leave it out"
-            )
+    found = [
+        flag
+        for flag in unused.split()
+        if name == "embedding" and getattr(options, flag)
+    ]
+    found += ["labels"] * ("labels" in given)
+    if given.get("output_mode", "regression") != "regression":
+        found.append("output_mode")
+    if found:
+        raise ValueError(
+            f"--{found[0]} is not used by --task_name={name}; remove the flag"
+        )
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
@@ -136,6 +145,8 @@ class PairProcessor(TableProcessor):
         options = _with_columns(options, *columns)
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
+        # The largest score of the scale, once a set is known.
+        self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:
         """Returns whether the examples of a split have scores."""
@@ -153,36 +164,48 @@ class PairProcessor(TableProcessor):
             )
         return examples
 
+    def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
+        """Returns the score of two texts that mean the same: 5 or 1.
+
+        If a score is above 1, all scores are from 0 to 5, as in STS-B. The
+        first split decides for the others.
+
+        Raises:
+            ValueError: a score is out of range.
+        """
+        labels: list[Any] = [example.label for example in examples]
+        scores = [float(label) for label in labels if label is not None]
+        least, largest = min(scores, default=0.0), max(scores, default=0.0)
+        unit = _LARGEST_SCORE if largest > 1 else 1.0
+        self._unit = self._unit or unit
+        if not (-1 <= least and largest <= self._unit):
+            raise ValueError(
+                f"the scores of the {split} set must be from 0 to 5, or from "
+                "-1 to 1 as in the other sets. Received: "
+                f"{least:g} to {largest:g}"
+            )
+        return self._unit
+
 
 def create_pair_features(
     examples: Sequence[InputExample],
     max_seq_length: int,
     tokenizer: FullTokenizer,
+    unit: float = 1.0,
 ) -> Iterator[ClassificationFeatures]:
     """Yields the features of each pair, with its texts one after the other.
 
-    If a score is above 1, all scores are from 0 to 5, as in STS-B, and are
-    divided by 5.
+    Args:
+        examples: pairs; a label is the score, or None.
+        max_seq_length: WordPieces of a text.
+        tokenizer: tokenizer of the texts.
+        unit: the scores are divided by it.
 
     Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids are lists
-        of int, [2 * max_seq_length], and label_id is the score, at most 1.
-
-    Raises:
-        ValueError: a score is out of range.
+        of int, [2 * max_seq_length], and label_id is the score over `unit`.
     """
-    labels: list[Any] = [example.label for example in examples]
-    scores = [float(label) for label in labels if label is not None]
-    largest = max(map(abs, scores), default=0.0)
-    if largest > _LARGEST_SCORE or min(scores, default=0.0) < -1:
-        raise ValueError(
-            "the scores must be from 0 to 5, or from -1 to 1. Received: "
-            f"{min(scores):g} to {max(scores):g}"
-        )
-    unit = _LARGEST_SCORE if largest > 1 else 1.0
-    for index, (example, score) in enumerate(
-        zip(examples, labels, strict=True)
-    ):
+    for index, example in enumerate(examples):
         texts = (
             convert_single_example(
                 2 * index + place,
@@ -193,17 +216,18 @@ def create_pair_features(
             )
             for place, text in enumerate((example.text_a, example.text_b))
         )
-        label_id = None if score is None else float(score) / unit
-        yield join_inputs(texts, label_id)
+        score: Any = example.label
+        yield join_inputs(texts, None if score is None else float(score) / unit)
 
 
 def encode_pairs(
     examples: Sequence[InputExample],
     max_seq_length: int,
     tokenizer: FullTokenizer,
+    unit: float,
 ) -> Iterator[bytes]:
     """Yields the features of pairs, serialized; logs how many are cut."""
-    encoded = create_pair_features(examples, max_seq_length, tokenizer)
+    encoded = create_pair_features(examples, max_seq_length, tokenizer, unit)
     return map(
         encode_classification_features, count_cut(encoded, max_seq_length)
     )

@@ -18,7 +18,7 @@ from absl import logging
 from files.flags import flag
 
 # WordPieces, with padding, that a network computes at a time, and values.
-BUDGET = 2048
+BUDGET = 1024
 MAX_VALUES = 1 << 24
 
 

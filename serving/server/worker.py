@@ -36,7 +36,9 @@ from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
 # How many WordPieces and answers the page shows, and the signatures return.
-_PAGE, _SIGNATURES, _N_BEST = (8, 8), (10, 1), (10, 1 << 20)
+# Then whether the vector of each WordPiece is among them.
+_PAGE = 8, 8, False
+_SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
 # What an error in the runtime means for a request; any other is its fault.
 _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
@@ -62,8 +64,10 @@ class Version:
         self._max_wordpieces = sys.maxsize
         least = limits.min_probability
         page, default, every = (
-            TaskOptions(top_k=top_k, n_best=n_best, min_probability=least)
-            for top_k, n_best in (_PAGE, _SIGNATURES, _N_BEST)
+            TaskOptions(
+                top_k=top_k, n_best=n_best, min_probability=least, tokens=tokens
+            )
+            for top_k, n_best, tokens in (_PAGE, _SIGNATURES, _N_BEST)
         )
         self._tasks = {name: model.task(name, page) for name in model.tasks}
         # Signatures over text are computed by the tasks, with every engine.

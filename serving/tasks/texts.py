@@ -132,36 +132,43 @@ class Embed(TextTask):
     signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the vectors, without the vectors of padding."""
+        """Returns a text's vectors, with `tokens` also its WordPieces'.
+
+        Without this option, the vectors of many texts need little memory.
+        """
         sequence = outputs["sequence_output"][: len(encoded.ids)]
-        return outputs["pooled_output"], sequence
+        # [CLS] and [SEP] count, as in sentence-transformers.
+        mean = sequence.mean(0)
+        return {
+            "pooled": outputs["pooled_output"],
+            "mean": mean,
+            "mean_normalized": mean / max(float(np.linalg.norm(mean)), 1e-12),
+            "sequence": sequence if self.options.tokens else None,
+        }
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"pooled", "mean", "mean_normalized"}, vectors.
 
         With the option `tokens` also "tokens" and "sequence".
         """
-        ((pooled, sequence),) = row.outputs
-        mean, normalized = _means(sequence)
+        (vectors,) = row.outputs
         answer: Reply = {
-            "pooled": to_numbers(pooled),
-            "mean": to_numbers(mean),
-            "mean_normalized": to_numbers(normalized),
+            name: to_numbers(vectors[name])
+            for name in ("pooled", "mean", "mean_normalized")
         }
         if self.options.tokens:
             answer["tokens"] = row.encoded.tokens
-            answer["sequence"] = [*map(to_numbers, sequence)]
+            answer["sequence"] = [*map(to_numbers, vectors["sequence"])]
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
-        ((pooled, sequence),) = row.outputs
-        mean, normalized = _means(sequence)
+        """See TextTask. Needs the option `tokens`."""
+        (vectors,) = row.outputs
         return {
-            "pooled_output": pooled,
-            "mean_output": mean,
-            "mean_normalized": normalized,
-            "sequence_output": sequence,
+            "pooled_output": vectors["pooled"],
+            "mean_output": vectors["mean"],
+            "mean_normalized": vectors["mean_normalized"],
+            "sequence_output": vectors["sequence"],
             **tokens_of(row),
         }
 
@@ -222,15 +229,6 @@ class Attention(PairTask):
             "attention", {field: [text] for field, text in texts}
         )
         return outputs["attention_probs"][0]
-
-
-def _means(sequence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the mean of vectors, [T, W] -> [W], and the same of length 1.
-
-    [CLS] and [SEP] count, as in sentence-transformers.
-    """
-    mean = sequence.mean(0)
-    return mean, mean / np.maximum(np.linalg.norm(mean), 1e-12)
 
 
 def to_bytes(texts: Sequence[str]) -> np.ndarray:

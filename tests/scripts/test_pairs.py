@@ -162,6 +162,7 @@ def test_vectors_have_no_head(trained, tmp_path):
                     f"--do_eval --init_checkpoint={run}",
                     f"--do_eval --init_checkpoint={run} --report",
                     f"--do_train --init_checkpoint={run} --bilstm",
+                    f"--do_eval --init_checkpoint={run} --labels=a,b",
                     f"--do_train --teacher={run} --bert_config_file=thin.json",
                 )
             )
@@ -175,6 +176,7 @@ def test_vectors_have_no_head(trained, tmp_path):
         (
             "--report is not used by --task_name=embedding",
             "--bilstm is not used by --task_name=embedding",
+            "--labels is not used by --task_name=embedding",
             "has hidden_size=32, and the model 16",
         ),
         strict=True,

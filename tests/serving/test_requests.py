@@ -82,6 +82,16 @@ class Damaged:
         return {"score": requests.to_number(float(row.outputs[0]))}
 
 
+@pytest.mark.parametrize("scale", [1e-12, 0.05, 3.0, 2e5, 1e12])
+def test_vectors_are_rounded_as_single_numbers(scale):
+    rng = np.random.default_rng(0)
+    vector = (scale * rng.normal(size=384)).astype(np.float32)
+    vector[:3] = 0, 10 * scale, -scale
+    expected = [float(f"{number:.6g}") for number in vector.tolist()]
+    assert requests.to_numbers(vector) == expected
+    assert requests.to_numbers(vector[:5]) == expected[:5]
+
+
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     batch = [
         (Place(number), {"id": number, "text": text})

@@ -8,7 +8,7 @@ import pytest
 
 import modeling
 from files import manifests
-from tests import conftest
+from tests import conftest, toy_task
 from tests.models import built
 from training import model_card, model_descriptions
 
@@ -96,6 +96,33 @@ def test_hugging_face_metadata_is_yaml(name, tag):
     card = model_card.format_card(without, model_card.HUGGINGFACE, None, None)
     assert "model-index" not in read_front_matter(card)
     assert "No results are known." in card
+
+
+def test_command_names_files_but_no_folders(tmp_path):
+    teacher = tmp_path / "secret" / "teacher"
+    config = toy_task.create_config(
+        "secret/run",
+        given_flags={
+            "output_dir": "secret/run/",
+            "teacher": str(teacher),
+            "learning_rate": 2e-05,
+            "tpu_name": "secret",
+        },
+    )
+    description = model_descriptions.describe(config, None, {})
+    card = model_card.format_card(
+        description, model_card.WEIGHTS, None, None, None
+    )
+    assert "secret" not in card
+    _, command, _ = re.split(r"```bash\n|\n```\n\n## Lic", card)
+    assert command.split()[2:] == [
+        "\\",
+        "--output_dir=run",
+        "\\",
+        "--teacher=teacher",
+        "\\",
+        "--learning_rate=2e-05",
+    ]
 
 
 def test_results_are_those_of_the_step():

@@ -122,7 +122,8 @@ def test_features_are_of_both_texts(scores, expected):
     examples = [
         InputExample(i, "the boat", "a", x) for i, x in enumerate(scores)
     ]
-    found = [*pairs.create_pair_features(examples, 5, tokenizer)]
+    unit = pairs.PairProcessor("", TableOptions()).score_unit("x", examples)
+    found = [*pairs.create_pair_features(examples, 5, tokenizer, unit)]
     assert [each.label_id for each in found] == expected
     ids = np.array(found[0].input_ids).reshape(2, 5)
     assert tokenizer.convert_ids_to_tokens(ids[1].tolist())[:3] == [
@@ -133,9 +134,24 @@ def test_features_are_of_both_texts(scores, expected):
 
 @pytest.mark.parametrize("scores", [[0, 100], [-2, 1]])
 def test_scores_out_of_range_are_named(scores):
+    processor = pairs.PairProcessor("", TableOptions())
     examples = [InputExample(0, "a", "b", score) for score in scores]
-    with pytest.raises(ValueError, match="scores must be from 0 to 5, or"):
-        next(pairs.create_pair_features(examples, 5, None))
+    with pytest.raises(ValueError, match="dev set must be from 0 to 5, or"):
+        processor.score_unit("dev", examples)
+
+
+def test_all_sets_have_their_scores_on_the_scale_of_the_first():
+    few, many = (
+        [InputExample(0, "a", "b", score) for score in scores]
+        for scores in ([0, 1], [1, 4.5])
+    )
+    processor = pairs.PairProcessor("", TableOptions())
+    assert processor.score_unit("train", many) == 5
+    assert processor.score_unit("eval", few) == 5
+    processor = pairs.PairProcessor("", TableOptions())
+    assert processor.score_unit("train", few) == 1
+    with pytest.raises(ValueError, match="eval set.*other sets. Received: 1 t"):
+        processor.score_unit("eval", many)
 
 
 def test_recall_counts_who_finds_the_partner():
