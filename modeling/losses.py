@@ -74,7 +74,9 @@ class WeightedLoss(Loss):
     ) -> Features:
         """Returns {part: distance of each output from a teacher's output}.
 
-        By default the outputs are logits of classes.
+        By default the outputs are logits of classes. If there is one output per
+        WordPiece, the teacher's outputs may be longer. The temperature divides
+        both logits before the softmax.
         """
         return {"loss": _divergence(outputs, teacher_outputs, temperature)}
 
@@ -95,31 +97,10 @@ class WeightedLoss(Loss):
 
     def sums(self, outputs: Any, features: Features) -> Features:
         """Returns the parts' weighted sums; see `Loss.sums`."""
-        return self._weighted_sums(self.values(outputs, features), features)
+        return self.weighted_sums(self.values(outputs, features), features)
 
-    def divergences(
-        self,
-        outputs: Any,
-        teacher_outputs: Any,
-        features: Features,
-        temperature: float,
-    ) -> Features:
-        """Returns the distance of outputs from a teacher's, for distillation.
-
-        Args:
-            outputs: see `sums`.
-            teacher_outputs: the teacher's outputs for `features`. If there is
-                one output per WordPiece, they may be longer than `outputs`.
-            features: see `sums`; labels are not read.
-            temperature: divides both logits before the softmax.
-
-        Returns:
-            a dict of each part's sum over the batch, to divide by `weights`.
-        """
-        values = self.value_divergences(outputs, teacher_outputs, temperature)
-        return self._weighted_sums(values, features)
-
-    def _weighted_sums(self, values: Features, features: Features) -> Features:
+    def weighted_sums(self, values: Features, features: Features) -> Features:
+        """Returns {part: weighted sum of its values}; see `weights`."""
         weights = self.value_weights(features)
         return {
             name: weighted_sum(values[name], weights[name])
