@@ -166,7 +166,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
         ),
         (
             {"input_file": "none.jsonl", "text_column": None},
-            "no row can be answered; line 1: no 'text_a'; classify takes",
+            "no row can be answered; line 1: no 'text_a'; the fields of",
         ),
         (
             {"input_file": "open.csv"},
