@@ -81,7 +81,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
             f"JSON Parse error: {error.msg} at offset: {error.pos}"
         ) from None
     except ValueError as error:
-        # Not UTF-8, or a number of too many digits.
+        # The body is not UTF-8, or a number contains too many digits.
         raise BadRequest(f"JSON Parse error: {error}") from None
     if not isinstance(request, dict):
         raise BadRequest(f"JSON Value: {_show(request)} Is not object")

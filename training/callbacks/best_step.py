@@ -84,7 +84,7 @@ class BestStep(Callback):
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
         """Evaluates if an evaluation is due. Returns True to stop training."""
-        # Also evaluate after the last step, which may be no multiple.
+        # Also evaluate after the last step, even if it is not a multiple.
         if step % self.every and step != self.trainer.num_train_steps:
             return False
         with self.trainer.evaluating():
