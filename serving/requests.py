@@ -105,7 +105,7 @@ class Source:
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a table lacks a column, or a quote is never closed.
+            ValueError: a column is missing, or a quote hides where rows begin.
         """
         given = [*filter(None, self.columns)]
         if len(self.columns) > len(task.fields) and self.columns[-1]:
