@@ -241,7 +241,7 @@ class _Unpickler(pickle.Unpickler):
         instructions: Any = pickletools.genops(file)
         for number, (code, argument, _) in enumerate(instructions):
             # Objects are numbered one after another.
-            is_far = code.name == "LONG_BINPUT" and argument > number
+            is_far = code.name == "LONG_BINPUT" and int(argument or 0) > number
             if code.name not in _INSTRUCTIONS or is_far:
                 raise ValueError(
                     f"it has the instruction {code.name}, which tensors do not "
