@@ -185,8 +185,7 @@ def train_step(model, features, seed):
 
 
 @pytest.mark.parametrize(
-    "dtype",
-    ["float64", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)],
+    "dtype", ["float64", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
 )
 def test_gradient_checkpointing_repeats_the_dropout(dtype):
     features = create_features()

@@ -197,9 +197,7 @@ def test_run_squad_ner_and_swag(files, model_flags):
         ("--data_dir=ner", "ner/train.txt, line 2: the line has 3 columns")
     ]
     check_refusals(files, "run_ner.py", train, cases)
-    cases = [
-        ("--data_dir=swag", "swag/train.jsonl, line 1"),
-    ]
+    cases = [("--data_dir=swag", "swag/train.jsonl, line 1")]
     check_refusals(files, "run_swag.py", train, cases)
 
 
@@ -261,9 +259,7 @@ def test_texts_and_vocabularies(files, model_flags):
     ]
     check_refusals(files, "extract_features.py", features, cases)
     trivia = {"evidence_dir": "few", "output_file": "out"}
-    cases = [
-        ("--input_file=nested.json", "nested too deeply"),
-    ]
+    cases = [("--input_file=nested.json", "nested too deeply")]
     check_refusals(files, "tools.create_squad_from_triviaqa", trivia, cases)
     cases = [("--runs=runs", "history.jsonl, line 1")]
     check_refusals(files, "tools.plot_runs", {"png": "out"}, cases)
