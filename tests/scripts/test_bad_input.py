@@ -72,7 +72,6 @@ def files(tmp_path_factory, tiny):
     (folder / "changed.tfrecord").write_bytes(changed)
     squad = records.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(records.frame(squad))
-    (folder / "noise").write_bytes(b"\x80\xbf" * 99)
     (folder / "flags").write_bytes(b"--vocab_size=\xff\n")
     for name in (f"{CASED}/bert_model", f"{UNCASED}/bert_model", "cut"):
         variables = {"global_step": tf.Variable(0)}
