@@ -290,7 +290,7 @@ def test_errors(tmp_path, export_folder):
         [
             "line 2: no 'text'; the fields of embed are text",
             "does not support tag; it supports answer, attention, tokenize",
-            "it has none of model.tflite, onnx",
+            "it contains none of model.tflite, onnx",
             "not-there",
         ],
         strict=True,

@@ -60,7 +60,7 @@ def check_teacher(
         theirs, ours = getattr(teacher, name), getattr(bert_config, name)
         if needed and theirs != ours:
             raise ValueError(
-                f"--teacher={config.teacher} has {name}={theirs}, but the "
+                f"--teacher={config.teacher} sets {name}={theirs}, but the "
                 f"model has {ours} in {config.bert_config_file}; the two must "
                 "be equal"
             )
