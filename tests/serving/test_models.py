@@ -295,7 +295,7 @@ def test_texts_of_the_command_line(export_folder, tmp_path, load):
             run("squad", "Who?"),
             "answer: pass these texts in this order, each in quotes: question",
         ),
-        (run("ner", "a", "b"), "order, each in quotes. Received: ['a', 'b']"),
+        (run("ner", "a", "b"), "in quotes: text. Received: ['a', 'b']"),
         (run("pretraining", "a"), "no [MASK] in 'text'"),
         (run("ner", "a", input_file="b"), "pass only one of them"),
     ]:
