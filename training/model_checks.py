@@ -213,7 +213,7 @@ def check_identity(
     if tokenizer:
         _check_vocabulary(flag, path, folder.vocab_file, tokenizer)
         given["tokenizer"] = tokenizer.identity
-    # A release does not say whether it may be trained as another network.
+    # A release records no settings, and may be trained as another network.
     network = folder.network if folder.settings or not trains else {}
     trained = {**folder.settings, **network}
     if trains:
