@@ -231,7 +231,7 @@ class _Evaluation:
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
         if self.tokenizer and self.config.summary_steps:
             for features, outputs in trainer.predict(
-                dataset.take(1), 1, "Filling masks"
+                dataset.take(1), 1, "Showing"
             ):
                 rows = filled_masks.describe(
                     features, outputs["masked_lm_logits"], self.tokenizer
