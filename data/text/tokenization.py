@@ -121,8 +121,7 @@ class FullTokenizer:
         if self.tokens and self.tokens[0].startswith("\ufeff"):
             raise ValueError(
                 f"{vocab_file} begins with a byte order mark, which would be "
-                "part of its first WordPiece; save the file as UTF-8 without "
-                "the mark"
+                "part of its first WordPiece; save the file without the mark"
             )
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
@@ -146,10 +145,9 @@ class FullTokenizer:
         self._word_pieces = WordCache(self.tokenize_word)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Returns the state for worker processes.
+        """Omits the layer, because worker processes run without TensorFlow.
 
-        It omits the layer, because workers run without TensorFlow, and the
-        segmenter's function, which each worker imports again.
+        Each worker imports the segmenter's function again.
         """
         left_out = ("layer", "segment")
         return {k: v for k, v in self.__dict__.items() if k not in left_out}
@@ -271,10 +269,7 @@ class FullTokenizer:
         return spaced
 
     def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
-        """Returns at least the first `num_tokens` WordPieces of `text`.
-
-        The method stops early in a long text.
-        """
+        """Returns at least the first `num_tokens` WordPieces of a long text."""
         tokens: list[str] = []
         begin = 0
         while begin < len(text) and len(tokens) < num_tokens:

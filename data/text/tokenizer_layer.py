@@ -257,7 +257,7 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
     after = (at > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
     )
-    # White space ends each text, so that a next character exists.
+    # White space ends each text, so every sigma has a next character.
     before = tf.gather(is_cased, tf.gather(counted, at + 1))
     lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
     return chars._replace(
