@@ -124,7 +124,7 @@ def read(
         )
     if num_unknown and (needs_spans or num_unknown < num_texts):
         logging.warning(
-            "%s: %d of %d texts have no annotation, or it was rejected. They %s",
+            "%s: %d of %d texts have no annotation or a rejected one. They %s",
             *(path, num_unknown, num_texts),
             "are skipped" if needs_spans else "count as texts without entities",
         )
