@@ -22,7 +22,7 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """Flags of the script: those of all tasks, and of this task."""
+    """Flags of the script, in addition to the flags of all tasks."""
 
     labels: Sequence[str] | None = flags.head(
         None,

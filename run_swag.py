@@ -21,7 +21,7 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """Flags of the script, which all tasks share."""
+    """Flags of the script, the same as for all tasks."""
 
     # The paper's learning rate, for batches of 16 (section 4.4).
     learning_rate: float = flags.like(DataFolderConfig, "learning_rate", 2e-5)

@@ -13,8 +13,8 @@ class BatchSizes:
 
     Attributes:
         final: size of the batches after the warmup.
-        warmup: (size, step) pairs: batches of `size` until step `step`; both
-            increase.
+        warmup: (size, step) pairs: batches have `size` examples until step
+            `step`. Sizes and steps increase.
     """
 
     final: int

@@ -55,7 +55,7 @@ class Checkpointer:
     """Saves and restores one run's state under `output_dir`.
 
     Args:
-        output_dir: folder of the run; created by the first save.
+        output_dir: folder of the run. The first save creates it.
         variables: {Google's name: variable} of the model.
         optimizer: optimizer to save with the model, or None.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.

@@ -28,7 +28,7 @@ def export(
         task: the task.
         trainer: the Trainer of the weights.
         splits: the splits of the command.
-        results: the model's scores on the dev set; {} if they are unknown.
+        results: the model's scores on the dev set, or {} if unknown.
 
     Raises:
         OSError: the export cannot be written.

@@ -330,7 +330,7 @@ class _Flow:
 
         Args:
             trainer: the Trainer whose model predicts.
-            results: the scores of the evaluation; {} without an evaluation.
+            results: the scores of the evaluation, {} without an evaluation.
 
         Returns:
             `results`, updated with the scores if the dev set was predicted.

@@ -34,7 +34,7 @@ VERSION = 1
 FORMER_FILE = "run_settings.json"
 # Options of the network that bert_config.json has no entry for.
 NETWORK = ("left_to_right", "bilstm")
-# Classes without a head for a task; None where it is unknown.
+# Classes without a head for a task, and None for an unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from training.trainer import Trainer
 
 Features = Mapping[str, tf.Tensor]
-# (logs, outcomes, votes); see TrainStep.
+# (logs, outcomes, votes), as in TrainStep.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
-# (gradients, sums of squares, losses); see TrainStep._part_gradients.
+# (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
 Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
 
 # Outcomes of a step. MADE: the weights were updated. OVERFLOWED: the step was
@@ -50,8 +50,8 @@ class TrainStep:
             Callback.on_step_begin.
         many: tf.function (iterator, votes, number) -> (logs, outcomes, votes),
             which runs several steps without returning to Python. The outcomes,
-            int [number], include all steps. The logs and votes are those
-            that the last step returned.
+            int [number], include all steps. The logs and votes come from the
+            last step.
     """
 
     def __init__(self, model: Any, loss: Loss, trainer: "Trainer") -> None:

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_MAX_LENGTH = 200  # characters; a longer word is unknown
+_MAX_LENGTH = 200  # characters. A longer word becomes [UNK].
 _NUM_WORDS = 1 << 14  # words begun at a time
 # Added to a code point that begins a word, so that it cannot continue another
 # word.

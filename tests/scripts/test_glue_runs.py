@@ -297,14 +297,14 @@ def test_what_does_not_fit_is_named(runs):
             ("--text_column=texts --output_dir=new", "data/train.csv, line 1"),
             ("--data_dir=broken --output_dir=new", unknown),
             ("--do_train=False --labels=red,blue", trained),
-            ("--glue_submission=True", "GLUE takes submissions of ax"),
-            ("--task_name=mnlli --output_dir=new", "_name=mnlli is not known"),
+            ("--glue_submission=True", "GLUE accepts submissions of ax"),
+            ("--task_name=mnlli --output_dir=new", "_name=mnlli is not a task"),
             ("--class_weights=balanced --output_dir=new", "Received: multi"),
-            ("--num_train_runs=2", "holds a single run"),
+            ("--num_train_runs=2", "contains a single run"),
             ("--do_train=False --bilstm=True", "was trained with bilstm=False"),
         ],
         "mnli": [
-            ("--bilstm=False", "holds a run with --bilstm=True"),
+            ("--bilstm=False", "contains a run with --bilstm=True"),
             ("--do_train=False --left_to_right=False", right),
         ],
         "mrpc": [("--num_train_runs=1", "--num_train_runs=2; received 1")],
@@ -327,7 +327,7 @@ def test_a_table_packs_only_what_its_runs_predicted(runs):
     text = path.read_text()
     path.write_text(f"{text}9\t1\n")
     try:
-        assert "is not what the weights in its folder predicted" in (
+        assert "was not predicted by the weights in its folder" in (
             submit().error
         )
     finally:

@@ -266,7 +266,7 @@ def test_other_outputs_of_a_classifier(name, mode, tmp_path):
     "changes, message",
     [
         ({"export_format": "litert,tflite"}, "'tflite' is none of saved_model"),
-        ({"export_seq_length": 8}, "--export_seq_length is for the other"),
+        ({"export_seq_length": 8}, "--export_seq_length is not for"),
         (
             {"export_format": "openvino", "quantize": "int8"},
             "not for --export_format=openvino|requirements/openvino.txt",

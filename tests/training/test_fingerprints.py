@@ -70,7 +70,7 @@ def test_records_replaced_in_the_middle_are_refused(
     done = script_runner.run(
         "run_pretraining.py", tmp_path, **flags, num_train_steps=2
     )
-    assert f"holds a run with {changed}=" in done.error
+    assert f"contains a run with {changed}=" in done.error
     remembered = tmp_path / "run" / fingerprints.FILE
     # What is refused leaves no trace.
     assert checksum(path) not in remembered.read_text()

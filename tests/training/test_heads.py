@@ -120,7 +120,7 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
     if {found, name} & {None, "BertModel", "BertPretrainer"} or found == name:
         model_checks.check_head(tmp_path, name, values.get("problem_type"))
     else:
-        message = f"{tmp_path} is a {found}, and a {name} is needed"
+        message = f"{tmp_path} is a {found}, but this task needs a {name}"
         with pytest.raises(ValueError, match=message):
             model_checks.check_head(tmp_path, name, None)
 
@@ -158,7 +158,7 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
     assert not caplog.text
     # Labels that exclude each other say more than the file.
     check(tmp_path, "BertClassifier", None)
-    assert "used to choose one label each" in caplog.text
+    assert "this task chooses one label" in caplog.text
     if file != "config.json":
         for folder in ("best", "averages"):
             (tmp_path / folder).mkdir()
@@ -193,7 +193,7 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner, other):
     for folder in ("run", "best"):
         describe(tmp_path / folder, "model.json", described)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    message = f"is a {task['name']}, and a {name} is needed"
+    message = f"is a {task['name']}, but this task needs a {name}"
     for given in (
         {"init_checkpoint": str(tmp_path / "best"), "do_predict": True},
         {"ensemble": str(tmp_path / "best"), "do_eval": True},

@@ -199,7 +199,7 @@ def test_files_without_examples_are_named(tmp_path):
     with pytest.raises(OSError, match="must be named train.tsv"):
         MrpcProcessor().get_train_examples(tmp_path)
     path.write_text("header")
-    with pytest.raises(ValueError, match=f"{path} holds no example"):
+    with pytest.raises(ValueError, match=f"{path} contains no example"):
         MrpcProcessor().get_train_examples(tmp_path)
 
 

@@ -100,7 +100,11 @@ def test_xnli_languages(tmp_path, language):
 @pytest.mark.parametrize(
     "task, lines, message",
     [
-        ("rte", ["a\tb", "c\td"], r"line 1: there is no column 'sentence1'"),
+        (
+            "rte",
+            ["a\tb", "c\td"],
+            r"line 1: the file has no column 'sentence1'",
+        ),
         ("sst-2", ["sentence\tlabel", "fine\t2"], "line 2, column 2: .* '2'"),
         (
             "sts-b",
@@ -115,7 +119,7 @@ def test_xnli_languages(tmp_path, language):
         (
             "sts-b",
             ["sentence1\tsentence2\tscore", "a\tb\t5.0"],
-            "dev.tsv holds one example, and a correlation needs at least two",
+            "dev.tsv contains one example, but a correlation needs",
         ),
         ("wnli", ["sentence1\tsentence2\tlabel", "a"], "line 2: column 2 is"),
     ],
