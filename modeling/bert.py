@@ -49,7 +49,8 @@ class BertModel(FeaturesModel):
         unpad: skip padding if a call passes an `input_mask` of rank 2, and
             pack short sequences for attention in training. Outputs at padding
             are then meaningless. The others differ only by rounding. Does not
-            work under `jax.jit`, because shapes vary.
+            work where JAX traces, as under `jax.jit` or in a functional model,
+            because shapes vary.
         seed: int, seed of the initial weights and of all dropout;
             None = a random seed.
         name: name of the model; variables are always called `bert/...`.
