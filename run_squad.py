@@ -83,9 +83,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         if self.do_train and not self.train_file:
             raise ValueError("--do_train needs --train_file")
         if (self.evaluates or self.do_predict) and not self.predict_file:
-            raise ValueError(
-                "evaluating and predicting needs --predict_file"
-            )
+            raise ValueError("evaluating and predicting needs --predict_file")
 
 
 class SquadTask(task.Task):
