@@ -84,8 +84,7 @@ def _evaluate(
 ) -> Scores:
     """Evaluates an export, and writes the scores into its model.json and card.
 
-    Returns:
-        the scores, {} if no engine can run the export.
+    Returns {} if no engine can run the export.
     """
     found: dict[str, dict[str, float]] = {}
     for split in splits.of("eval"):

@@ -245,11 +245,7 @@ class _Flow:
     def tune(
         self, trainer: Trainer, results: dict[str, float]
     ) -> dict[str, float]:
-        """Fits the decoding (such as a threshold) to the dev set.
-
-        Returns:
-            `results`, updated with the scores after the fit.
-        """
+        """Fits the decoding to the dev set, and returns updated results."""
         for name, batches in self.predict(trainer, "eval", "Tuning"):
             scores, suffix = self.task.tune(name, batches), suffix_of(name)
             results = results | {
@@ -264,10 +260,7 @@ class _Flow:
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns the entry of the results that identifies the weights.
-
-        The entry is the step, or the number of models in the ensemble.
-        """
+        """Returns the step, or the number of models in the ensemble."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -275,15 +268,9 @@ class _Flow:
     def predict(
         self, trainer: Trainer, purpose: str, label: str
     ) -> Iterator[tuple[str, Batches]]:
-        """Predicts the splits of a purpose.
+        """Yields (split, its batches with outputs) for "eval" or "predict".
 
-        Args:
-            trainer: the Trainer whose model predicts.
-            purpose: "eval" or "predict".
-            label: text of the progress bar.
-
-        Yields:
-            (name of the split, its batches with the model's outputs).
+        `label` is the text of the progress bar.
         """
         batch_size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
@@ -357,11 +344,7 @@ class _Flow:
         return results
 
     def find_results(self) -> dict[str, tuple[int, int]]:
-        """Finds the existing result files that predicting may replace.
-
-        Returns:
-            {file name: (inode, time)}, as `run_folder.find_results`.
-        """
+        """Finds the existing result files that predicting may replace."""
         evaluated = {*self.task.splits["eval"]}
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()

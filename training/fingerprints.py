@@ -79,10 +79,7 @@ class Inputs:
         return found
 
     def are_evaluated(self, files: Sequence[str]) -> bool:
-        """Returns whether earlier evaluations of the run used these files.
-
-        Returns True if the run has not been evaluated on any file.
-        """
+        """Returns whether the run was evaluated on no other files."""
         setting = "eval_input_file"
         recorded = self._recorded(setting)
         return recorded is None or recorded == self.identify(files, setting)
@@ -100,10 +97,7 @@ class Inputs:
 def _read_manifests(
     folder: str,
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Yields ((name, bytes), (crc32c, time of the manifest)) of each shard.
-
-    The shards are all those that the manifests in `folder` list.
-    """
+    """Yields ((name, bytes), (crc32c, manifest's time)) of listed shards."""
     for name in tf.io.gfile.listdir(folder or "."):
         if not name.endswith(".manifest.json"):
             continue

@@ -70,10 +70,7 @@ def read_runs(folder: Path) -> Iterator[Run]:
 
 
 def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
-    """Creates a Run from the contents of a summary.json.
-
-    `figures` is empty if the run evaluated nothing.
-    """
+    """Creates a Run from a summary. `figures` may be empty."""
     script = os.path.basename(summary["command"][0])
     flags = summary["all_flags"]
     if trained := summary.get("trained_with"):

@@ -257,8 +257,7 @@ def _check_vocabulary(
 ) -> None:
     """Checks that the tokenizer uses the vocabulary in a model's folder.
 
-    Where the folder's vocabulary has [unusedN], the tokenizer may have any
-    word.
+    Rows with [unusedN] in the folder may be any word in the tokenizer.
     """
     if file is None or os.path.abspath(file) == os.path.abspath(
         tokenizer.vocab_file
@@ -277,10 +276,7 @@ def _check_vocabulary(
 
 
 def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Reads the settings of the run in a folder.
-
-    A folder without checkpoints returns no settings.
-    """
+    """Reads the settings of a run. They are empty before a checkpoint."""
     if not checkpoint_steps(output_dir):
         return ModelFolder(os.fspath(output_dir))
     try:
@@ -297,10 +293,7 @@ def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
 def _known_to_both(
     former: Mapping[str, Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Returns two tokenizers' entries, limited to those that both contain.
-
-    For example, pretraining may not know the casing.
-    """
+    """Limits two tokenizers' entries to the entries that both contain."""
     names = former.keys() & given.keys()
     return [{name: each[name] for name in names} for each in (former, given)]
 

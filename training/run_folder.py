@@ -75,10 +75,7 @@ def warn_of_earlier(
     null_odds.json, so users could mistake an earlier run's file for a part of
     the new answers. The file is not deleted, because it may be the user's.
 
-    Args:
-        folder: folder of the run.
-        before: result of `find_results` before the run.
-        after: result of `find_results` after the run.
+    `before` and `after` are results of `find_results`.
     """
     left = sorted(before.items() & after.items())
     if left:

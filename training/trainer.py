@@ -281,11 +281,7 @@ class Trainer(BatchPredictor):
         number: int,
         votes: Sequence[float],
     ) -> tuple[dict[str, float], Sequence[float]]:
-        """Runs `number` steps.
-
-        Returns:
-            (logs of the last step, average votes of the workers).
-        """
+        """Runs `number` steps. Returns (last step's logs, average votes)."""
         arguments = [iterator, tf.constant(votes, tf.float32)]
         try:
             logs, outcomes, agreed = (

@@ -32,17 +32,10 @@ def find_answers(
 ) -> Answers:
     """Decodes the answers of a model or an ensemble.
 
-    Args:
-        examples: the questions.
-        features: windows of the examples, in order.
-        batches: (features with `unique_ids`, outputs) of batches, in any order.
-            A model's outputs contain `start_logits` and `end_logits`. An
-            ensemble's outputs are a list of its models' outputs.
-        options: options of decoding.
-        tokenizer: tokenizer of the passages.
-
-    Returns:
-        the same as `decode_predictions`.
+    The features are the examples' windows, in order. `batches` yields (features
+    with `unique_ids`, outputs), in any order. A model's outputs contain
+    `start_logits` and `end_logits`. An ensemble's outputs are a list of its
+    models' outputs. The result is the same as of `decode_predictions`.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
@@ -77,10 +70,8 @@ def average_nbest(
     log(P(no answer) / P(best text)). For one model, this is the difference
     between the two scores.
 
-    Args:
-        members: for each model, {question id: n-best list}, as
-            `decode_predictions` returns them with the same options.
-        options: options of decoding.
+    `members` are, for each model, {question id: n-best list}, which
+    `decode_predictions` returned with the same options.
 
     Returns:
         the same as `decode_predictions`. The logits of an entry are the means

@@ -68,11 +68,8 @@ class SquadDecoder:
     ) -> dict[str, tf.Tensor]:
         """Answers questions.
 
-        Args:
-            windows: result of `SquadWindows`.
-            first_places: int64 [W], result of `SquadWindows`.
-            passages: result of `SquadWindows`.
-            best: the best logits of all windows.
+        `SquadWindows` returns the windows, the first places, int64 [W], and the
+        passages. `best` contains the best logits of all windows.
 
         Returns:
             dict of tensors.
@@ -146,11 +143,8 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Finds a question's best spans with distinct texts.
 
-        Args:
-            find_spans: (begin, end) -> Spans of these windows.
-            begin: int32, index of the question's first window.
-            end: int32, index after the question's last window.
-            alignment: Alignment of the question's passage.
+        `find_spans(begin, end)` returns the Spans of some windows. The
+        question's windows begin at `begin` and stop before `end`, int32.
 
         Returns:
             (Spans [B], their texts, string [B]), best first. B may be 0.
@@ -183,14 +177,9 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Merges the spans of more windows into the n best.
 
-        Args:
-            spans: Spans of the next windows, best first.
-            nbest: Spans [B], the best of the windows before, best first.
-            texts: string [B], distinct texts of `nbest`.
-            alignment: Alignment of the question's passage.
-
-        Returns:
-            the updated (nbest, texts).
+        `nbest` are the best spans of earlier windows, and `texts`, string [B],
+        their distinct texts. Both Spans are sorted, best first. Returns the
+        updated (nbest, texts).
         """
         num_spans = tf.size(spans.starts)
         # Append -inf, so that the index after the last span is valid.

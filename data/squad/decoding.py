@@ -74,14 +74,10 @@ def decode_predictions(
 ) -> Answers:
     """Decodes the best answer, the n best, and the score of no answer.
 
-    Args:
-        all_examples: the questions.
-        all_features: windows in the order of the examples, iterated once. If
-            they contain character offsets, answers are cut out of the passage
-            at these offsets.
-        all_results: one RawResult for each window, in any order.
-        options: options of decoding.
-        tokenizer: tokenizer of the passages.
+    The features are the windows in the order of the examples, and are iterated
+    once. If they contain character offsets, answers are cut out of the passage
+    at these offsets. The results contain one RawResult for each window, in any
+    order.
 
     Raises:
         ValueError: a window has no result, or is not in order.
@@ -174,13 +170,10 @@ def _example_spans(
     result_of: Mapping[Any, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[Span], Span, float]:
-    """Finds a question's possible spans.
+    """Returns (spans of answers, span of no answer, score of no answer).
 
     "No answer" is the span that contains only [CLS], in the window with the
     lowest score of [CLS].
-
-    Returns:
-        (spans of answers, span of no answer, score of no answer).
     """
     spans = []
     null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
@@ -279,11 +272,7 @@ def find_place(
 ) -> tuple[int, int]:
     """Finds where a span's text begins and ends in the passage.
 
-    Args:
-        span: the span.
-        example: the question.
-        word_starts: index of the first character of each word in the passage.
-        tokenizer: tokenizer of the passages.
+    `word_starts` are the indices of the words' first characters.
 
     Returns:
         (start, end) in characters, the end exclusive. (-1, -1) for no answer.
@@ -323,11 +312,8 @@ def get_final_text(
     words one to one with the characters of the passage, ignoring spaces. If
     this fails, it returns `orig_text`.
 
-    Args:
-        pred_text: the predicted words, joined from WordPieces.
-        orig_text: the words of the passage that contain the prediction.
-        tokenizer: tokenizer of the passages.
-        verbose_logging: whether to log predictions that cannot be matched.
+    `pred_text` is joined WordPieces, separated by single spaces. `orig_text`
+    is the words of the passage that contain them.
     """
     start, end = _find_final_text(
         pred_text, orig_text, tokenizer, verbose_logging

@@ -248,11 +248,7 @@ def _read_answer(
 def _find_answer_words(
     example: Any, word_starts: Sequence[int], use_char_offsets: bool
 ) -> bool:
-    """Sets the positions of the answer's words in an example.
-
-    Returns:
-        whether the passage contains the answer at its position.
-    """
+    """Finds the answer's words, and returns whether the passage has them."""
     if example.is_impossible:
         example.start_position = example.end_position = -1
         return True

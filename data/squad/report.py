@@ -31,11 +31,7 @@ def write_report(
 
     Questions without a prediction, or without gold answers, are skipped.
 
-    Args:
-        output_file: path of the HTML page.
-        input_file: a SQuAD file.
-        predictions: {question id: predicted text, "" for no answer}.
-        version_2_with_negative: whether the file is in the format of v2.0.
+    `predictions` is {question id: predicted text, "" for no answer}.
 
     Raises:
         OSError: a file cannot be read or written.

@@ -55,18 +55,13 @@ def score_outputs(
 ) -> dict[str, float]:
     """Scores the results of `decode_predictions`, and finds the best threshold.
 
-    Args:
-        input_file: a SQuAD file with answers.
-        predictions: {question id: predicted text}.
-        nbest: {question id: entries with a "text", best first}.
-        null_odds: {question id: score of no answer}, {} in v1.1.
+    The entries of `nbest` contain a "text", best first. `null_odds` is
+    {question id: score of no answer}, {} in v1.1. The errors are the same as in
+    `score_predictions`.
 
     Returns:
         the result of `score_predictions`. In v2.0 also `best_exact`,
         `best_exact_thresh`, `best_f1` and `best_f1_thresh`.
-
-    Raises:
-        OSError, ValueError: see `score_predictions`.
     """
     if not null_odds:
         return score_predictions(input_file, predictions)
@@ -132,12 +127,7 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    """Reads the gold answers of the questions to score.
-
-    Returns:
-        ([(question id, texts of the answers)], {"num_without_gold_answers":
-        number of skipped questions} or {}).
-    """
+    """Returns ([(question id, texts of answers)], count of skipped ones)."""
     gold_answers, num_left_out, is_labelled = [], 0, False
     for _, qa, where in read_questions(input_file):
         qas_id = field(qa, "id", str, where)

@@ -59,14 +59,9 @@ def find_spans(
 ) -> Spans:
     """Finds the Spans of some windows, ordered by window, start and end.
 
-    Args:
-        begin: int32, index of the first window.
-        end: int32, index after the last window.
-        windows: all windows.
-        first_places: int64 [W], position of the passage's first WordPiece in
-            each window.
-        best: best logits of all windows.
-        max_answer_length: length of the longest span, in WordPieces.
+    The windows are those from `begin` up to `end`, int32, of all `windows`.
+    `first_places`, int64 [W], are the positions in the windows at which the
+    passage begins. `max_answer_length` counts WordPieces.
     """
     best = BestLogits(*(values[begin:end] for values in best))
     part = windows.slice(begin, end)
@@ -105,10 +100,7 @@ def find_nulls(
 
     The span contains only [CLS], in the window where [CLS] scores lowest.
 
-    Args:
-        rows: int64 [W], index of each window's question.
-        best: best logits of all windows.
-        num_questions: N.
+    `rows`, int64 [W], is each window's question, and N is `num_questions`.
     """
     start_logits = tf.cast(best.null_start_logits, tf.float64)
     end_logits = tf.cast(best.null_end_logits, tf.float64)

@@ -259,10 +259,7 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
 
 
 def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
-    """Returns the fields of Passages that describe `BasicTokenizer`'s tokens.
-
-    They are `tokenized`, `tokenized_starts`, `char_starts` and `char_sizes`.
-    """
+    """Returns the fields of Passages about `BasicTokenizer`'s tokens."""
     begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
     num_chars = tf.size(chars.cps)
     num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
