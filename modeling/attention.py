@@ -10,7 +10,7 @@ from typing import Any
 import keras
 
 from modeling import ops
-from modeling.initializers import create_initializer
+from modeling.initializers import TruncatedNormal
 from modeling.layers import Dense
 from modeling.model import Shape
 from modeling.ops import Tensor
@@ -82,7 +82,7 @@ class AttentionLayer(keras.layers.Layer):
         self.attention_probs_dropout_prob = attention_probs_dropout_prob
         self.kernel_initializer = keras.initializers.get(
             kernel_initializer
-        ) or create_initializer(0.02)
+        ) or TruncatedNormal(stddev=0.02)
         self.query, self.key, self.value = map(
             self._create_projection, ("query", "key", "value")
         )

@@ -11,7 +11,7 @@ import keras
 from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
-from modeling.initializers import create_initializer
+from modeling.initializers import TruncatedNormal
 from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import Tensor, dropout_seed
 from modeling.positions import (
@@ -105,8 +105,9 @@ class BertModel(FeaturesModel):
         self.seed_generator = keras.random.SeedGenerator(
             seed, name="seed_generator"
         )
-        self.initializer = create_initializer(
-            config.initializer_range, self.seed_generator
+        # Each use of the initializer draws a new seed from the generator.
+        self.initializer = TruncatedNormal(
+            stddev=config.initializer_range, seed=self.seed_generator
         )
         self.embeddings = Embeddings(
             config,
