@@ -39,7 +39,7 @@ BUDGET: dict[str, tuple[int, ...]] = {
     "what is": (55, 30, 11, 0),
     "refuse": (0, 2, 0, 0),
     "give": (0, 4, 0, 3),
-    "has": (20, 180, 48, 93),
+    "has": (20, 179, 49, 94),
     "made": (7, 27, 4, 7),
     "worth, figure": (0, 2, 1, 0),
     "share, further": (8, 19, 8, 4),
