@@ -79,7 +79,7 @@ def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):
     (example,) = ax.get_test_examples(tmp_path)
     assert (example.text_a, example.text_b) == ("a", "b")
     assert ax.get_labels() == features.MnliProcessor().get_labels()
-    with pytest.raises(ValueError, match="no train set, but test"):
+    with pytest.raises(ValueError, match="no train set, only test"):
         ax.get_train_examples(tmp_path)
 
 
@@ -121,7 +121,11 @@ def test_xnli_languages(tmp_path, language):
             ["sentence1\tsentence2\tscore", "a\tb\t5.0"],
             "dev.tsv contains one example, but a correlation needs",
         ),
-        ("wnli", ["sentence1\tsentence2\tlabel", "a"], "line 2: column 2 is"),
+        (
+            "wnli",
+            ["sentence1\tsentence2\tlabel", "a"],
+            "line 2: the task needs column 2",
+        ),
     ],
 )
 def test_bad_files_are_named(tmp_path, task, lines, message):

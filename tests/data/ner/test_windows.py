@@ -116,7 +116,7 @@ def test_distributed_files(split, name, sentences, words, entities):
     "text, message",
     [
         ("a\nb\n", "dev.txt: a line must contain a word and its tag"),
-        ("a O\nb\n", "dev.txt, line 2: the line has 1 columns, .* one 2"),
+        ("a O\nb\n", "dev.txt, line 2: the line has 1 columns, .* line has 2"),
         ("a\tO\nb O\n", "line 2: the line has 1 columns, .* separated by tabs"),
         ("a NN O\nb NN PER\n", "dev.txt, line 2: a tag must be.*'PER'"),
         ("a O\nb B-\n", "line 2: a tag must be.*'B-'"),
@@ -157,7 +157,9 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     (tmp_path / "dev.txt").write_text("a O\n")
     for flag in ("text_column", "label_column"):
         processor = reading.NerProcessor(**{flag: 3})
-        message = f"--{flag}=3: the lines of .*dev.txt have 2 columns"
+        message = (
+            f"--{flag}=3 does not exist: the lines of .*dev.txt have 2 columns"
+        )
         with pytest.raises(ValueError, match=message):
             processor.get_dev_examples(tmp_path)
     processor = reading.NerProcessor(text_column=2)

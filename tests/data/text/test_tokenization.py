@@ -113,7 +113,7 @@ def test_the_tokenizer_forgets_within_bounds(monkeypatch):
 @pytest.mark.parametrize(
     ("lines", "vocab_size", "message"),
     [
-        ("[CLS] [SEP] a", None, r"no \[MASK\], \[UNK\] among its 3"),
+        ("[CLS] [SEP] a", None, r"\[MASK\], \[UNK\] not found in 3"),
         ("[CLS] [SEP] [MASK] [UNK] a", 4, "larger .* 5 .* vocab_size is 4"),
         ("[CLS] [SEP] [MASK] [UNK] a", 5, None),
         # Empty lines at the end, but not before a WordPiece.
