@@ -165,7 +165,9 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
             checkpoint = tmp_path / folder / "model.ckpt-3"
             found = model_folder.read(checkpoint).task["problem_type"]
             assert found == MULTILABEL
-        with pytest.raises(ValueError, match="and a BertMultipleChoice is"):
+        with pytest.raises(
+            ValueError, match="this task needs a BertMultipleChoice"
+        ):
             check(tmp_path, "BertMultipleChoice", None)
 
 
@@ -173,7 +175,9 @@ def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
     """Both have one output and no labels."""
     task = {"name": "BertMultipleChoice", "problem_type": None}
     describe(tmp_path, "model.json", {"version": 1, "task": task})
-    with pytest.raises(ValueError, match="is a BertMultipleChoice, and a Bert"):
+    with pytest.raises(
+        ValueError, match="is a BertMultipleChoice, but this task needs a"
+    ):
         model_checks.check_head(tmp_path, "BertClassifier", "regression")
     describe(tmp_path, "model.json", {"version": 1})
     model_checks.check_head(tmp_path, "BertClassifier", "regression")
