@@ -6,9 +6,9 @@ r"""Creates the TFRecords that run_pretraining.py reads, from raw text.
 The input contains one sentence per line, and a blank line between documents. By
 default the instances and their order are the same as from Google's script, and
 the corpus and all instances are kept in memory. With --num_processes,
---num_shards, or any option that Google's script does not have, the work is
-split among processes and needs little memory. The output is then a manifest and
-files OUTPUT-00000-of-00008 and so on, the same for any number of processes.
+--num_shards, or any option that Google's script does not have, processes share
+the work and need little memory. Then the output is a manifest and files such as
+OUTPUT-00000-of-00008, which do not depend on the number of processes.
 """
 
 import dataclasses
@@ -47,11 +47,11 @@ _SCALABLE = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(InstanceOptions):
-    """The corpus, the records, and how they are made."""
+    """Flags of the script: the corpus, the records, and options of both."""
 
     input_file: str = flag(
         ...,
-        "Text files to read, comma-separated paths or patterns; .gz too.",
+        "Text files to read, also .gz: comma-separated paths or patterns.",
         kind=Kind.INPUT_FILES,
     )
     output_file: str = flag(
@@ -60,31 +60,31 @@ class Config(InstanceOptions):
     vocab_file: str = flag(..., "The model's vocabulary.", kind=Kind.INPUT_FILE)
     do_lower_case: bool = flag(
         True,
-        "Lower-case the text: true for uncased models, false for cased ones.",
+        "Lower-case the text: True for uncased models, False for cased models.",
     )
     num_processes: int | None = flag(
         None,
-        "Number of processes; 0 = one for each processor.",
+        "Number of processes. 0 starts one process for each processor.",
         at_least=0,
         at_most=1024,
     )
     num_shards: int | None = flag(
         None,
-        "Number of files to write; by default chosen from the corpus size.",
+        "Number of files to write. By default, it depends on the corpus size.",
         at_least=1,
         at_most=MAX_SHARDS,
     )
     pipeline: str | None = flag(
         None,
         "local: run in processes on this machine. beam: run on Apache Beam, "
-        "which also takes its own flags; its workers must see the files under "
-        "the same paths.",
+        "which also accepts its own flags. Beam's workers must see the files "
+        "under the same paths.",
         choices=["local", "beam"],
     )
     sentence_split: str | None = flag(
         None,
-        "Language code (en, de, ...) of the rules by which lines are split "
-        "into sentences; needs the package sentencex.",
+        "Language code (en, de, ...) whose rules split lines into sentences. "
+        "Needs the package sentencex.",
     )
     word_boundary_file: str | None = flag(
         None,
@@ -103,7 +103,8 @@ class Config(InstanceOptions):
     def is_scalable(self) -> bool:
         """Whether a flag selects the scalable mode.
 
-        An explicit False does not select it, but 0 processes do.
+        A flag that is set to False does not select it, but --num_processes=0
+        does.
         """
         values = [self.given_flags.get(name) for name in _SCALABLE]
         return any(value is not None and value is not False for value in values)
@@ -121,10 +122,10 @@ def create_as_original(
         documents.TextOptions(config.vocab_file, config.do_lower_case)
     )
     output_files = config.output_file.split(",")
-    # Turn the garbage collector off. Searching millions of lists for cycles,
-    # of which there are none, would take half the time.
+    # Turn the garbage collector off. Searching millions of lists for cycles
+    # would need half the time, and there are no cycles.
     gc.disable()
-    # Open the output first, to find out before the work if it is unwritable.
+    # Open the output first, to fail before the work if it is not writable.
     with records.RecordWriter(output_files) as writer:
         made = instances.create_training_instances(input_files, reader, config)
         logging.info("The first instance:\n%s", made[0].describe(reader.pieces))
@@ -151,21 +152,22 @@ def create_at_scale(
         (number of instances, description of the files for the log).
 
     Raises:
-        ValueError: --output_file is several files, or remote, or there is not
-            one boundary file for each input file.
+        ValueError: --output_file lists several files or is remote, or the
+            numbers of boundary files and input files differ.
         OSError: a file is missing.
     """
     output_file, boundary_files = config.output_file, list[str]()
     if "," in output_file:
         raise ValueError(
-            "--output_file takes one name with --num_processes, --num_shards "
-            f"and the like; shards get numbers. Received: {output_file}"
+            "--output_file must be one name with --num_processes, --num_shards "
+            f"and similar flags, which number the shards. Received: "
+            f"{output_file}"
         )
     if is_remote(output_file):
         raise ValueError(
             f"--output_file={output_file}: --num_processes, "
-            "--num_shards and the like write to a local file system only, "
-            "so that unfinished work can resume; use a local path and copy "
+            "--num_shards and similar flags only write to a local file system, "
+            "so that unfinished work can resume; use a local path, and copy "
             "the shards"
         )
     if config.word_boundary_file:
@@ -174,8 +176,8 @@ def create_at_scale(
         )
         if len(boundary_files) != len(input_files):
             raise ValueError(
-                f"--word_boundary_file names {len(boundary_files)} files for "
-                f"{len(input_files)} input files; name one for each"
+                f"--word_boundary_file lists {len(boundary_files)} files for "
+                f"{len(input_files)} input files; list one file for each input"
             )
     run: RunTasks
     if config.pipeline == "beam":
@@ -220,7 +222,7 @@ def create_at_scale(
 
 
 def main(config: Config, rest: Sequence[str]) -> None:
-    """Checks the flags and makes the records in the selected form."""
+    """Checks the flags, and creates the records."""
     start = time.monotonic()
     if rest and config.pipeline != "beam":
         raise ValueError(f"unknown arguments. Received: {rest}")
@@ -230,8 +232,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if config.max_predictions_per_seq > config.max_seq_length:
         raise ValueError(
             f"--max_predictions_per_seq={config.max_predictions_per_seq} is "
-            f"more than --max_seq_length={config.max_seq_length}; set at most "
-            "that, and usually 15% of it"
+            f"more than --max_seq_length={config.max_seq_length}; set about "
+            "15% of --max_seq_length"
         )
     if config.sentence_split is not None:
         sentences.check_language(config.sentence_split)

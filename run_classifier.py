@@ -1,7 +1,7 @@
 """Fine-tunes BERT to classify a sentence or a pair, evaluates and predicts.
 
-GLUE's tasks, XNLI, and a user's own tables (--task_name=csv). Training
-resumes from the newest checkpoint of --output_dir, if there is one.
+The tasks are GLUE's, XNLI, and a user's own tables (--task_name=csv). Training
+resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
@@ -49,9 +49,9 @@ class Config(
 
     task_name: str = flags.head(
         None,
-        f"One of {', '.join(glue.TASK_NAMES)}; csv is your own train, dev "
-        "and test files, .csv, .tsv or .jsonl; embedding, pairs of texts in "
-        "such files; ranking, their queries, passages and relevance.",
+        f"One of {', '.join(glue.TASK_NAMES)}. csv reads your own train, dev "
+        "and test files (.csv, .tsv or .jsonl). embedding reads pairs of texts "
+        "from such files, ranking reads queries, passages and relevances.",
     )
 
     @property
@@ -68,7 +68,7 @@ class Config(
     def __post_init__(self) -> None:
         """Checks the flags against each other."""
         if self.task_name:
-            # Google's script takes it in any case.
+            # Google's script accepts upper and lower case.
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         windows.check(self)
@@ -80,17 +80,17 @@ class Config(
 
 
 class ClassifierTask(task.Task):
-    """Predicts a label of a text or a pair, several labels, or a number."""
+    """Predicts a label, several labels or a number for a text or a pair."""
 
     options: Config
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        # With --doc_stride, {split: the first record of each text}.
+        # With --doc_stride, {split: index of each text's first record}.
         self.starts: dict[str, list[int]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Chooses the processors and the labels of --task_name."""
+        """Creates the processors of --task_name, and finds its labels."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
@@ -99,7 +99,7 @@ class ClassifierTask(task.Task):
         self.processors = glue.create_processors(
             options.task_name, options.data_dir, table, options.xnli_language
         )
-        # MultiNLI has mismatched sets, too.
+        # MultiNLI also has mismatched sets.
         self.splits = {"train": ["train"]} | {
             purpose: [f"{purpose}{suffix}" for suffix in self.processors]
             for purpose in ("eval", "predict")
@@ -123,7 +123,7 @@ class ClassifierTask(task.Task):
             self.loss = modeling.RankingLoss()
         if options.class_weights is not None:
             class_weights.check(options.class_weights, processor.output_mode)
-        # The paper reports the last one.
+        # The paper reports the last metric.
         self.metrics = processor.metrics[::-1]
         self.settings: dict[str, Any] = {
             "task_name": options.task_name,
@@ -132,7 +132,7 @@ class ClassifierTask(task.Task):
         }
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Returns the InputExamples; None if a mismatched set is missing."""
+        """Reads the InputExamples, or None if a mismatched set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
             examples = self.processors[mark + suffix].read_split(
@@ -162,7 +162,7 @@ class ClassifierTask(task.Task):
         )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the feature spec; labels of a test set may be unknown."""
+        """Returns the feature spec, in which a test set may lack labels."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
@@ -180,25 +180,25 @@ class ClassifierTask(task.Task):
         )
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the mean of values, or logits of mean probabilities."""
+        """Averages values in regression, otherwise probabilities."""
         if self.decoder.output_mode == "regression":
             return np.mean(outputs, axis=0)
         if self.decoder.output_mode == "classification":
             return super().combine(outputs)
-        # Each label is a choice of two: it applies or not.
+        # In multi-label classification, each label is a choice of two classes.
         choices = [np.stack([held, 0 * held], axis=-1) for held in outputs]
         mean = super().combine(choices)
         return mean[..., 0] - mean[..., 1]
 
     def pool(self, split: str, batches: task.Batches) -> task.Batches:
-        """Returns one batch of texts, if the records are windows."""
+        """Pools windows into one batch of texts, if --doc_stride is set."""
         if split not in self.starts:
             return batches
         how = self.decoder.output_mode, self.options.window_pooling
         return windows.pool_batches(batches, self.starts[split], *how)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Returns the original's metric and the benchmark's."""
+        """Computes the metrics of Google's code and of the benchmark."""
         return self._score(split, *metrics.concatenate(batches))
 
     def _score(
@@ -242,7 +242,7 @@ class ClassifierTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the predictions, and GLUE's submission if asked to."""
+        """Writes the predictions and, with --glue_submission, GLUE's file."""
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
         processor = self.processors[suffix]
@@ -276,7 +276,7 @@ class ClassifierTask(task.Task):
 
     @property
     def serving_options(self) -> "serving.ServingOptions":
-        """Options of reading texts, for the exports."""
+        """Options that exports need to read texts."""
         return serving.ServingOptions(
             self.tokenizer,
             self.options.max_seq_length,
@@ -299,16 +299,16 @@ class ClassifierTask(task.Task):
 
 
 class EmbeddingTask(ClassifierTask):
-    """Moves vectors of similar texts together and all others apart.
+    """Moves vectors of similar texts together, and other vectors apart.
 
-    The loss is the squared error of the cosine where the train set has scores;
-    else each text has to find its partner among those of the batch.
+    If the train set has scores, the loss is the squared error of the cosine.
+    Otherwise each text must find its partner among the texts of the batch.
     """
 
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Reads the sets, whose scores tell the loss and the metric."""
+        """Reads the sets, whose scores determine the loss and the metric."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)
@@ -319,7 +319,7 @@ class EmbeddingTask(ClassifierTask):
         # {split: whether it has scores}
         self.has_scores = {name: processor.has_scores(name) for name in splits}
         evaluated = self.has_scores.get("eval", True)
-        # Without training, the loss is only reported.
+        # Without training, the loss is only reported on the evaluated sets.
         is_scored = self.has_scores.get("train", evaluated)
         self.loss = modeling.CosineLoss()
         if not is_scored:
@@ -328,7 +328,7 @@ class EmbeddingTask(ClassifierTask):
             )
         self.has_eval_loss = evaluated == is_scored
         self.metrics = processor.metrics[::-1] if evaluated else ("recall_1",)
-        # Runs of earlier versions recorded one text's length.
+        # Earlier versions recorded the length of one text.
         self.settings = {
             "task_name": options.task_name,
             "max_seq_length": options.max_seq_length,
@@ -351,12 +351,12 @@ class EmbeddingTask(ClassifierTask):
         return modeling.BertEmbedder(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the mean of vectors, of length 1 again."""
+        """Returns the mean of the models' vectors, scaled to length 1."""
         total = np.sum(outputs, axis=0)
         return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Returns how the cosines correlate with the scores, or the recall."""
+        """Computes the correlation of cosines with scores, or the recall."""
         if not self.has_scores[split]:
             every = np.concatenate([vectors for _, vectors in batches])
             partners = [each.text_b for each in self.examples[split]]
@@ -367,22 +367,22 @@ class EmbeddingTask(ClassifierTask):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes each pair's cosine; returns metrics if labels are known."""
+        """Writes each pair's cosine, and scores pairs with known scores."""
         cosines = (
             (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
         )
         return super().write_predictions(split, cosines, output_dir)
 
-    # An export of vectors is not scored.
+    # Exports of vectors are not scored.
     evaluate_export = task.Task.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
-        """Writes the encoder, whose `embed` has the vector."""
+        """Writes the encoder. Its output `embed` is the vector."""
         serving.export_encoder(export_dir, model.bert, self.serving_options)
 
 
 def create_task(options: Config) -> task.Task:
-    """Returns the task of --task_name."""
+    """Creates the task that --task_name selects."""
     is_embedding = options.task_name == "embedding"
     return (EmbeddingTask if is_embedding else ClassifierTask)(options)
 

@@ -1,6 +1,6 @@
 """Fine-tunes BERT to tag named entities (CoNLL-2003), and predicts.
 
-Training resumes from the newest checkpoint of --output_dir, if there is one.
+Training resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
@@ -22,21 +22,21 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """The flags that all tasks share, and the task's own."""
+    """Flags of the script, in addition to the flags of all tasks."""
 
     labels: Sequence[str] | None = flags.head(
         None,
-        "The tags in order; by default those of the train set, O first, or "
-        "those that the model was trained with.",
+        "The tags in order. The default is the tags of the train set, O "
+        "first, or the tags that the model was trained with.",
     )
     text_column: int | None = flags.training(
         None,
-        "Column of the words, a number from 1; by default the first.",
+        "Number of the words' column, from 1. The default is the first.",
         at_least=1,
     )
     label_column: int | None = flags.training(
         None,
-        "Column of the tags, a number from 1; by default the last.",
+        "Number of the tags' column, from 1. The default is the last.",
         at_least=1,
     )
     document_context: bool = flags.head(
@@ -46,13 +46,13 @@ class Config(DataFolderConfig):
     )
     legal_tags: bool = flags.decoding(
         True,
-        "Choose the most probable tags of which the sequence is legal, such "
-        "as no I-PER after O; False takes the most probable tag of each word.",
+        "Choose the most probable legal sequence of tags, for example without "
+        "I-PER after O. False chooses the most probable tag of each word.",
     )
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set: each type's scores, errors by "
-        "kind, and sentences with their entities in colour.",
+        "kind, and sentences with their entities in color.",
     )
 
     head = "BertTokenClassifier"
@@ -65,7 +65,7 @@ class Config(DataFolderConfig):
 
 
 class NerTask(task.Task):
-    """Tags words that name persons, places or organisations."""
+    """Tags words that name persons, places or organizations."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
     options: Config
@@ -77,7 +77,7 @@ class NerTask(task.Task):
         self.features: dict[str, list[windows.NerFeatures]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Finds the tags: those given, saved, or of the train set."""
+        """Finds the tags in --labels, in the model, or in the train set."""
         options, labels = self.options, self.options.labels
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
@@ -100,8 +100,8 @@ class NerTask(task.Task):
             if not any(example.document for example in examples):
                 raise ValueError(
                     f"--document_context: the {split} set in {data_dir} has no "
-                    "line of -DOCSTART-, so all its sentences would be one "
-                    "document; part the documents, or leave out the flag"
+                    "line -DOCSTART-, so all sentences would be one document; "
+                    "separate the documents, or remove the flag"
                 )
         return examples
 
@@ -129,7 +129,7 @@ class NerTask(task.Task):
         return modeling.BertTokenClassifier(config, len(self.labels), **options)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Returns conlleval's figures."""
+        """Computes the scores of conlleval."""
         examples, tags = self.examples[split], self._tag(split, batches)
         self.samples = report.describe_sentences(
             zip(examples, tags, strict=True)
@@ -158,7 +158,7 @@ class NerTask(task.Task):
         return scoring.score_entities(right, tags)
 
     def _tag(self, split: str, batches: task.Batches) -> list[list[str]]:
-        """Returns the tags of each sentence, list of list of str."""
+        """Returns the predicted tags of each sentence."""
         return windows.decode_predictions(
             self.examples[split],
             self.features[split],

@@ -1,7 +1,7 @@
 """Pretrains BERT: masked language model and next sentence prediction.
 
 Reads the TFRecords of create_pretraining_data.py. Training resumes from the
-newest checkpoint of --output_dir, if there is one.
+newest checkpoint in --output_dir.
 """
 
 import serving
@@ -11,8 +11,8 @@ from training.config import PretrainingConfig as Config
 
 
 def main(options: Config) -> None:
-    """Trains, evaluates and exports as the flags say."""
-    # It loads TensorFlow, which --help and wrong flags do not wait for.
+    """Trains, evaluates and exports, depending on the flags."""
+    # Import TensorFlow late, so that --help and wrong flags return quickly.
     from training import checks, pretraining
 
     config = checks.check(options)

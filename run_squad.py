@@ -1,6 +1,6 @@
 """Fine-tunes BERT on SQuAD v1.1 or v2.0, and predicts answers.
 
-Training resumes from the newest checkpoint of --output_dir, if there is one.
+Training resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
@@ -57,16 +57,16 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     )
     num_processes: int = flags.neutral(
         1,
-        "Processes that make the windows of --train_file; the records are the "
-        "same for any number.",
+        "Number of processes that create the windows of --train_file. The "
+        "number does not change the records.",
         at_least=1,
     )
     report: bool = flags.neutral(
         False,
-        "Write report.html: questions answered right and wrong, with their "
+        "Write report.html: right and wrong answers with their questions and "
         "passages.",
     )
-    # As in Google's script, predictions are scored, and have one batch size.
+    # As in Google's script, no flag --do_eval: prediction also evaluates.
     do_eval: bool = False
     eval_batch_size: int = 0
 
@@ -83,9 +83,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         if self.do_train and not self.train_file:
             raise ValueError("--do_train needs --train_file")
         if (self.evaluates or self.do_predict) and not self.predict_file:
-            raise ValueError(
-                "--predict_file is needed, to evaluate and predict"
-            )
+            raise ValueError("evaluating and predicting needs --predict_file")
 
 
 class SquadTask(task.Task):
@@ -99,7 +97,7 @@ class SquadTask(task.Task):
     hundredth = 1.0
     has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
-    # The original counts questions, not windows.
+    # Google's code counts questions, not windows.
     counts_examples = True
 
     options: Config
@@ -108,7 +106,7 @@ class SquadTask(task.Task):
         super().__init__(options)
         self.train_file = options.train_file or ""
         self.predict_file = options.predict_file or ""
-        # Their answers are not in the records.
+        # The records do not contain the right answers.
         self.eval_files = [self.predict_file]
         self.features: list[windows.SquadFeatures] = []
 
@@ -130,11 +128,11 @@ class SquadTask(task.Task):
             self.options.use_char_offsets,
         )
         if is_training:
-            # Shuffled once here, as in the original, so that a small buffer of
-            # records is enough.
+            # As in Google's code, shuffle the questions, so that a small
+            # shuffle buffer of records is enough.
             random.Random(12345).shuffle(examples)
         elif self.options.evaluates:
-            # Fails now, not after an epoch, if the file has no answers.
+            # Fail now, not after an epoch, if the file contains no answers.
             scoring.score_predictions(
                 path,
                 {example.qas_id: "" for example in examples},
@@ -143,7 +141,7 @@ class SquadTask(task.Task):
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """See Task; in "eval" with padding left out, the longest come first."""
+        """See Task. With --trim_padding, "eval" begins with long windows."""
         if split == "train":
             return windows.create_records(
                 examples,
@@ -174,17 +172,17 @@ class SquadTask(task.Task):
         return modeling.BertSpanLabeler(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the list of outputs; `answer` averages their n-best lists."""
+        """Returns the list of outputs, whose n-best lists `answer` averages."""
         return list(outputs)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Returns the official scores."""
+        """Computes the official scores."""
         return self._score(*self.answer(batches))
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the original's files, and the report if asked to."""
+        """Writes the files of Google's code and, with --report, the report."""
         predictions, nbest, null_odds = self.answer(batches)
         outputs = {
             "predictions.json": predictions,
@@ -209,7 +207,7 @@ class SquadTask(task.Task):
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
-        """Returns the answers, as decoding.decode_predictions does."""
+        """Decodes the answers, as `decoding.decode_predictions` does."""
         return answers.find_answers(
             self.examples["eval"],
             self.features,

@@ -1,6 +1,6 @@
 """Fine-tunes BERT to choose among continuations (SWAG), and predicts.
 
-Training resumes from the newest checkpoint of --output_dir, if there is one.
+Training resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
@@ -21,9 +21,9 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """The flags that all tasks share."""
+    """Flags of the script, the same as for all tasks."""
 
-    # The paper's rate, with batches of 16 (section 4.4).
+    # The paper's learning rate, for batches of 16 (section 4.4).
     learning_rate: float = flags.like(DataFolderConfig, "learning_rate", 2e-5)
 
     head = "BertMultipleChoice"
@@ -67,7 +67,7 @@ class SwagTask(task.Task):
         return modeling.BertMultipleChoice(config, **options)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Returns the accuracy."""
+        """Computes the accuracy."""
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         scores = metrics.compute_metrics(["accuracy"], labels, predictions)
@@ -79,7 +79,7 @@ class SwagTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes test_results.tsv and predictions.jsonl; returns the score."""
+        """Writes test_results.tsv and predictions.jsonl, returns the score."""
         examples = self.examples[split]
         labels = decoding.write_predictions(
             output_dir,

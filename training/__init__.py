@@ -1,4 +1,4 @@
-"""Training and evaluation of any task; docs/architecture.md has a tour."""
+"""Training and evaluation of any task (see docs/architecture.md)."""
 
 from files import run_files
 

@@ -13,8 +13,8 @@ class BatchSizes:
 
     Attributes:
         final: size of the batches after the warmup.
-        warmup: (size, step) pairs: batches of `size` until step `step`; both
-            increase.
+        warmup: (size, step) pairs: batches have `size` examples until step
+            `step`. Sizes and steps increase.
     """
 
     final: int
@@ -22,14 +22,15 @@ class BatchSizes:
 
     @classmethod
     def parse(cls, text: str | None, final: int) -> Self:
-        """Returns the sizes of --batch_size_warmup.
+        """Parses --batch_size_warmup.
 
         Args:
-            text: such as "32:10000,64:20000"; None for no warmup.
-            final: size of the batches after it.
+            text: the flag's value, such as "32:10000,64:20000". None means
+                no warmup.
+            final: size of the batches after the warmup.
 
         Raises:
-            ValueError: the text has another form, or sizes or steps do not
+            ValueError: the text is malformed, or its sizes or steps do not
                 increase.
         """
         if text is None:
@@ -38,7 +39,7 @@ class BatchSizes:
         found = [re.fullmatch(r"(\d{1,9}):(\d{1,15})", part) for part in parts]
         if not all(found):
             raise ValueError(
-                f"--batch_size_warmup={text} is not of the form "
+                f"--batch_size_warmup={text} must have the form "
                 "SIZE:STEP,SIZE:STEP, such as 32:10000,64:20000"
             )
         pairs = [(int(match[1]), int(match[2])) for match in found if match]
@@ -49,8 +50,8 @@ class BatchSizes:
         ):
             if sorted(set(numbers)) != numbers:
                 raise ValueError(
-                    f"--batch_size_warmup={text}: the {name} must grow, the "
-                    f"sizes up to --train_batch_size={final}"
+                    f"--batch_size_warmup={text}: the {name} must increase, "
+                    f"and --train_batch_size={final} must be the largest size"
                 )
         return cls(final, tuple(pairs))
 
@@ -78,17 +79,17 @@ class BatchSizes:
     def batches(
         self, create_dataset: Callable[[int, int], Any], step: int
     ) -> Any:
-        """Returns the tf.data batches after `step` steps, in their sizes.
+        """Returns the tf.data batches of all steps after step `step`.
 
         Args:
             create_dataset: (batch_size, skip_records) -> endless batches.
-            step: number of steps made.
+            step: number of steps trained so far.
         """
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # Finished stages are kept without batches, so that the batches'
-            # shapes equal those of an uninterrupted run.
+            # A finished stage contributes no batches, but keeps its place, so
+            # that the dataset has the shapes of an uninterrupted run.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)

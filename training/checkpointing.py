@@ -1,6 +1,6 @@
 """Checkpoints of a training run, and how a run resumes from them.
 
-A run saves TF1 checkpoints, `model.ckpt-STEP`, with the original's names. They
+A run saves TF1 checkpoints, `model.ckpt-STEP`, with Google's names. They
 contain the model's variables (including the state of dropout), the optimizer
 slots of each trained variable (`.../adam_m`, `.../adam_v`), `global_step`, and
 in float16 the loss scale (`loss_scale`, `loss_scale_good_steps`). A string
@@ -11,7 +11,7 @@ weights. So a checkpoint can both resume training and be the --init_checkpoint
 of another task. Each save also adds a line to the history
 (callbacks/history.py), from which a resumed run reads the time spent.
 
-A run resumes in these steps; everything else follows from the step number:
+A run resumes in these steps. Everything else follows from the step number:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`), including the variables of the callbacks. Then
@@ -55,8 +55,8 @@ class Checkpointer:
     """Saves and restores one run's state under `output_dir`.
 
     Args:
-        output_dir: folder of the run; created by the first save.
-        variables: {original name: variable} of the model.
+        output_dir: folder of the run. The first save creates it.
+        variables: {Google's name: variable} of the model.
         optimizer: optimizer to save with the model, or None.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
@@ -89,7 +89,7 @@ class Checkpointer:
         return checkpoint_steps(self.output_dir)
 
     def path(self, step: int) -> str:
-        """Returns the prefix of the checkpoint of a step."""
+        """Returns the path, without extension, of a step's checkpoint."""
         return str(self.output_dir / f"{PREFIX}-{step}")
 
     def save(self, step: int, files: Mapping[str, str] | None = None) -> None:
@@ -102,14 +102,15 @@ class Checkpointer:
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
                 do not change.
-            ValueError: the state is not finite, so nothing was written.
+            ValueError: a weight or an optimizer slot is not finite. Nothing
+                was written.
         """
         # Every worker checks, so that all of them stop together.
         if damage := self._damage():
             steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
-                f"after step {step} {damage}, so the step is not "
-                f"saved{_kept(steps)}. Set a smaller --learning_rate"
+                f"after step {step} {damage}, so no checkpoint of this step "
+                f"was saved{_kept(steps)}. Set a smaller --learning_rate"
             )
         if not self.is_chief or step in set(self.steps()) - self._damaged:
             return
@@ -140,7 +141,7 @@ class Checkpointer:
             the checkpoint's step, or None if there is no checkpoint.
 
         Raises:
-            ValueError: there are checkpoints, but none can be read.
+            ValueError: no checkpoint of the folder can be read.
         """
         steps = self.steps()
         for step in reversed(steps):
@@ -154,7 +155,7 @@ class Checkpointer:
                 damage = str(error)
             if damage:
                 self._damaged.add(step)
-                logging.warning("%s; trying the one before.", damage)
+                logging.warning("%s; trying the checkpoint before it.", damage)
                 continue
             logging.info("Restored the checkpoint %s", path)
             return step
@@ -175,14 +176,14 @@ class Checkpointer:
                 continue
             if name not in saved:
                 raise ValueError(
-                    f"the checkpoint {path} has no {name}: another kind of run "
-                    "wrote it; train into another --output_dir"
+                    f"the checkpoint {path} has no variable {name}, so another "
+                    "kind of run wrote it; train into another --output_dir"
                 )
             if list(saved[name]) != list(variable.shape):
                 raise ValueError(
                     f"{name} has shape {saved[name]} in the checkpoint {path} "
-                    f"and {list(variable.shape)} here; use the configuration "
-                    "it was trained with, or another --output_dir"
+                    f"and {list(variable.shape)} in this model; use the "
+                    "configuration of the checkpoint, or another --output_dir"
                 )
         for name, variable in self._variables.items():
             if not self._trains and name + averages.SUFFIX in saved:
@@ -191,10 +192,10 @@ class Checkpointer:
                 variable.assign(reader.get_tensor(name))
 
     def _damage(self) -> str | None:
-        """Returns a description of damage to the variables, or None.
+        """Returns the name of a variable with unusable values and the reason.
 
-        After a step at a huge learning rate, weights may be finite and still
-        too large to compute with.
+        Returns None if all variables are usable. After a step at a huge
+        learning rate, weights may be finite and still too large to use.
         """
         for name, variable in self._variables.items():
             value = tf.convert_to_tensor(variable.value)
@@ -207,8 +208,8 @@ class Checkpointer:
         return None
 
     def _remove_unfinished(self) -> None:
-        # A run that was killed while saving leaves such files. The index is
-        # written last, so a checkpoint without it is incomplete.
+        # A run that was killed while saving leaves partial files. The index
+        # is written last, so a checkpoint without an index is incomplete.
         remove_partial_files(self.output_dir)
         whole = self.steps()
         for file in self.output_dir.iterdir():
@@ -234,5 +235,5 @@ def optimizer_variables(
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns the end of a message that names the last intact checkpoint."""
+    """Returns a clause that names the last intact checkpoint, or ""."""
     return f"; the checkpoint of step {steps[-1]} is intact" if steps else ""

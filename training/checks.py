@@ -1,4 +1,4 @@
-"""Checks of a command on the files that it names, before any long work."""
+"""Checks a command's flags against the files they name, before long work."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -29,8 +29,8 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
         configuration of the model.
 
     Raises:
-        ValueError: nothing is to be done, there is no source of weights, or a
-            flag contradicts a file.
+        ValueError: the command selects no action, no checkpoint provides
+            the weights, or a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
     config.check_actions()
@@ -62,7 +62,7 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
 
 
 def load_config(config: Any) -> modeling.BertConfig:
-    """Returns the model's configuration, checked against lengths and memory.
+    """Reads the model's configuration, and checks its lengths and its size.
 
     Args:
         config: flags with --bert_config_file, --max_seq_length and
@@ -110,9 +110,9 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
         check_labels_of_start(config, task.labels)
     if alike := similar_labels(task.labels or ()):
         logging.warning(
-            "These labels count as different ones, though they differ only in "
-            "case, Unicode form or the form of a number: %s; correct the data "
-            "if they should be one.",
+            "These labels count as different labels, although they differ only "
+            "in case, Unicode form or the form of a number: %s. Correct the "
+            "data if they mean the same label.",
             "; ".join(map(str, alike)),
         )
     names = [
@@ -122,8 +122,8 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
     ]
     if config.metric_for_best and config.metric_for_best not in names:
         raise ValueError(
-            f"--metric_for_best={config.metric_for_best} is not known; give "
-            f"one of {', '.join(names)}"
+            f"--metric_for_best={config.metric_for_best} is no metric of this "
+            f"task; choose one of {', '.join(names)}"
         )
     return bert_config
 
@@ -134,12 +134,12 @@ def _check_num_train_runs(config: FineTuningConfig) -> None:
     if config.num_train_runs > 1:
         if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
             raise ValueError(
-                f"--output_dir={folder} holds a single run; set another folder "
-                f"for --num_train_runs={config.num_train_runs}"
+                f"--output_dir={folder} contains a single run; choose another "
+                f"folder for --num_train_runs={config.num_train_runs}"
             )
     elif (folder / "run_1").is_dir():
         raise ValueError(
-            f"--output_dir={folder} holds several runs; set "
+            f"--output_dir={folder} contains several runs; set "
             "--num_train_runs to resume them, or another --output_dir"
         )
 
@@ -150,7 +150,7 @@ def _models(config: TrainingConfig) -> list[tuple[str, str]]:
         return [("--ensemble", path) for path in members.split(",")]
     if config.has_checkpoint:
         return [("--output_dir", config.output_dir)]
-    # Before the first checkpoint there is nothing else to use.
+    # A run without a checkpoint starts from --init_checkpoint.
     start = config.init_checkpoint
     return [("--init_checkpoint", start)] if start else []
 
@@ -161,16 +161,16 @@ def check_identity(
     tokenizer: FullTokenizer | None,
     settings: Mapping[str, Any],
 ) -> None:
-    """Checks that tokenizer, network and outputs are the model's own.
+    """Checks that the model was trained with this tokenizer and network.
 
     Args:
         config: the flags.
         bert_config: configuration of the model.
-        tokenizer: what cuts the texts, or None.
-        settings: settings of the task.
+        tokenizer: the task's tokenizer, or None.
+        settings: settings of the task. `output_mode` is compared too.
 
     Raises:
-        ValueError: one differs; the message names it.
+        ValueError: a setting differs. The message names the setting.
     """
     mode = {"output_mode"} & settings.keys()
     head = {name: settings[name] for name in mode}
@@ -193,8 +193,8 @@ def check_identity(
 def _read_labels(config: FineTuningConfig) -> list[str] | None:
     """Returns the labels saved with the initial model, or None.
 
-    They are in `labels.txt` beside its checkpoint, or in the config.json of a
-    Hugging Face model. New training does not use the labels of its
+    The labels are in `labels.txt` beside the checkpoint, or in the config.json
+    of a Hugging Face model. A new training does not use the labels of its
     --init_checkpoint.
     """
     if config.has_checkpoint:
@@ -207,7 +207,10 @@ def _read_labels(config: FineTuningConfig) -> list[str] | None:
 def _check_labels(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks the model's labels; a new training may reorder them."""
+    """Checks that the task has the labels that the model was trained with.
+
+    A new training may reorder the labels.
+    """
     if not (task.labels and saved):
         return
     order = modeling.find_order(saved, task.output_names)
@@ -216,15 +219,15 @@ def _check_labels(
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
             f"the model was trained with the labels {saved}, in this "
-            f"order; the task has {list(task.labels)}. Give the task it was "
-            "trained for, or train into another --output_dir"
+            f"order; the task has {list(task.labels)}. Use the task that the "
+            "model was trained for, or train into another --output_dir"
         )
 
 
 def _check_heads(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks that no head of another task is used without training it."""
+    """Checks that no head of another task is used without training."""
     for flag, path in _models(config):
         model_checks.check_head(path, config.head, task.problem_type)
         if config.has_checkpoint:
@@ -232,15 +235,15 @@ def _check_heads(
         names = modeling.read_shapes(modeling.find_checkpoint(path))
         if config.head and not modeling.has_head(config.head, names):
             logging.warning(
-                "%s=%s has no weights of the task's head: its answers are "
-                "random. Train it on the task first (--do_train).",
+                "%s=%s contains no weights for the task's head, so the outputs "
+                "are random. Train the model on the task first (--do_train).",
                 flag,
                 path,
             )
         elif task.labels and not saved:
             logging.warning(
-                "%s=%s does not name its outputs: they are taken to be %s, in "
-                "this order.",
+                "%s=%s does not name its outputs. They are assumed to be %s, "
+                "in this order.",
                 flag,
                 path,
                 ", ".join(task.labels),
@@ -262,7 +265,7 @@ def check_labels_of_start(
     found = modeling.load_labels(start) if are_same(start, folder) else None
     if found and found != list(labels):
         raise ValueError(
-            f"--output_dir={folder} holds the model of --init_checkpoint, "
-            f"which has the labels {found}; they would be overwritten; "
-            "use another --output_dir"
+            f"--output_dir={folder} contains the model of --init_checkpoint; "
+            f"the run would overwrite its labels {found}; choose another "
+            "--output_dir"
         )

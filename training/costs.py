@@ -1,4 +1,4 @@
-"""Operations and memory of training, and the memory and rate of the machine."""
+"""Estimates operations and memory of training, and measures the machine."""
 
 import contextlib
 import functools
@@ -24,47 +24,47 @@ _SIZES = (
     *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
     *("max_position_embeddings", "type_vocab_size"),
 )
-# More than any published model has; each takes milliseconds to build.
+# No published model has more blocks. Building a block needs milliseconds.
 _MOST_BLOCKS = 1_000
-# Rows of the square matrices whose product measures a device's rate: enough
-# for its full rate, on an accelerator and on a CPU.
+# Rows of the square matrices whose product measures a device's rate. They are
+# large enough to reach the full rate of an accelerator, and of a CPU.
 _PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
 
 
 def check_sizes(config: BertConfig, file: str | os.PathLike[str]) -> None:
-    """Checks, before a model is built, that this machine can build it.
+    """Checks that this machine can build a model.
 
     Args:
         config: the model's configuration.
-        file: the file that it was read from, for the message.
+        file: file of the configuration, for the message.
 
     Raises:
-        ValueError: it has more weights than this machine's memory can hold, or
-            too many blocks.
+        ValueError: the model has too many blocks, or more weights than fit
+            into this machine's memory.
     """
     needed, there = 4 * config.num_parameters, machine_memory()
     sizes = ", ".join(f"{name}={getattr(config, name)}" for name in _SIZES)
     if needed > there:
         raise ValueError(
-            f"{file}: the weights of this model alone take "
-            f"{needed / 2**30:,.1f} GiB, and there are {there / 2**30:.1f} "
-            f"GiB of memory; are its sizes right? {sizes}"
+            f"{file}: the weights of this model need "
+            f"{needed / 2**30:,.1f} GiB, and this machine has "
+            f"{there / 2**30:.1f} GiB of memory; check the sizes: {sizes}"
         )
     if config.num_hidden_layers > _MOST_BLOCKS:
         raise ValueError(
-            f"{file}: more than {_MOST_BLOCKS} blocks take minutes to build; "
-            f"are its sizes right? {sizes}"
+            f"{file}: a model of more than {_MOST_BLOCKS} blocks needs "
+            f"minutes to build; check the sizes: {sizes}"
         )
 
 
 def training_flops(
     config: BertConfig, max_seq_length: int, num_predictions: int = 0
 ) -> int:
-    """Returns the operations of one example's matrix products in training.
+    """Counts the operations of one example's matrix products in training.
 
-    A product of [m, k] and [k, n] is 2 m k n operations; the backward pass
-    has two products for each one of the forward pass. `num_predictions` is the
-    number of masked positions.
+    A product of [m, k] and [k, n] counts as 2 m k n operations. The backward
+    pass computes two products for each product of the forward pass.
+    `num_predictions` is the number of masked positions.
     """
     width, length = config.hidden_size, max_seq_length
     block = 4 * width**2 + 2 * width * config.intermediate_size
@@ -82,11 +82,15 @@ def training_memory(
 ) -> int:
     """Estimates the bytes that training needs, over all devices.
 
-    Right within a factor of two. Counts TensorFlow itself; weights, gradients,
-    two slots and an average of 4 bytes each; and what the backward pass keeps:
-    for each WordPiece of each block about 18 vectors of the hidden size, 3 of
-    the intermediate size and 4 rows of attention weights a head (Korthikanti
-    et al. 2022 count the same), and the masked LM's logits and their gradient.
+    The estimate is right within a factor of two. It is the sum of:
+
+    - TensorFlow itself: 1 GiB.
+    - The weights, their gradients, two optimizer slots and, with --ema_decay,
+      the averages: 4 bytes for each number.
+    - The activations that the backward pass needs. Each WordPiece in each
+      block needs about 18 vectors of the hidden size, 3 of the intermediate
+      size, and 4 rows of attention weights a head (Korthikanti et al. 2022).
+    - The masked LM's logits and their gradient.
     """
     bert = model.config
     num_bytes = 4 if config.mixed_precision == "float32" else 2
@@ -111,22 +115,22 @@ class MemoryCheck(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Checks the memory, and names it if there is too little after all.
+        """Checks the estimated memory, and explains an out-of-memory error.
 
         Raises:
-            ValueError: the run does not fit; the message says how much it
-                needs, and which flags reduce that.
+            ValueError: the run does not fit into the memory. The message
+                says how much it needs, and which flags reduce the need.
             MemoryError: TensorFlow has run out of memory.
         """
         trainer, config = self.trainer, self.trainer.config
         needed = training_memory(trainer.model, config, *trainer.shape)
         message = out_of_memory(needed, config)
-        # Only a GPU's allocator knows when it is full.
+        # Only a GPU's own allocator knows when the GPU's memory is full.
         if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
             there = _num_workers(trainer.strategy) * machine_memory()
             if needed > there:
                 too_little = f"{message}; there are {there / 2**30:.1f} GiB"
-                # Without padding, shorter inputs need less.
+                # With --trim_padding, shorter inputs need less memory.
                 if not config.trim_padding or needed >= 4 * there:
                     raise ValueError(too_little)
                 logging.warning("If the inputs are that long, %s", too_little)
@@ -157,7 +161,7 @@ def out_of_memory(needed: int, config: TrainingConfig) -> str:
     helping.append("a smaller --max_seq_length")
     return (
         f"--train_batch_size={config.train_batch_size} needs about "
-        f"{needed / 2**30:.1f} GiB of memory in all; what helps: "
+        f"{needed / 2**30:.1f} GiB of memory; to need less, use "
         f"{', '.join(helping)}"
     )
 
@@ -172,10 +176,11 @@ def machine_memory() -> int:
 
 
 def matmul_rate(precision: str) -> float:
-    """Measures this device's operations a second in a large matrix product.
+    """Measures how many operations this device computes per second.
 
     Args:
-        precision: precision of the matrices: "float32", "bfloat16", "float16".
+        precision: data type of the matrices that are multiplied: "float32",
+            "bfloat16" or "float16".
     """
     kinds = {device.device_type for device in tf.config.list_logical_devices()}
     size = _CPU_PRODUCT_SIZE if kinds == {"CPU"} else _PRODUCT_SIZE
@@ -201,9 +206,9 @@ def _large_product(
 
 
 def peak_memory() -> int:
-    """Returns the peak bytes in use: of the first GPU, or of the process."""
+    """Returns the peak memory of the first GPU or of the process, in bytes."""
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    # In kilobytes, but on macOS in bytes.
+    # Linux counts kilobytes, macOS bytes.
     return peak if sys.platform == "darwin" else peak * 1024

@@ -12,16 +12,16 @@ from training.config import PRECISIONS, DeviceConfig
 
 
 def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
-    """Returns the strategy that the device flags ask for.
+    """Returns the strategy that the device flags select.
 
     Raises:
-        ValueError: it is not available here.
+        ValueError: the flags contradict each other, or no TPU can be reached.
     """
     name = config.distribution_strategy
     if not config.is_tpu:
         return create_strategy(name)
     if name not in (None, "tpu"):
-        raise ValueError(f"--use_tpu contradicts {name=}; give one")
+        raise ValueError(f"--use_tpu contradicts {name=}; set only one flag")
     strategy = _tpu_strategy(
         config.tpu_name or config.master,
         config.tpu_zone,
@@ -30,20 +30,20 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     cores = strategy.num_replicas_in_sync
     if config.use_tpu and cores != config.num_tpu_cores:
         logging.warning(
-            "The TPU has %d cores, --num_tpu_cores=%d; using all it has.",
+            "The TPU has %d cores, but --num_tpu_cores=%d; using all cores.",
             cores,
             config.num_tpu_cores,
         )
     return strategy
 
 
-# Cached: workers and TPUs are connected once for all runs.
+# Cached, so that all runs of a process share one connection to the workers.
 @functools.cache
 def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
-    """Returns the strategy of this name, on CPUs and GPUs.
+    """Returns the tf.distribute strategy of this name, on CPUs and GPUs.
 
-    None chooses: workers if TF_CONFIG is set, all GPUs if there are several,
-    else one device.
+    Without a name, several workers are used if TF_CONFIG is set, else all GPUs
+    if there are several, else one device.
     """
     # Workers must be connected before anything else touches a device.
     if name is None and "TF_CONFIG" in os.environ:
@@ -87,8 +87,8 @@ def _tpu_strategy(
 def set_precision(precision: str) -> None:
     """Sets the precision of the models built from now on.
 
-    Variables stay float32, and so do LayerNorm's statistics, softmax and
-    losses; at inference on a CPU within oneDNN's operations.
+    Variables, LayerNorm's statistics, softmax and losses stay float32. At
+    inference on a CPU, oneDNN's fused operations keep them in float32.
     """
     keras.config.set_dtype_policy(PRECISIONS[precision])
     if precision != "float32":
@@ -101,8 +101,8 @@ def distribute(
     """Splits the batches of `dataset` into one part for each replica.
 
     Each worker reads every batch and keeps the rows of its own replicas, so
-    that a step takes the same examples on any number of devices. The number of
-    replicas divides the size of the batches.
+    that a step uses the same examples on any number of devices. The size of
+    each batch must be a multiple of the number of replicas.
     """
     replicas = strategy.num_replicas_in_sync
     if replicas == 1:

@@ -16,11 +16,11 @@ from training.task import Batches, Task
 
 
 def find_members(config: FineTuningConfig) -> list[str]:
-    """Returns the checkpoints of --ensemble; [] without it.
+    """Returns the checkpoints that --ensemble lists; [] without the flag.
 
     Raises:
-        ValueError: another flag contradicts --ensemble, or the models are of
-            different tasks.
+        ValueError: another flag contradicts --ensemble, or the models have
+            different labels.
         OSError: a checkpoint is missing.
     """
     if config.ensemble is None:
@@ -32,8 +32,8 @@ def find_members(config: FineTuningConfig) -> list[str]:
         )
     if config.has_checkpoint:
         raise ValueError(
-            f"--output_dir={config.output_dir} holds a model of its own; "
-            "set another folder for the files of the ensemble"
+            f"--output_dir={config.output_dir} contains a trained model; "
+            "choose another folder for the files of the ensemble"
         )
     folders = config.ensemble.split(",")
     members, labels, found_files = [], [], set()
@@ -43,23 +43,24 @@ def find_members(config: FineTuningConfig) -> list[str]:
             best, model_folder.read(folder).settings
         )
         path = modeling.find_checkpoint(folder, is_used)
-        # A folder may be named in several ways.
+        # Several paths may name the same folder.
         found_files.add(os.path.realpath(path))
-        # The folder means the averages in its last checkpoint, too.
+        # For the last step pass the folder, not the checkpoint: loading a
+        # folder also considers the averages in its last checkpoint.
         is_last = config.load_best and not checkpoint_steps(best)
         members.append(folder if is_last else path)
         labels.append(modeling.load_labels(folder))
     if len(found_files) < max(len(members), 2):
         raise ValueError(
-            f"--ensemble={config.ensemble}: list two models or more, each "
-            "of them once"
+            f"--ensemble={config.ensemble}: list at least two models, and no "
+            "model twice"
         )
     for folder, found in zip(folders, labels, strict=True):
         if found != labels[0] and not modeling.find_order(
             found or (), [labels[0] or ()]
         ):
             raise ValueError(
-                f"--ensemble: {folder} has the labels {found}, and "
+                f"--ensemble: {folder} has the labels {found}, but "
                 f"{folders[0]} has {labels[0]}; list models of one task"
             )
     return members
@@ -75,9 +76,9 @@ def predict_together(
 
     Without members, the model itself predicts. The paper's ensembles combine
     models with different seeds or different pretraining checkpoints.
-    They predict one after the other in one model's memory, and `Task.combine`
-    combines their outputs. The outputs of all members but the last are kept in
-    memory.
+    The members' weights are loaded into `model` one after the other, and
+    `Task.combine` combines the outputs. The outputs of all members but the last
+    stay in memory.
 
     Raises:
         ValueError: a member lacks weights of the model.
@@ -100,6 +101,6 @@ def _load(model: Any, member: str, task: Task) -> None:
     report = modeling.load_checkpoint(model, member, labels=task.output_names)
     if missing := report.missing:
         raise ValueError(
-            f"--ensemble: {member} lacks {missing[0]}; list models that are "
-            "fine-tuned on this task"
+            f"--ensemble: {member} has no weight {missing[0]}; list models "
+            "that are fine-tuned on this task"
         )

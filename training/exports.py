@@ -28,11 +28,12 @@ def export(
         task: the task.
         trainer: the Trainer of the weights.
         splits: the splits of the command.
-        results: the model's scores on the dev set; {} if they are unknown.
+        results: the model's scores on the dev set, or {} if unknown.
 
     Raises:
         OSError: the export cannot be written.
-        ValueError: the export is worse than --max_export_loss allows.
+        ValueError: the export scores lower than --max_export_loss allows. The
+            rejected export stays in NAME.rejected.
     """
     path = Path(trainer.config.export_dir)
     logging.info("Exporting %s", trainer.described_step)
@@ -58,7 +59,9 @@ def _export_checked(
         task.export(os.fspath(folder), trainer.model)
         found = _evaluate(task, trainer, folder, splits)
         if not found:
-            logging.warning("The export is not checked: nothing here runs it.")
+            logging.warning(
+                "The export is not checked: no engine here can run it."
+            )
             return
         named = {
             f"{form}_{name}": value
@@ -70,16 +73,19 @@ def _export_checked(
         if reason := _find_loss(task, splits, found, results, limit):
             rejected = export_folders.reject(folder, path)
             raise ValueError(
-                f"--export_dir={path}: {reason}; the export is in {rejected}, "
-                "and nothing was replaced; export without --quantize, or set a "
-                f"larger --max_export_loss than {limit:g}"
+                f"--export_dir={path}: {reason}. The export was written to "
+                f"{rejected}, and no file was replaced. Export without "
+                f"--quantize, or set --max_export_loss above {limit:g}"
             )
 
 
 def _evaluate(
     task: Task, trainer: Trainer, folder: Path, splits: Splits
 ) -> Scores:
-    """Returns the scores of an export, and adds them to what describes it."""
+    """Evaluates an export, and writes the scores into its model.json and card.
+
+    Returns {} if no engine can run the export.
+    """
     found: dict[str, dict[str, float]] = {}
     for split in splits.of("eval"):
         by_format = task.evaluate_export(
@@ -123,7 +129,7 @@ def _find_loss(
     results: Mapping[str, float],
     limit: float,
 ) -> str | None:
-    """Returns which export is worse than the model, and by how much, if any."""
+    """Returns why an export is too much worse than the model, or None."""
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"
@@ -131,7 +137,7 @@ def _find_loss(
                 continue
             score = scores.get(name, math.nan)
             loss = (results[name] - score) / task.hundredth
-            # Not true of NaN.
+            # Written with `not`, so that NaN counts as too large a loss.
             if not round(loss, 6) <= limit:
                 return (
                     f"its {form} file scores {name} = {score:.4f} on the dev "

@@ -1,6 +1,6 @@
-"""The flow of all fine-tuning scripts. See `run`.
+"""The flow of all fine-tuning scripts, in the function `run`.
 
-Nothing here depends on a particular task. A script passes its `Task` (task.py).
+This module knows no particular task. A script passes its `Task` (task.py).
 """
 
 import functools
@@ -97,7 +97,7 @@ class _Flow:
             self._plan_training()
 
     def _plan_training(self) -> None:
-        """Computes the number of steps and the settings a resume must keep."""
+        """Computes the number of steps, and settings that must not change."""
         task, config = self.task, self.config
         records = self.splits.records["train"]
         num_records = self.splits.num_records["train"]
@@ -130,7 +130,7 @@ class _Flow:
             self.splits.records["train"] = self.teacher.add_outputs(records)
 
     def train(self, config: FineTuningConfig) -> Trainer:
-        """Returns a Trainer, after training it if --do_train is set."""
+        """Creates a Trainer, and trains its model if --do_train is set."""
         task = self.task
         callbacks: list[BestStep] = []
         if config.keeps_best:
@@ -168,7 +168,7 @@ class _Flow:
         return trainer
 
     def _variants(self) -> list[FineTuningConfig]:
-        """Returns the configuration of each training."""
+        """Returns one configuration for each of the --num_train_runs."""
         if self.config.num_train_runs == 1:
             return [self.config]
         return [
@@ -245,7 +245,7 @@ class _Flow:
     def tune(
         self, trainer: Trainer, results: dict[str, float]
     ) -> dict[str, float]:
-        """Fits the decoder to the dev set and returns the updated scores."""
+        """Fits the decoding to the dev set, and returns updated results."""
         for name, batches in self.predict(trainer, "eval", "Tuning"):
             scores, suffix = self.task.tune(name, batches), suffix_of(name)
             results = results | {
@@ -260,7 +260,7 @@ class _Flow:
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns the result that identifies the weights: step or ensemble."""
+        """Returns the step, or the number of models in the ensemble."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -268,7 +268,10 @@ class _Flow:
     def predict(
         self, trainer: Trainer, purpose: str, label: str
     ) -> Iterator[tuple[str, Batches]]:
-        """Yields (split name, its batches with outputs) for a purpose."""
+        """Yields (split, its batches with outputs) for "eval" or "predict".
+
+        `label` is the text of the progress bar.
+        """
         batch_size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
             predict_once = functools.partial(
@@ -310,14 +313,14 @@ class _Flow:
     def write_predictions(
         self, trainer: Trainer, results: dict[str, float]
     ) -> dict[str, float]:
-        """Writes the predictions, and their scores if the labels are known.
+        """Writes the predictions, and the scores of splits with known labels.
 
         Args:
             trainer: the Trainer whose model predicts.
-            results: the scores of the evaluation, {} if there was none.
+            results: the scores of the evaluation, {} without an evaluation.
 
         Returns:
-            `results`, with the scores of the dev set if it was predicted.
+            `results`, updated with the scores if the dev set was predicted.
         """
         config, step = self.config, trainer.global_step
         for name, batches in self.predict(trainer, "predict", "Predicting"):
@@ -341,7 +344,7 @@ class _Flow:
         return results
 
     def find_results(self) -> dict[str, tuple[int, int]]:
-        """Returns the existing result files that predicting may replace."""
+        """Finds the existing result files that predicting may replace."""
         evaluated = {*self.task.splits["eval"]}
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()

@@ -1,4 +1,4 @@
-"""What tells the inputs of a run apart: names, sizes and checksums of files."""
+"""Identifies the inputs of a run by file names, sizes and checksums."""
 
 import contextlib
 import os
@@ -16,15 +16,15 @@ from files import json_files
 from files.atomic import is_remote, write_json
 from training import model_checks
 
-# The checksums of a run's inputs, so that a resume does not read them again.
+# The file stores checksums, so that a resume does not read the inputs again.
 FILE = "input_checksums.json"
 
 
 class Inputs:
     """The checksums of a run's records, remembered in its folder.
 
-    A file is read only if no manifest of `create_pretraining_data.py` has its
-    checksum, and only once until it changes.
+    A file is read only if no manifest of `create_pretraining_data.py` contains
+    its checksum. It is read once, and again only after it has changed.
 
     Args:
         output_dir: folder of the run.
@@ -34,20 +34,22 @@ class Inputs:
         self._output_dir = Path(output_dir)
         # {(name, bytes, time): crc32c}
         self._known: dict[tuple, str] = {}
-        # A damaged file can be ignored: it only saves time.
+        # A damaged file is ignored, because the file only saves time.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             entries = json_files.read_json(self._output_dir / FILE)["files"]
             self._known = {tuple(key): checksum for *key, checksum in entries}
         self._num_saved = len(self._known)
 
     def identify(self, files: Sequence[str], setting: str) -> list[list]:
-        """Returns [name, bytes, crc32c] of files.
+        """Returns [name, bytes, crc32c] of each file.
+
+        If an earlier version began this run, model.json contains checksums of
+        only the beginnings and ends of the files. Then this method returns the
+        same kind of checksums.
 
         Args:
             files: paths, local or remote.
-            setting: name of the files in model.json. Where a run of an
-                earlier version has begun, its checksums are of the ends of
-                files, and so are these.
+            setting: name of the setting in model.json that lists the files.
 
         Raises:
             OSError: a file cannot be read.
@@ -77,7 +79,7 @@ class Inputs:
         return found
 
     def are_evaluated(self, files: Sequence[str]) -> bool:
-        """Returns whether the run was evaluated on these files, or on none."""
+        """Returns whether the run was evaluated on no other files."""
         setting = "eval_input_file"
         recorded = self._recorded(setting)
         return recorded is None or recorded == self.identify(files, setting)
@@ -95,12 +97,12 @@ class Inputs:
 def _read_manifests(
     folder: str,
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Yields (name, bytes), (crc32c, time of the manifest) of listed files."""
+    """Yields ((name, bytes), (crc32c, manifest's time)) of listed shards."""
     for name in tf.io.gfile.listdir(folder or "."):
         if not name.endswith(".manifest.json"):
             continue
         path = os.path.join(folder, name)
-        # Other programs use the name, too.
+        # Other programs may write files with this ending.
         with contextlib.suppress(
             *(ValueError, KeyError, TypeError, AttributeError),
             tf.errors.OpError,
@@ -116,20 +118,21 @@ def _read_manifests(
 
 
 def _changed_at(path: str) -> int:
-    """Returns when a file was written, or came to its place, in ns."""
-    # TensorFlow's time of a local file is in seconds, and a copy may keep it.
+    """Returns when a file was written, moved or copied here, in nanoseconds."""
+    # For a local file, TensorFlow returns the mtime in whole seconds, which a
+    # copy may preserve. ctime changes with every copy.
     if is_remote(path):
         return tf.io.gfile.stat(path).mtime_nsec
     return os.stat(path).st_ctime_ns
 
 
 def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
-    """Returns [name, bytes, checksum] of files, to detect changed inputs.
+    """Returns [name, bytes, checksum] of each file, to detect changed inputs.
 
     Args:
         files: paths.
-        whole: whether to checksum all bytes; else only the first and last 64
-            KiB, whatever the file's size.
+        whole: True to checksum all bytes, False to checksum only the first and
+            last 64 KiB.
     """
     found = []
     for file in files:
@@ -150,7 +153,7 @@ def fingerprint_checkpoint(path: str) -> list[list]:
     """Returns the fingerprint of the files of the checkpoint at a path.
 
     Raises:
-        OSError: there is no checkpoint.
+        OSError: the path contains no checkpoint.
     """
     found = modeling.find_checkpoint(path)
     if os.path.isfile(found):

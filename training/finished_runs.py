@@ -15,9 +15,9 @@ from files import json_files
 from files.flags import Role, fields
 from training.config import FineTuningConfig
 
-# Names of folders that tell the seeds of one run apart.
+# Folder names that only differ in the seed, such as run_1 and run_2.
 SEED = re.compile(r"\b(run|seed)_\d+\b")
-# Flags that change no result.
+# Flags whose values do not change a run's scores, except by chance (the seed).
 _FREE = re.compile(
     r"seed|num_train_runs|output_dir|export_\w+|do_(train|eval|predict)|report"
     r"|glue_submission|verbose|debug|allow_changed_settings"
@@ -26,8 +26,9 @@ _FREE = re.compile(
 
 
 class Run(NamedTuple):
-    """The settings that a comparison of runs needs, and the results of a run.
+    """The settings and the scores of one finished run.
 
+    `figures` is {name of a score: its value}, out of 100 except for losses.
     `data` contains the checksums of the "dev_set" and "test_set", if known.
     """
 
@@ -47,13 +48,13 @@ def read_runs(folder: Path) -> Iterator[Run]:
     found = {path.parent for path in folder.rglob("summary.json")}
     started = {path.parent for path in folder.rglob("history.jsonl")}
     if unfinished := sorted(map(str, started - found)):
-        logging.warning("Not finished, left out: %s", ", ".join(unfinished))
+        logging.warning("Skipped unfinished runs: %s", ", ".join(unfinished))
     if not found:
         raise FileNotFoundError(
             f"--runs: {folder} contains no summary.json, which a run writes "
             "at its end; pass the --output_dir of runs, or a folder above"
         )
-    # Skip the folder of --num_train_runs: it repeats the best of its run_N.
+    # Skip the parent folder of --num_train_runs: it repeats its best run_N.
     several = {path.parent for path in found if path.name.startswith("run_")}
     for path in sorted(found - several):
         summary = json_files.read_json(path / "summary.json")
@@ -62,18 +63,19 @@ def read_runs(folder: Path) -> Iterator[Run]:
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{path}/summary.json is not the summary of a run ({error!r}); "
-                "move it away"
+                "move the file away"
             ) from None
         if run.figures:
             yield run
 
 
 def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
-    """Returns a run; `figures` is empty if the run evaluated nothing."""
+    """Creates a Run from a summary. `figures` may be empty."""
     script = os.path.basename(summary["command"][0])
     flags = summary["all_flags"]
     if trained := summary.get("trained_with"):
-        # Flags that a later command left out, or set too late, trained nothing.
+        # A later command may omit flags of the training, or set other values
+        # after it. So use the flags of the command that trained.
         given = {} if flags.get("do_train") else summary["flags"]
         flags = {**trained["flags"], **given}
     settings = {
@@ -88,7 +90,7 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
         **found,
         **results.get("export_eval_results.txt", {}),
     }.items():
-        # SQuAD's are out of 100 already.
+        # SQuAD's scores are percentages already.
         scale = 1 if "loss" in name or "squad" in script else 100
         figures[name] = math.nan if value is None else scale * float(value)
     data = {"dev_set": summary.get("fingerprint", {}).get("dev_set")}
@@ -98,10 +100,11 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 
 
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
-    """Returns the runs that may be compared; a warning names the others.
+    """Returns the runs that were evaluated on the same dev set.
 
-    Of runs whose settings make the same records of the dev set, which differs
-    all the same, the dev set of most runs is taken, or of the latest.
+    Runs with equal data settings should have equal dev sets. If their dev sets
+    differ, the function keeps the runs of the most frequent dev set, or of the
+    latest one if there is a tie. A warning names the other runs.
     """
     trained = {
         field.name
@@ -124,7 +127,7 @@ def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
         left += [run.folder for group in others for run in group]
         if others:
             logging.warning(
-                "Evaluated on another dev set than %s, left out: %s",
+                "Skipped runs with another dev set than %s: %s",
                 taken[0].folder,
                 ", ".join(str(run.folder) for group in others for run in group),
             )
@@ -139,18 +142,18 @@ def check_predictions(file: Path, runs: Sequence[Run]) -> None:
         runs: the runs of the table.
 
     Raises:
-        ValueError: other weights predicted them, or on other data.
+        ValueError: the predictions come from other weights or other data.
     """
     path = file.parent / "summary.json"
     summary = json_files.read_json(path) if path.is_file() else {}
-    # Earlier versions did not write it.
+    # Earlier versions did not write fingerprints.
     if "fingerprint" not in summary:
         return
     known = (summary.get("predictions") or {}).get("files", ())
     found = [file.name, file.stat().st_size, zlib.crc32(file.read_bytes())]
     if found not in known:
         raise ValueError(
-            f"{file} is not what the weights in its folder predicted; predict "
+            f"{file} was not predicted by the weights in its folder; predict "
             "again with --do_predict --glue_submission"
         )
     own = create_run(file.parent, summary)
@@ -159,6 +162,6 @@ def check_predictions(file: Path, runs: Sequence[Run]) -> None:
             is_same = own.data[name] == run.data[name]
             if own.settings == run.settings and not is_same:
                 raise ValueError(
-                    f"{file} is of a run with another {name} than "
-                    f"{run.folder}; run both again on the same data"
+                    f"{file} comes from a run with another {name} than "
+                    f"{run.folder}; repeat both runs on the same data"
                 )

@@ -1,8 +1,7 @@
 """Writes the model card, README.md, of a folder that others will use.
 
-All that it says is in the folder's model.json, but for the labels and the
-casing, which other files tell. It names no path and no machine. Imports no
-TensorFlow.
+The card repeats the folder's model.json, labels and casing. It contains no
+paths and no names of machines. This module imports no TensorFlow.
 """
 
 import json
@@ -60,9 +59,9 @@ _TASKS = {
         'tag("Ann lives in Bern.")',
     ),
 }
-# A class of the user's own.
+# For a model class that the user wrote.
 _OTHER = ("has a head of its own", "", "")
-# No pipeline of every version of transformers reads these.
+# Some versions of transformers have no pipeline for these classes.
 _WITHOUT_PIPELINE = {"BertForMultipleChoice", "BertForQuestionAnswering"}
 
 
@@ -77,11 +76,11 @@ def format_card(
 
     Args:
         description: contents of the folder's model.json.
-        kind: EXPORT, WEIGHTS or HUGGINGFACE. The last begins with the metadata
-            that the Hugging Face hub reads.
+        kind: EXPORT, WEIGHTS or HUGGINGFACE. A HUGGINGFACE card begins with
+            the metadata that the Hugging Face hub reads.
         labels: names of the outputs, in order, or None.
-        do_lower_case: whether text is lower-cased; None if that is unknown.
-        num_labels: number of a classifier's outputs; None for other models.
+        do_lower_case: whether text is lower-cased, or None if unknown.
+        num_labels: number of a classifier's outputs, or None for other models.
     """
     task, origin = description["task"], description["origin"]
     purpose, tag, _ = _TASKS.get(task["name"], _OTHER)
@@ -118,11 +117,11 @@ def format_card(
 def find_results(
     results: Mapping[str, Mapping[str, Any]], step: int
 ) -> dict[str, dict[str, float]]:
-    """Returns {"dev" or "test": {score: value}} of the weights of a step.
+    """Returns the scores of one step, {"dev" or "test": {score: value}}.
 
     Args:
-        results: {name of a file of results: the results}, as in summary.json.
-        step: step of the weights.
+        results: {name of a results file: its results}, as in summary.json.
+        step: number of the step that produced the weights.
     """
     found: dict[str, dict[str, float]] = {}
     for file, values in results.items():
@@ -140,21 +139,23 @@ def find_results(
 
 
 def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns the `evaluation` of a run's checkpoint; {} if it is unknown.
+    """Returns the scores of a run's checkpoint, for `evaluation` in model.json.
+
+    Returns {} if the scores are unknown.
 
     Args:
         path: the checkpoint, or the folder of its run.
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: there is no checkpoint, or a file is damaged.
+        ValueError: the path contains no checkpoint, or a file is damaged.
     """
     checkpoint = Path(modeling.find_checkpoint(path))
     step = re.fullmatch(r"model\.ckpt-(\d+)", checkpoint.name)
     folder = checkpoint.parent
     if folder.name == BEST:
         if (Path(path) / BEST).is_dir():
-            # Without --load_best, the weights are of the newest step.
+            # A run with --noload_best uses the newest step, not the best.
             return {}
         folder = folder.parent
     summary = folder / "summary.json"
@@ -167,7 +168,7 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _list_scores(
     description: Mapping[str, Any],
 ) -> Iterator[tuple[str, str, float]]:
-    """Yields (set, score, value) of all that is known."""
+    """Yields (set, score, value) of each score in model.json."""
     for split, scores in description.get("evaluation", {}).items():
         for name, value in scores.items():
             yield split, name, value
@@ -182,7 +183,7 @@ def _front_matter(
     task: Mapping[str, Any],
     scores: Sequence[tuple[str, str, float]],
 ) -> Iterator[str]:
-    """Yields the lines of YAML; each string is also one of JSON."""
+    """Yields the lines of YAML. Strings are quoted as in JSON."""
     yield "# license: fill in, such as apache-2.0"
     yield "library_name: transformers"
     yield f"pipeline_tag: {tag}"
@@ -261,7 +262,7 @@ def _usage(
 
 
 def _training(origin: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the lines on how the weights came to be."""
+    """Yields the lines of the section on how the weights were trained."""
     settings = origin.get("settings", {})
     if "script" not in origin:
         yield from ("How the weights were trained is not known.", "")
@@ -270,7 +271,7 @@ def _training(origin: Mapping[str, Any]) -> Iterator[str]:
         yield f"- Step: {origin['step']}"
     versions = origin.get("versions", {})
     yield "- Versions: " + ", ".join(f"{n} {v}" for n, v in versions.items())
-    # Before there was a `command`, only the training's flags were recorded.
+    # Earlier versions recorded only the training flags, and no `command`.
     flags = origin.get("command") or settings.get("flags", {})
     command = [
         f"python {origin['script']}",
@@ -296,8 +297,8 @@ def _training(origin: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _base_name(value: Any) -> Any:
-    """Returns a value; of a path or an address, its name."""
+    """Returns the last name in a path or an address, or any other value."""
     if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
         return value
-    # Without the host or the bucket.
+    # urlsplit drops the host or the bucket.
     return os.path.basename(urllib.parse.urlsplit(value).path.rstrip("/"))

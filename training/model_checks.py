@@ -1,6 +1,6 @@
-"""Checks that a model is used or resumed as the model that it is.
+"""Checks that a model is used or resumed with the settings of its training.
 
-model_folder.py reads a model's settings. Imports no TensorFlow.
+model_folder.py reads these settings. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from modeling import BertConfig
     from training.config import TrainingConfig
 
-# A resume may add or omit these settings: they do not change the training, or
-# earlier versions did not record them.
+# A resumed run may add or omit these settings. They do not change the training,
+# or earlier versions did not record them.
 MAY_BE_MISSING = frozenset(
     {
         "eval_input_file",
@@ -34,7 +34,7 @@ MAY_BE_MISSING = frozenset(
         "train_records_checksum",
     }
 )
-# Entries of a configuration that a trained network does not use.
+# Entries of bert_config.json that inference does not use.
 _NOT_IDENTITY = (
     "attention_probs_dropout_prob",
     "hidden_dropout_prob",
@@ -43,7 +43,7 @@ _NOT_IDENTITY = (
 )
 # Entries that the shapes of the weights do not determine.
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
-# Training flags that the checkpoints themselves depend on.
+# Training flags that no resume may change, because checkpoints depend on them.
 _FIXED = frozenset(
     "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
     "freeze_layers batch_size_warmup".split()
@@ -61,15 +61,15 @@ def check_same(
 
     Args:
         config: the flags.
-        settings: JSON-serializable dict of settings that must not change,
-            besides the flags; keys in MAY_BE_MISSING are optional.
-        are_all: False before all settings are known.
+        settings: JSON-serializable dict of settings, besides the flags, that
+            must not change. Keys in MAY_BE_MISSING are optional.
+        are_all: False if `settings` is still incomplete.
 
     Returns:
-        the settings and all changes to record.
+        the settings and the changed flags, to record in model.json.
 
     Raises:
-        ValueError: a setting differs; the message names it.
+        ValueError: a setting differs. The message names the setting.
     """
     output_dir = config.output_dir
     settings = {**settings, "flags": flag_values(config, *_COMPARED)}
@@ -92,17 +92,17 @@ def check_same(
             former, given = _known_to_both(former or {}, given or {})
         if former != given and name == "init_checkpoint":
             raise ValueError(
-                f"--output_dir={output_dir} holds a run that began with other "
-                f"weights than --init_checkpoint={config.init_checkpoint} has "
-                "now; remove the flag to resume the run with its own weights, "
-                "or set another --output_dir"
+                f"--output_dir={output_dir} contains a run that began with "
+                f"other weights than --init_checkpoint={config.init_checkpoint}"
+                " has now; remove the flag to resume the run with its own "
+                "weights, or set another --output_dir"
             )
         if former != given:
             name, former, given = _difference(name, former, given)
             raise ValueError(
-                f"--output_dir={output_dir} holds a run with {name}="
-                f"{former}; received {given}. Use the value of the run to "
-                "resume it, or set another --output_dir"
+                f"--output_dir={output_dir} contains a run with {name}="
+                f"{former}; received {given}. To resume the run, use its "
+                "value. For a new run, set another --output_dir"
             )
     changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
     allowed = {
@@ -117,9 +117,9 @@ def check_same(
             else ""
         )
         raise ValueError(
-            f"--output_dir={output_dir} holds a run with --{name}={former}; "
-            f"received {given}. Train into another --output_dir, from this "
-            f"run with --init_checkpoint={output_dir} or anew{way}"
+            f"--output_dir={output_dir} contains a run with --{name}={former}; "
+            f"received {given}. Train into another --output_dir, either from "
+            f"this run (--init_checkpoint={output_dir}) or anew{way}"
         )
     if changed:
         step = checkpoint_steps(output_dir)[-1]
@@ -132,8 +132,8 @@ def _changed_flags(
 ) -> dict[str, list[Any]]:
     """Returns {flag: [value before, value now]} for each changed flag.
 
-    Flags that were not saved are newer than the run and do not count. Some
-    flags may grow; None, no limit, is then the largest value.
+    A flag that the run did not save is newer than the run, and is not compared.
+    Some flags may grow. For them, None means no limit and is the largest value.
     """
     growing = {
         field.name
@@ -159,12 +159,13 @@ def check_head(
 
     Args:
         path: a checkpoint, or its folder.
-        name: class of the model to load it into; None = unknown.
-        problem_type: value of PROBLEM_TYPES; None if the task's own labels
-            determine it. Another type of classifier then only logs a warning.
+        name: class of the model that loads the checkpoint, or None if unknown.
+        problem_type: the task's value of PROBLEM_TYPES. None means a
+            classification of the task's own labels, where a checkpoint of
+            another type only causes a warning.
 
     Raises:
-        ValueError: the folder says that the head is of another class or type.
+        ValueError: the checkpoint's head has another class or problem type.
     """
     folder = read(path)
     folder.check_class(name)
@@ -174,11 +175,13 @@ def check_head(
     message = f"{os.fspath(path)} has problem_type={found_type}"
     if problem_type:
         raise ValueError(
-            f"{message}; received {problem_type}. Set --output_mode to what "
-            "the model was trained for"
+            f"{message}; received {problem_type}. Set --output_mode to the "
+            "value that the model was trained with"
         )
     if found_type != PROBLEM_TYPES["classification"]:
-        logging.warning("%s; it is used to choose one label each.", message)
+        logging.warning(
+            "%s, but this task chooses one label for each example.", message
+        )
 
 
 def check_identity(
@@ -189,35 +192,35 @@ def check_identity(
     given: Mapping[str, Any] | None = None,
     trains: bool = False,
 ) -> None:
-    """Checks that a model is used as the network that was trained.
+    """Checks that a model is used with the network it was trained with.
 
     Args:
         flag: the flag that named the model, for the message.
         path: the checkpoint, or its folder.
-        bert_config: the network to load it into.
+        bert_config: configuration of the network that loads the checkpoint.
         tokenizer: tokenizer of the texts, or None.
-        given: {setting: value}, such as model_folder.NETWORK; settings that
-            the model's run did not record are not compared.
+        given: {setting: value} to compare, such as model_folder.NETWORK.
+            Settings that the model's run did not record are not compared.
         trains: whether the model will be trained. Then entries that the shapes
             of the weights determine may differ, as in a student with fewer
             blocks.
 
     Raises:
-        ValueError: a setting differs; the message names it.
+        ValueError: a setting differs. The message names the setting.
     """
     folder = read(path)
     given = {**(given or {}), "bert_config": bert_config.to_dict()}
     if tokenizer:
         _check_vocabulary(flag, path, folder.vocab_file, tokenizer)
         given["tokenizer"] = tokenizer.identity
-    # A release does not say whether it may be trained as another network.
+    # A release records no settings, and may be trained as another network.
     network = folder.network if folder.settings or not trains else {}
     trained = {**folder.settings, **network}
     if trains:
-        # The setting belongs to the head, so it is not compared.
+        # --bilstm belongs to the head, which is new, so do not compare it.
         trained.pop("bilstm", None)
     if "tokenizer" not in trained and folder.do_lower_case is not None:
-        # Of the tokenizer, a Hugging Face folder only records the casing.
+        # A Hugging Face folder records only the casing of its tokenizer.
         trained["tokenizer"] = {"do_lower_case": folder.do_lower_case}
     if folder.config_file and "bert_config" not in trained:
         config = modeling.load_config(folder.config_file)
@@ -236,7 +239,7 @@ def check_identity(
                 now = f"{now}, of {tokenizer.vocab_file}"
             raise ValueError(
                 f"{flag}={os.fspath(path)} was trained with {name}={former}; "
-                f"received {now}. Use what it was trained with"
+                f"received {now}. Use the value that it was trained with"
             )
 
 
@@ -254,7 +257,7 @@ def _check_vocabulary(
 ) -> None:
     """Checks that the tokenizer uses the vocabulary in a model's folder.
 
-    A row [unusedN] in the folder may be any word in the tokenizer.
+    Rows with [unusedN] in the folder may be any word in the tokenizer.
     """
     if file is None or os.path.abspath(file) == os.path.abspath(
         tokenizer.vocab_file
@@ -267,29 +270,30 @@ def _check_vocabulary(
         if word != ours and not word.startswith("[unused"):
             raise ValueError(
                 f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
-                f"{flag}={path}: line {row} is {ours!r}, and {file} has "
-                f"{word!r}; remove --vocab_file, or set it to that file"
+                f"{flag}={path}: line {row} is {ours!r}, but {word!r} in "
+                f"{file}; remove --vocab_file, or set it to that file"
             )
 
 
 def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Returns the settings of the run in a folder; none for a new run."""
+    """Reads the settings of a run. They are empty before a checkpoint."""
     if not checkpoint_steps(output_dir):
         return ModelFolder(os.fspath(output_dir))
     try:
         return read(output_dir)
     except ValueError as error:
         raise ValueError(
-            f"{error}; it holds the settings the run was started with: "
-            "restore it from a backup, or delete it if you are sure that "
-            "they are the same, or train into another --output_dir"
+            f"{error}. This file contains the settings that the run was "
+            "started with. Restore it from a backup, or delete it if you are "
+            "sure that your flags are the same, or train into another "
+            "--output_dir"
         ) from error
 
 
 def _known_to_both(
     former: Mapping[str, Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Returns the entries that both know; pretraining may lack the casing."""
+    """Limits two tokenizers' entries to the entries that both contain."""
     names = former.keys() & given.keys()
     return [{name: each[name] for name in names} for each in (former, given)]
 
@@ -303,7 +307,7 @@ def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
                     f"{name}.{key}", former.get(key), given.get(key)
                 )
     if isinstance(former, list) and isinstance(given, list):
-        # Of a long list, such as files, name only the entries that differ.
+        # For a long list, such as files, name only the entries that differ.
         gone = [value for value in former if value not in given]
         come = [value for value in given if value not in former]
         if gone and come:

@@ -45,7 +45,8 @@ def describe(
     """
     head = flag_values(config, Role.HEAD, Role.DECODING)
     resolved = {name: settings[name] for name in head if name in settings}
-    # The settings count all choices of an example.
+    # In the settings, max_seq_length is the sum over all choices of an
+    # example. The flag is the length of one choice.
     resolved.pop("max_seq_length", None)
     return {
         "version": VERSION,
@@ -75,19 +76,20 @@ def describe_copy(
     tokenizer: FullTokenizer | None = None,
     results: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, str]:
-    """Returns {file: its text}, model.json and README.md, for a copy.
+    """Returns {file: text} of model.json and README.md for copied weights.
 
     Args:
-        path: where the weights come from; None if that is unknown.
+        path: checkpoint or folder that the weights come from, or None.
         model: the model that is copied or exported.
-        task: {name: value} of the head, besides what `path` tells.
-        step: the weights' step, if it is known.
-        changed: settings of `path` that the copy does not share.
-        card: kind of the copy, as `model_card.format_card` takes it.
+        task: {name: value} of the head, in addition to the entries that the
+            folder at `path` records.
+        step: number of the weights' step, or None if unknown.
+        changed: names of settings in `path` that are not true of the copy.
+        card: `kind` of `model_card.format_card`.
         labels: names of the outputs, in order, or None.
         tokenizer: tokenizer of the model, or None.
-        results: {name of a file of results: the results} of this command;
-            None reads them from the run at `path`.
+        results: {name of a results file: its results} of this command. None
+            reads the results of the run at `path`.
     """
     folder = read(path) if path else ModelFolder("")
     values: dict[str, Any] = {"version": VERSION}
@@ -110,7 +112,7 @@ def describe_copy(
         values["evaluation"] = found
     elif not is_same:
         values.pop("evaluation", None)
-    # The file that was scored is another one.
+    # These scores belong to the exported file, not to this copy.
     values.pop("export_evaluation", None)
     return {
         FILE: json_files.format_json(values, FILE, indent=2) + "\n",
@@ -137,8 +139,8 @@ def write_run(
     Args:
         config: the flags.
         model: the model that is trained.
-        settings: what must not change in a resume, as `check_same` returns it.
-        changes: the changes, as `check_same` returns them.
+        settings: the settings that `model_checks.check_same` returns.
+        changes: the changes that `model_checks.check_same` returns.
         tokenizer: see `write`.
         labels: see `write`.
     """
@@ -154,18 +156,18 @@ def write(
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
 ) -> None:
-    """Writes what describes the weights that a run puts into a folder.
+    """Writes the files that describe a run's weights into a folder.
 
     Args:
-        folder: created if missing.
+        folder: folder of the weights, created if missing.
         description: result of `describe`.
-        bert_config: the network.
-        tokenizer: the tokenizer; None where it is unknown, as in pretraining
-            on masked records.
+        bert_config: configuration of the network.
+        tokenizer: tokenizer of the texts, or None if it is unknown, as in
+            pretraining on masked records.
         labels: names of the outputs, in order, or None.
 
     Raises:
-        ValueError: the folder describes another model.
+        ValueError: files in the folder describe another model.
         OSError: a file cannot be written.
     """
     from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
@@ -177,8 +179,8 @@ def write(
         "files" not in found and "origin" not in found
     ):
         raise ValueError(
-            f"--output_dir={folder} holds a {FILE} that no run there wrote; "
-            "give another --output_dir"
+            f"--output_dir={folder} contains a {FILE} that no run in this "
+            "folder wrote; choose another --output_dir"
         )
     texts = {"bert_config.json": bert_config.to_json_string().encode()}
     if tokenizer:
@@ -187,7 +189,7 @@ def write(
         )
         known = description["origin"]["settings"].get("tokenizer", {})
         if "do_lower_case" not in known:
-            # The records of a pretraining may not tell.
+            # Pretraining may not know the casing, which this file states.
             del texts[tokenizer_files.CONFIG_FILE]
     ours = {*found.get("files", [])}
     for name, text in texts.items():
@@ -198,8 +200,8 @@ def write(
             ours.add(name)
         elif not _is_same(path, text):
             raise ValueError(
-                f"{path} describes another model than the one to be trained; "
-                "give another --output_dir"
+                f"{path} describes another model than this command would "
+                "train; choose another --output_dir"
             )
     if labels is not None:
         modeling.save_labels(folder, labels)
@@ -207,11 +209,11 @@ def write(
 
 
 def _is_same(path: Path, text: bytes) -> bool:
-    """Returns whether a file, perhaps a user's own, describes the same."""
+    """Returns whether a file's contents agree with `text`."""
     found = path.read_bytes()
     if path.suffix != ".json":
         return found == text
-    # Another program's may have more entries, or another longest length.
+    # Another program's file may have more entries, or another longest length.
     former = json_files.parse_json(found, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
@@ -221,7 +223,7 @@ def _is_same(path: Path, text: bytes) -> bool:
 
 
 def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value} without paths, whose contents count instead."""
+    """Returns {flag: value}, without the flags that name files or folders."""
     return {
         field.name: _without_folders(getattr(config, field.name))
         for field in flags.fields(config, *roles)
@@ -230,7 +232,7 @@ def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
 
 
 def _command(config: "TrainingConfig") -> dict[str, Any]:
-    """Returns {flag on the command line: value}, of paths only the names."""
+    """Returns {flag on the command line: value}, with paths cut to names."""
     kinds = {
         field.name: flags.meta_of(field).kind
         for field in flags.fields(config, *Role)
@@ -245,6 +247,6 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns a value, or the file name if it is the path of a file."""
+    """Returns the last name of an existing path, or any other value."""
     is_path = isinstance(value, str) and os.path.exists(value)
     return os.path.basename(value) if is_path else value

@@ -1,15 +1,15 @@
 """Reads the files that describe the weights in a folder.
 
-A run, its best/ and averages/, the folders of --export_weights and of
-tools.convert_checkpoint, and every export have these files:
+These files are in a run's folder, in its best/ and averages/, in the folders
+that --export_weights and tools.convert_checkpoint write, and in every export:
 
     model.json                         the head, and where the weights come from
     bert_config.json                   the network
     vocab.txt, tokenizer_config.json   how text is cut into WordPieces
     labels.txt                         names of the outputs, in order
 
-Google's releases and Hugging Face's folders have some of them, or their own
-forms of them. Imports no TensorFlow.
+Google's releases and Hugging Face's folders contain some of these files, or
+their own forms of them. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 FILE = "model.json"
 VERSION = 1
-# The settings of runs from before there was a model.json.
+# Earlier versions wrote the settings of a run to this file.
 FORMER_FILE = "run_settings.json"
 # Options of the network that bert_config.json has no entry for.
 NETWORK = ("left_to_right", "bilstm")
-# Classes without a head for a task; None where it is unknown.
+# Classes without a head for a task, and None for an unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 
 
@@ -44,15 +44,17 @@ class ModelFolder:
 
     Attributes:
         path: the folder.
-        config_file: path of the configuration; None if there is none.
-        vocab_file: path of vocab.txt or tokenizer.json; None without either.
-        do_lower_case: whether text is lower-cased; None if unknown.
-        description: path of model.json; None if there is none.
-        task: dict of the head: {"name": class of the model, "problem_type":
-            transformers' name of a classifier's outputs, name of a flag: its
-            value}. In Hugging Face folders "architectures" instead of "name".
+        config_file: path of the configuration, or None if it is missing.
+        vocab_file: path of vocab.txt or tokenizer.json, or None if both are
+            missing.
+        do_lower_case: whether text is lower-cased, or None if unknown.
+        description: path of model.json, or None if it is missing.
+        task: description of the head: {"name": class of the model,
+            "problem_type": transformers' name of the kind of a classifier's
+            outputs, name of a flag: its value}. In Hugging Face folders, the
+            class is under "architectures".
         settings: settings that must not change when the run that wrote the
-            folder is resumed; {} in a release.
+            folder is resumed. {} in a release.
         changes: changes by --allow_changed_settings, one dict per resume.
     """
 
@@ -67,12 +69,12 @@ class ModelFolder:
 
     @property
     def network(self) -> dict[str, bool]:
-        """{name in NETWORK: whether the weights were trained with it}."""
+        """{option in NETWORK: whether the weights were trained with it}."""
         return {name: self.settings.get(name, False) for name in NETWORK}
 
     @property
     def model_class(self) -> str | None:
-        """Class of the model; None if it is unknown."""
+        """Class name of the model, or None if it is unknown."""
         if "architectures" not in self.task:
             return self.task.get("name")
         file = os.path.join(self.path, "config.json")
@@ -85,17 +87,17 @@ class ModelFolder:
         Models without a head pass, although their answers would be random.
 
         Args:
-            name: class of the model to load it into; None = unknown.
+            name: class of the model that loads the weights, or None if unknown.
 
         Raises:
-            ValueError: the folder says that the head is of another class.
+            ValueError: the folder describes a head of another class.
         """
         found = self.model_class
         if found != name and not {found, name} & _HEADLESS:
             raise ValueError(
-                f"{self.path} is a {found}, and a {name} is needed: use it "
-                "for its own task, or as the --init_checkpoint of a training "
-                "(--do_train) in another --output_dir"
+                f"{self.path} is a {found}, but this task needs a {name}; use "
+                "the model for its own task, or as the --init_checkpoint of a "
+                "training (--do_train) in another --output_dir"
             )
 
 
@@ -107,16 +109,16 @@ def read(path: str | os.PathLike[str]) -> ModelFolder:
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: a file is not what its name says, or of a later version.
+        ValueError: a file is malformed, or a later version wrote it.
     """
     folder = Path(path)
     if not folder.is_dir():
         folder = folder.parent
-    # Before there was a model.json, these folders had only weights.
+    # Earlier versions wrote only weights to best/ and averages/.
     places = [folder]
     if folder.name in (BEST, AVERAGES):
         places.append(folder.parent)
-    # Several runs in a folder share the first one's.
+    # With --num_train_runs, the first run's files are true of all runs.
     places.append(places[-1] / "run_1")
 
     def find(*names: str) -> str | None:
@@ -149,15 +151,16 @@ def _read_file(file: str) -> dict[str, Any]:
     version = values.get("version")
     if version != VERSION:
         raise ValueError(
-            f"{file} has the version {version!r}, and this program "
-            f"reads {VERSION}; use the program that wrote it, or a newer one"
+            f"{file} has the version {version!r}, but this program reads "
+            f"version {VERSION}; use the program that wrote the file, or a "
+            "newer one"
         )
 
     def part(inside: Mapping[str, Any], name: str, kind: type) -> Any:
         value = inside.get(name, kind())
         if not isinstance(value, kind):
             raise ValueError(
-                f"{file}: `{name}` is {repr(value)[:80]}, not what a run "
+                f"{file}: `{name}` is {repr(value)[:80]}, which no run "
                 "writes; restore the file"
             )
         return value
@@ -187,7 +190,7 @@ def _read_file(file: str) -> dict[str, Any]:
 
 
 def _typed(task: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
-    """Adds "problem_type", transformers' name of a classifier's outputs."""
+    """Adds "problem_type", transformers' name of an --output_mode."""
     found = PROBLEM_TYPES.get(mode or "")
     return {**({"problem_type": found} if found else {}), **task}
 
@@ -198,7 +201,7 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
     if not found and len(values.get("id2label") or ()) == 1:
-        # transformers treats one output as a number; cross-encoders are saved
+        # transformers treats one output as a number. Cross-encoders are saved
         # in this way.
         found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
@@ -209,7 +212,7 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     }
     told = {name: value for name, value in task.items() if value}
     if task["architectures"] == ["BertForTokenClassification"]:
-        # Its tags may be in IOB1, whose sequences look illegal in IOB2.
+        # The tags may be in IOB1, whose sequences look illegal in IOB2.
         told["legal_tags"] = False
     return {"task": told}
 
@@ -219,25 +222,26 @@ def complete(config: "ModelConfig") -> None:
 
     Args:
         config: the flags. The network, the vocabulary and the casing are always
-            read from the folder of `weights`; the settings of the head only if
-            it is not trained.
+            read from the folder of `weights`. The settings of the head are
+            read only if the command does not train.
 
     Raises:
-        ValueError: a flag must be set, and the folder does not determine it.
+        ValueError: a required flag is not set, and the folder does not
+            determine its value.
     """
     told: dict[str, Any] = {}
     if config.weights:
         try:
             folder = read(config.weights)
         except ValueError:
-            # A power cut may have emptied a file. Imported late, because it
-            # loads TensorFlow.
+            # A power cut may have emptied a file. Import run_state late,
+            # because it loads TensorFlow.
             from training import run_state
 
             run_state.mend(folder_of(config.weights), is_own=False)
             folder = read(config.weights)
         trains = getattr(config, "do_train", False)
-        # A resume goes on with the head that is there.
+        # A resumed run continues with the head of its checkpoint.
         if not trains or getattr(config, "has_checkpoint", False):
             folder.check_class(config.head)
         if not trains:
@@ -258,7 +262,7 @@ def complete(config: "ModelConfig") -> None:
         if not flags.accepts(type(config), name, value):
             raise ValueError(
                 f"{config.weights}: its {FILE} has {name}={value!r}, which "
-                f"--{name} does not take; restore the file"
+                f"--{name} does not accept; restore the file"
             )
         object.__setattr__(config, name, value)
     if hasattr(config, "all_flags"):
@@ -269,7 +273,8 @@ def complete(config: "ModelConfig") -> None:
     ]:
         path = config.weights
         if path:
-            # It may not exist, or hold no weights, such as an export.
+            # Fail here if the path does not exist or has no weights, such as
+            # the path of an export.
             modeling.find_checkpoint(path)
         where = f"{path} does not tell" if path else "see"
         raise ValueError(

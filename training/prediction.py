@@ -34,10 +34,9 @@ class BatchPredictor:
         )
 
     def _inputs(self, features: Features) -> Features:
-        """Returns the features that the model reads, if it says which.
+        """Returns the features that the model reads, without strings (guids).
 
-        Then splits with and without labels share a graph. Strings (guids) are
-        never among them.
+        Dropping the labels lets splits with and without labels share a graph.
         """
         return {
             name: value
@@ -54,14 +53,14 @@ class BatchPredictor:
     ) -> Iterator[tuple[dict[str, np.ndarray], Any]]:
         """Yields (features, outputs) of each batch as NumPy arrays.
 
-        Logs an error, once, if an output is NaN.
+        Logs one error if any output is NaN.
 
         Args:
             dataset: batches of features.
             num_batches: number of batches, for the progress bar.
-            label: what the progress bar says.
-            metrics: (outputs, features) -> what to compute of the outputs on
-                the device, and to yield instead of them.
+            label: text of the progress bar.
+            metrics: function of (outputs, features) that runs on the device.
+                If set, its results are yielded instead of the outputs.
         """
         inputs_of: Callable[[Features], Features] = self._inputs
         forward = self._forward
@@ -72,11 +71,11 @@ class BatchPredictor:
             def forward(features: Features, kernels: Any) -> Any:
                 return metrics(self._predictor(features, kernels), features)
 
-        # Cast once, not for every batch.
+        # Cast the kernels once, not for every batch.
         kernels = self._predictor.cast_kernels()
         if isinstance(dataset, tf.data.Dataset):
-            # Traced once for all shapes: otherwise for the first batch, and
-            # again for the first one of another length or size.
+            # Trace once for all shapes. Otherwise TensorFlow would trace for
+            # the first batch, and again for the next length or batch size.
             forward.get_concrete_function(
                 inputs_of(dataset.element_spec), kernels
             )
@@ -89,9 +88,9 @@ class BatchPredictor:
             if not found_nan and _has_nan(outputs):
                 found_nan = True
                 logging.error(
-                    "The model's outputs are NaN, first in batch %d, so its "
-                    "results are worthless. Its training failed, or its "
-                    "values exceed the range of --mixed_precision.",
+                    "The model's outputs are NaN from batch %d on, so the "
+                    "results are useless. The training failed, or values "
+                    "exceed the range of --mixed_precision.",
                     number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs
@@ -101,17 +100,17 @@ def _has_nan(outputs: Any) -> bool:
     return any(
         np.isnan(array).any()
         for array in tf.nest.flatten(outputs)
-        # NumPy has no kind for bfloat16; it reports "V".
+        # For bfloat16, NumPy reports the kind "V".
         if array.dtype.kind in "fV"
     )
 
 
 class LossFigures:
-    """Passes batches of evaluation through, computing the loss on the way."""
+    """Iterates over evaluation batches, and adds up their loss."""
 
     def __init__(self, loss: Any, batches: Iterable[Any]) -> None:
         self._loss, self._batches = loss, batches
-        # {part: [(sum, weight) of each batch]}.
+        # {part of the loss: [(sum, weight) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
     def __iter__(self) -> Iterator:
@@ -125,9 +124,11 @@ class LossFigures:
             yield features, outputs
 
     def figures(self) -> dict[str, float]:
-        """Returns `eval_loss`, the mean; and `loss`, the mean over batches.
+        """Returns the mean losses of the batches read so far.
 
-        Each is the sum over the parts of the loss; NaN if no batch was read.
+        `eval_loss` is the mean over all examples. `loss` is the mean of the
+        batches' means. Both add up the parts of the loss. They are NaN if no
+        batch was read.
         """
         if not self._parts:
             return {"eval_loss": float("nan"), "loss": float("nan")}

@@ -1,4 +1,4 @@
-"""Pretraining on TFRecords, with or without stored masks; see `run`."""
+"""Pretraining on TFRecords, with or without stored masks."""
 
 import dataclasses
 import functools
@@ -34,8 +34,8 @@ def run(
     """Trains and evaluates the model, depending on the flags.
 
     Returns:
-        the Trainer; None on a worker that is not the chief, because only the
-        chief writes files.
+        the Trainer, or None on a worker that is not the chief. Only the chief
+        writes files.
 
     Raises:
         ValueError: a record, or the earlier run in --output_dir, does not match
@@ -133,8 +133,8 @@ def find_records(
     """Finds and checks the records of --input_file or --eval_input_file.
 
     Raises:
-        ValueError: the records do not match the config, or they are without
-            masks and there is no tokenizer.
+        ValueError: the records do not match the configuration, or the
+            records are without masks and `tokenizer` is None.
         OSError: a file is missing.
     """
     files = expand_patterns(getattr(config, name), name)
@@ -151,7 +151,7 @@ def find_records(
         if not tokenizer:
             raise ValueError(
                 f"{files[0]} is without masks; set --vocab_file to the "
-                "vocabulary that it was created with"
+                "vocabulary that the file was created with"
             )
         config.check_shares()
         dynamic_masking = DynamicMasking(
@@ -167,7 +167,7 @@ def find_records(
 def _masking_settings(
     config: PretrainingConfig, records: tfrecords.Records
 ) -> dict[str, Any]:
-    """Returns the masking options, {} if the records contain masks.
+    """Returns the masking options, or {} if the records contain masks.
 
     Raises:
         ValueError: a masking flag is set, but the records contain masks.
@@ -196,7 +196,7 @@ class _Evaluation:
     tokenizer: FullTokenizer | None
 
     def describe(self) -> list[Any]:
-        """Returns the records' fingerprint and the number to evaluate."""
+        """Returns the records' fingerprint, and how many are evaluated."""
         config = self.config
         # Checksums of all training records would take too long.
         is_whole = config.eval_input_file is not None
@@ -215,7 +215,10 @@ class _Evaluation:
         )
 
     def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
-        """Returns the original's metrics, and the mean "loss" per batch."""
+        """Returns the metrics of Google's code, and "loss", the mean loss.
+
+        "loss" is averaged over batches.
+        """
         dataset, count = self.create_dataset(), self.config.max_eval_steps
         metrics_of = functools.partial(
             pretraining_metrics, has_next_sentence=self.config.next_sentence
@@ -260,7 +263,7 @@ class _Evaluation:
 
 
 def _report_target(trainer: Trainer, target: float) -> None:
-    """Writes to the summary when the target accuracy was first reached."""
+    """Records in the summary when the target accuracy was first reached."""
     line = trainer.history.first_reached(_ACCURACY, target)
     if line is None:
         logging.info("--target_accuracy=%g was not reached", target)
@@ -276,13 +279,16 @@ def pretraining_metrics(
     features: dict[str, tf.Tensor],
     has_next_sentence: bool = True,
 ) -> dict[str, tuple[Any, Any]]:
-    """Returns {name: (sum, weight)} of the original's eval metrics and "loss".
+    """Computes Google's eval metrics and "loss" of a batch.
 
     Args:
-        outputs: the outputs of a BertPretrainer.
-        features: dict of the batch's tensors.
+        outputs: outputs of a BertPretrainer.
+        features: features of the batch.
         has_next_sentence: whether to include the metrics of next sentence
             prediction.
+
+    Returns:
+        {name: (sum, weight)}. The metric is sum / weight.
     """
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums, weights = loss.sums(outputs, features), loss.weights(features)

@@ -1,4 +1,4 @@
-"""Names and results in the folder of a run. Imports no TensorFlow."""
+"""Names of files and results in a run's folder. Imports no TensorFlow."""
 
 import os
 import re
@@ -21,7 +21,7 @@ BEST, AVERAGES = run_files.BEST, run_files.AVERAGES
 def remove_checkpoints(
     output_dir: str | os.PathLike[str], steps: Iterable[int]
 ) -> None:
-    """Removes the checkpoints of some steps, but no files of similar names."""
+    """Deletes the checkpoints of some steps, but no files of similar names."""
     for step in steps:
         # Delete the index first: without it, the rest is not a checkpoint.
         for end in (".index", ".data-00000-of-00001"):
@@ -36,7 +36,7 @@ def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
 
 
 def folder_of(checkpoint: str) -> str:
-    """Returns the folder of a checkpoint, which may itself be a folder."""
+    """Returns the folder of a checkpoint, or the folder itself."""
     is_folder = os.path.isdir(checkpoint)
     return (checkpoint if is_folder else os.path.dirname(checkpoint)) or "."
 
@@ -50,9 +50,9 @@ def are_same(folder: str, other: str) -> bool:
 def find_results(
     folder: str | os.PathLike[str], others: Sequence[str] = ()
 ) -> dict[str, tuple[int, int]]:
-    """Returns {name: (inode, time)} of the result files in a folder.
+    """Finds the result files in a folder.
 
-    Rewriting a file changes these numbers.
+    Returns {name: (inode, time)}. Rewriting a file changes both numbers.
 
     Args:
         folder: folder of a run.
@@ -69,11 +69,13 @@ def find_results(
 def warn_of_earlier(
     folder: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> None:
-    """Warns of earlier results (`find_results`) that a run did not rewrite.
+    """Warns of earlier results that a run did not rewrite.
 
-    A run without --version_2_with_negative writes no null_odds.json; an earlier
-    run's could be mistaken for a part of the new answers. We keep such a file,
-    because the user may own it, and log a warning.
+    For example, a run without --version_2_with_negative writes no
+    null_odds.json, so users could mistake an earlier run's file for a part of
+    the new answers. The file is not deleted, because it may be the user's.
+
+    `before` and `after` are results of `find_results`.
     """
     left = sorted(before.items() & after.items())
     if left:
@@ -87,10 +89,11 @@ def warn_of_earlier(
 def split_by_label(
     results: Mapping[str, float],
 ) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Returns the scores of all examples, and {label: scores of the label}.
+    """Returns the overall scores, and {label: scores of the label}.
 
     Args:
-        results: {name: score}; `LABEL_f1` and so on are of one label.
+        results: {name: score}. LABEL_precision, LABEL_recall and LABEL_f1
+            are the scores of one label.
     """
     matches = {name: _OF_LABEL.fullmatch(name) for name in results}
     by_label: dict[str, dict[str, float]] = {}
@@ -98,7 +101,8 @@ def split_by_label(
         if match:
             label = by_label.setdefault(match[1] + match[3], {})
             label[match[2]] = results[name]
-    # Others are such as HasAns_f1, of a set of questions.
+    # A label has all three rates. SQuAD's HasAns_f1, for example, is not the
+    # score of a label.
     by_label = {k: v for k, v in by_label.items() if len(v) == len(RATES)}
     overall = {
         name: results[name]
@@ -109,7 +113,7 @@ def split_by_label(
 
 
 def format_results(results: Mapping[str, float]) -> str:
-    """Returns aligned lines of scores, and below them a row for each label."""
+    """Returns a table of scores, with a row for each label below it."""
     overall, by_label = split_by_label(results)
     width = max(map(len, [*overall, *by_label, "label"]))
     lines = [

@@ -1,8 +1,8 @@
-"""The small files of a run, carried in its checkpoints and mended from them.
+"""Stores a run's small files in its checkpoints, and restores them.
 
-A power cut can leave a file empty, cut off, or with zeros for its end. A run
-that began under an earlier version did not sync its files, and disks may lie.
-So each checkpoint has an entry with the texts of the files beside it.
+A power cut can leave a file empty, cut off, or with zeros at its end. Earlier
+versions did not sync these files, and disks may report a sync too early. So
+each checkpoint contains the texts of the files beside it.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from training import model_folder
 from training.callbacks import history
 from training.run_folder import PREFIX, checkpoint_steps
 
-# Files to store completely. The last is in the folder of the best step.
+# Files to store completely. eval_results.json is in the best step's folder.
 _WHOLE = (
     model_folder.FORMER_FILE,
     model_folder.FILE,
@@ -38,12 +38,12 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     """Packs a run's small files into an entry of a checkpoint.
 
     Args:
-        folder: folder of the checkpoint. The entry contains only one line of
-            the history: the newest checkpoint's, with the hours trained.
+        folder: folder of the checkpoint. Only one line of its history is
+            packed: the line of the newest checkpoint, with the hours trained.
         more: {name: text} of files that are about to be written to the folder.
 
     Returns:
-        {name of the entry: JSON}; {} if there are no files.
+        {name of the entry: JSON}, or {} without files.
     """
     found = {
         name: path.read_bytes().decode(errors="replace")
@@ -63,8 +63,8 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
     """Restores files of a run that a power cut emptied or cut off.
 
-    A file is only replaced if it is the beginning of the text in the newest
-    checkpoint, so that your own changes to a file stay.
+    A file is replaced only if it contains no more than the beginning of the
+    text in the newest checkpoint. So a file that the user changed stays.
 
     Args:
         output_dir: folder of the run.
@@ -87,22 +87,22 @@ def _mend(path: Path, text: bytes) -> None:
     if path.name == history.FILE:
         if any(_is_same_checkpoint(line, text) for line in left.splitlines()):
             return
-        # The lines that are left, and the one that a resume needs.
+        # Keep the intact lines, and add the line that a resume needs.
         text = left[: left.rfind(b"\n") + 1] + text
     elif found == text or not text.startswith(left):
         return
     write_bytes(path, text)
     logging.warning(
-        "%s was cut off, as by a power cut; what the run needs of it was "
-        "restored from the checkpoint beside it.",
+        "%s was cut off, perhaps by a power cut. The part that the run needs "
+        "was restored from the checkpoint beside the file.",
         path,
     )
 
 
 def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
-    """Returns whether a whole line of a history is about the same checkpoint.
+    """Returns whether a complete line of a history has the same step.
 
-    Other entries of the line may have been changed by hand.
+    The user may have changed other entries of the line.
     """
     try:
         return line.startswith(_CHECKPOINT_LINE) and (
@@ -114,7 +114,7 @@ def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
 
 
 def _read(folder: Path) -> dict[str, str]:
-    """Returns {name: text} in the newest checkpoint that can be read."""
+    """Returns {file: text} from the newest readable checkpoint."""
     for step in reversed(checkpoint_steps(folder)):
         path = folder / f"{PREFIX}-{step}"
         with contextlib.suppress(OSError, ValueError):

@@ -19,12 +19,12 @@ from training.task import Task
 
 
 def suffix_of(split: str) -> str:
-    """Returns "_mm" of the split "eval_mm", and "" of "eval"."""
+    """Returns "_mm" for the split "eval_mm", and "" for "eval"."""
     return "".join(split.partition("_")[1:])
 
 
 class Splits:
-    """The splits that a command needs; all are read before any is written.
+    """Reads the splits that a command needs, then writes their records.
 
     Attributes:
         num_examples: {split: number of its examples}.
@@ -50,8 +50,8 @@ class Splits:
                 if found is not None:
                     examples[name] = found
         task.examples = {}
-        # The chief's records stay in the output folder; other workers, which
-        # write nothing there, write theirs to a temporary one.
+        # The chief's records stay in the output folder. Other workers write
+        # their records to a temporary folder.
         self._folder = config.output_dir
         if not config.is_chief:
             self._folder = tempfile.mkdtemp(prefix="records-")
@@ -80,7 +80,7 @@ class Splits:
         spec = dict(self._task.feature_spec(name))
         spec = feature_specs.bounded(spec, *self._sizes)
         self.records[name] = tfrecords.Records([path], spec)
-        # Remove partial files of a killed run. They are registered here because
+        # Remove partial files of a killed run. Register them here, because
         # only the task knows the names of its splits.
         run_files.register(os.path.basename(path))
         run_files.remove_partial_files(self._folder)
@@ -99,7 +99,7 @@ class Splits:
         ]
 
     def describe(self) -> dict[str, Any]:
-        """Returns what identifies the dev and test set, for a fingerprint."""
+        """Returns {"dev_set" or "test_set": checksums}, for a fingerprint."""
         found: dict[str, Any] = {}
         for part, purpose in (("dev_set", "eval"), ("test_set", "predict")):
             if names := self.of(purpose):

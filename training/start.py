@@ -1,4 +1,4 @@
-"""Starts a run: devices, model, optimizer and callbacks, restored or loaded."""
+"""Starts a run: creates devices, model, optimizer and callbacks."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -52,19 +52,20 @@ def create_trainer(
 ) -> Trainer:
     """Returns the Trainer of a run, at the step where training continues.
 
-    The weights come from the newest checkpoint of `output_dir`, else from
-    --init_checkpoint, else they are random.
+    The weights come from the newest checkpoint in `output_dir`, else from
+    --init_checkpoint. Otherwise they are random.
 
     Args:
         config: the flags.
         create_model: (**arguments of every model) -> the task's model.
-        loss: the task's loss; None if the model only predicts.
-        shape: (WordPieces, masked positions) of an example with its padding.
-        num_steps: (length of training, of its warmup); None without training.
-        settings: settings that must not change in a resume, see model_folder.
-        data: descriptions of the dev and test set, see `fingerprint_of`.
+        loss: the task's loss, or None if the model only predicts.
+        shape: (WordPieces, masked positions) of a padded example.
+        num_steps: (training steps, warmup steps), or None without training.
+        settings: settings that must not change in a resume, as in
+            `ModelFolder.settings`.
+        data: descriptions of the dev and test set, as in `fingerprint_of`.
         teacher: the teacher to distill, or None.
-        records: the records to train on, which errors name.
+        records: the records to train on. Errors name them.
         more_callbacks: callbacks of the task, such as BestStep.
         tokenizer: tokenizer to save with the weights, or None.
         labels: names of the model's outputs to save with the weights, or None.
@@ -96,7 +97,7 @@ def create_trainer(
                 config, *num_steps, model.config.num_hidden_layers, time_spent
             )
             if config.mixed_precision == "float16":
-                # Its range is smaller than that of bfloat16 and float32.
+                # Small gradients underflow in float16 without a loss scale.
                 optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     clock = TimeLimit(config.max_hours, time_spent)
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
@@ -107,7 +108,7 @@ def create_trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
     if config.is_chief and config.export_weights:
-        # Before the training, not after it.
+        # Check the folder to write before the long training.
         check_release(config.export_weights, tokenizer, labels)
     summary = trainer.summary
     if num_steps:
@@ -143,14 +144,14 @@ def create_trainer(
         settings = dict(summary.settings)
         start = config.init_checkpoint
         if start and not are_same(folder_of(start), config.output_dir):
-            # Once a run has begun, it can do without it.
+            # A run that has begun no longer needs its initial checkpoint.
             with contextlib.suppress(OSError):
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings["init_checkpoint"] = found
         summary.settings, changes = model_checks.check_same(config, settings)
         is_described = Path(config.output_dir, model_folder.FILE).is_file()
         if is_described and trainer.global_step >= num_steps[0]:
-            # A run that has ended is left as it was trained.
+            # A finished run keeps the description from its training.
             summary.settings = model_folder.read(config.output_dir).settings
         elif config.is_chief:
             model_descriptions.write_run(
@@ -165,9 +166,9 @@ def _training_callbacks(
     records: tfrecords.Records | None,
     teacher: distillation.Teacher | None,
 ) -> list[Callback]:
-    """Returns the callbacks of a training that do not end it."""
-    # The workers agree on one number for each callback, so that all of them
-    # need as many.
+    """Returns the callbacks of training, except those that limit its time."""
+    # The workers average one vote for each callback, so all workers need the
+    # same number of callbacks.
     summaries = Summaries() if config.is_chief else Callback()
     return [
         *([teacher] if teacher else []),
@@ -183,7 +184,7 @@ def _training_callbacks(
 def train(
     trainer: Trainer, records: tfrecords.Records, num_train_steps: int
 ) -> None:
-    """Trains on records, from the step at which the run goes on."""
+    """Trains on records, from the trainer's current step."""
     config = trainer.config
 
     def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:
@@ -203,14 +204,15 @@ def _freeze_layers(model: keras.Model, num_layers: int) -> None:
     """Freezes the embeddings and the lowest blocks.
 
     Raises:
-        ValueError: the model has fewer blocks.
+        ValueError: the model has fewer than `num_layers` blocks.
     """
     if not num_layers:
         return
     blocks = model.bert.encoder.blocks
     if num_layers > len(blocks):
         raise ValueError(
-            f"--freeze_layers={num_layers}, but the model has {len(blocks)}"
+            f"--freeze_layers={num_layers} is more than the model's "
+            f"{len(blocks)} blocks"
         )
     for layer in [model.bert.embeddings, *blocks[:num_layers]]:
         layer.trainable = False
@@ -228,6 +230,6 @@ def _check_batch_sizes(
         size //= config.gradient_accumulation_steps
         if size % replicas:
             raise ValueError(
-                f"{flag}={size} cannot be shared evenly by {replicas} "
-                f"devices; give a multiple of {replicas}"
+                f"{flag}={size} cannot be split evenly over {replicas} "
+                f"devices; set a multiple of {replicas}"
             )

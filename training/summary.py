@@ -29,15 +29,16 @@ class Summary:
     """Collects summary.json: all that is needed to repeat a run.
 
     Attributes:
-        settings: settings at the start: configuration, data, batch size.
-        fingerprint: {"run", "dev_set" or "test_set": its checksum}, see
+        settings: settings of the run, such as configuration and batch size.
+        fingerprint: {"run", "dev_set" or "test_set": checksum}, see
             `fingerprint_of`. Results with equal checksums may be compared.
         trained_with: {"flags", "versions", "step"} of the command that trained
-            the weights; later commands keep it. None if unknown.
-        predictions: {"test_set": its checksum, "files": fingerprint} of the
-            latest predictions with these weights; None if there are none.
-        results: {name of a file of results: the results}.
-        seconds: {name of a part of the run: its duration}.
+            the weights, or None if unknown. Commands that do not train keep
+            the value in the file.
+        predictions: {"test_set": checksum, "files": fingerprint} of the
+            latest predictions with these weights, or None without predictions.
+        results: {name of a results file: its results}.
+        seconds: {name of a phase of the run: its duration in seconds}.
     """
 
     def __init__(self, config: TrainingConfig) -> None:
@@ -59,9 +60,9 @@ class Summary:
         """Records the command that trained the weights.
 
         Args:
-            step: the last step.
-            has_trained: whether this command made any steps. If it found none
-                to make, an earlier command did, perhaps with other flags.
+            step: number of the last step.
+            has_trained: whether this command trained any step. Otherwise the
+                run was complete already, perhaps trained with other flags.
         """
         if has_trained:
             self.predictions = None
@@ -74,7 +75,7 @@ class Summary:
             }
 
     def add_predictions(self, names: Iterable[str]) -> None:
-        """Keeps checksums of the files that this command predicted."""
+        """Records checksums of the files that this command predicted."""
         folder = Path(self.config.output_dir)
         files = [str(folder / name) for name in sorted(names)]
         self.predictions = {
@@ -93,7 +94,7 @@ class Summary:
             "fingerprint": self.fingerprint,
             "versions": _versions(),
             "global_step": global_step,
-            # The initial weights come from elsewhere.
+            # At step 0, this run has not trained the weights.
             "trained_with": self.trained_with if global_step else None,
             "predictions": self.predictions,
             "results": {
@@ -120,7 +121,7 @@ def _versions() -> dict[str, str]:
 def fingerprint_of(
     settings: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns what ties figures to a run and its data, {part: checksum}.
+    """Returns {part: checksum} of the run's settings and of its data.
 
     Args:
         settings: settings that must not change in a resume (model_folder.py).
@@ -136,7 +137,7 @@ def fingerprint_of(
 
 
 def finite(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """Replaces figures that are not finite by None, for JSON."""
+    """Replaces NaN and infinity by None, because JSON cannot express them."""
     return {
         name: None
         if isinstance(value, float) and not math.isfinite(value)

@@ -1,8 +1,8 @@
-"""Interface of a fine-tuning task; fine_tuning.py does everything else.
+"""Interface of a fine-tuning task.
 
 A task is one class. It reads and encodes the examples, creates the model, and
-turns the model's outputs into scores and files. docs/adding_a_task.md shows how
-to add a task in a single file.
+turns the model's outputs into scores and files. fine_tuning.py does everything
+else. docs/adding_a_task.md shows how to add a task in a single file.
 """
 
 import abc
@@ -32,7 +32,7 @@ class Task(abc.ABC):
         options: the flags that all tasks share.
 
     Attributes:
-        options: the same as the argument.
+        options: the flags that all tasks share.
         splits: {"train", "eval" or "predict": names of the splits to use for
             this purpose}. A second split to evaluate on may be named
             "eval_SUFFIX": the names of its scores get the suffix.
@@ -42,19 +42,20 @@ class Task(abc.ABC):
             --export_weights writes its vocabulary.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize in training, if it differs from `loss`
-            (for example with weighted classes); None to use `loss`.
+            (for example with weighted classes). None uses `loss`.
         metrics: names of scores of `evaluate` that can choose the best step and
             run, all higher-is-better. The first is the default.
-        hundredth: size of a hundredth on the scale of the first metric.
+        hundredth: 0.01 if the first metric is a fraction, 1 if it is a
+            percentage.
         labels: labels in the order of the model's outputs, saved beside its
-            checkpoints; None if the task has none.
-        label_words: other names of the labels, in the same order; a model that
-            someone else saved may use them. Empty if there are none.
-        problem_type: `problem_type` in a transformers configuration, for a
-            classifier; None if the labels determine it.
+            checkpoints. None if the task has no labels.
+        label_words: other names of the labels, in the same order, which a model
+            from elsewhere may use. Empty if there are none.
+        problem_type: `problem_type` of a classifier in a transformers
+            configuration. None if the labels determine it.
         sequences_per_example: number of sequences per example.
-        counts_examples: whether the length of an epoch is the number of
-            examples; False uses the number of records.
+        counts_examples: True if an epoch's length is the number of examples,
+            False if it is the number of records.
         has_eval_loss: whether the records of "eval" contain the features that
             the loss reads.
         samples: the examples of the latest evaluation, with the right and the
@@ -92,7 +93,7 @@ class Task(abc.ABC):
 
     @property
     def output_names(self) -> list[Sequence[str]]:
-        """The labels and their other names, for `load_checkpoint`."""
+        """`labels` and, if set, `label_words`, for `load_checkpoint`."""
         return [*filter(None, [self.labels, self.label_words])]
 
     def prepare(
@@ -109,17 +110,17 @@ class Task(abc.ABC):
             saved_labels: labels that the model was trained with, or None.
 
         Raises:
-            ValueError: a flag contradicts another or a file.
+            ValueError: a flag contradicts another flag or a file.
             OSError: a file is missing.
         """
         return
 
     @abc.abstractmethod
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Returns the examples of a split; None to skip the split.
+        """Returns the examples of a split, or None to skip the split.
 
         Raises:
-            ValueError: a line is malformed; the message names it.
+            ValueError: a line is malformed. The message names the line.
             OSError: a file is missing.
         """
 
@@ -129,33 +130,32 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def feature_spec(self, split: str) -> Mapping[str, Any]:
-        """Returns the features of a split's records, {name: feature}."""
+        """Returns the format of a split's records, {name: tf.io feature}."""
 
     @abc.abstractmethod
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
     ) -> Any:
-        """Returns a model of `modeling`.
+        """Creates the task's model, a class of `modeling`.
 
         Args:
             config: configuration of the model.
-            **options: arguments of every model.
+            **options: arguments that every model of `modeling` accepts.
         """
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the outputs of an ensemble for one batch.
+        """Combines the outputs of an ensemble's models for one batch.
 
-        `evaluate` and `write_predictions` get these outputs instead of the
-        outputs of one model. By default outputs are logits of classes, and the
-        probabilities are averaged.
+        `evaluate` and `write_predictions` read the combined outputs. By
+        default, outputs are logits of classes, and the method averages their
+        probabilities.
 
         Args:
-            outputs: each model's outputs, by default float [..., L] over L
+            outputs: outputs of each model, by default float [..., L] for L
                 classes.
 
         Returns:
-            by default float32 [..., L]: the logarithms of the mean
-            probabilities.
+            by default, logarithms of the mean probabilities, float32 [..., L].
         """
         from scipy import special
 
@@ -165,33 +165,33 @@ class Task(abc.ABC):
         return mean.astype(np.float32)
 
     def pool(self, split: str, batches: Batches) -> Batches:
-        """Returns the batches that `evaluate` and the other methods read.
+        """Converts batches of records to the batches that `evaluate` reads.
 
-        By default these are the batches of the records, in order. A task that
-        writes several records per example may return batches of examples.
+        By default, the batches do not change. A task that writes several
+        records per example may return batches of examples.
         """
         return batches
 
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
-        """Returns the scores of the model's outputs, {name: value}."""
+        """Computes the scores of the model's outputs, {name: value}."""
 
     def tune(self, split: str, batches: Batches) -> dict[str, float]:
-        """Fits the decoding of outputs to a dev set; by default nothing.
+        """Fits the decoding of outputs to a dev set. By default does nothing.
 
         The flow calls this method once for the final weights, before it writes
         the results. The batches are only computed if the method reads them.
 
         Returns:
-            scores with the fitted decoder, which replace the scores of
-            `evaluate`; {} if nothing is fitted.
+            scores with the fitted decoding, which replace the scores of
+            `evaluate`, or {} if nothing is fitted.
         """
         return {}
 
     def write_report(
         self, split: str, batches: Batches, output_dir: str
     ) -> None:
-        """Writes a report on an evaluated split; by default nothing.
+        """Writes a report on an evaluated split. By default does nothing.
 
         The batches are only computed if the method reads them.
         """
@@ -204,7 +204,7 @@ class Task(abc.ABC):
         """Writes the predictions of a split.
 
         Returns:
-            the scores of the predictions; {} if the right answers are unknown.
+            scores of the predictions, or {} if the right answers are unknown.
         """
 
     @abc.abstractmethod
@@ -217,7 +217,7 @@ class Task(abc.ABC):
         split: str,
         create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
     ) -> dict[str, dict[str, float]]:
-        """Returns the scores of exported files, as `evaluate` scores a model.
+        """Computes the scores of exported files, as `evaluate` for a model.
 
         Args:
             export_dir: folder that `export` wrote.
@@ -225,15 +225,15 @@ class Task(abc.ABC):
             create_batches: (batch size) -> the split's batches of features.
 
         Returns:
-            {format: scores} for the formats that this machine can run; by
+            {format: scores} for the formats that this machine can run. By
             default {}.
         """
         return {}
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> Any:
-        """Converts an export's outputs to the form of `create_model`'s model.
+        """Converts an export's outputs to the form of the model's outputs.
 
-        By default the two are the same.
+        By default, both have the same form.
         """
         return outputs
 

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from training.trainer import Trainer
 
 Features = Mapping[str, tf.Tensor]
-# (logs, outcomes, votes); see TrainStep.
+# (logs, outcomes, votes), as in TrainStep.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
-# (gradients, sums of squares, losses); see TrainStep._part_gradients.
+# (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
 Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
 
-# Outcome of a step: the weights were updated; the step was skipped because
-# float16's loss scaling made the gradient overflow, which is normal; or it was
-# skipped because the loss or the gradient was not finite.
+# Outcomes of a step. MADE: the weights were updated. OVERFLOWED: the step was
+# skipped, because float16's loss scaling made the gradient overflow, which is
+# normal. NOT_FINITE: skipped, because the loss or gradient was not finite.
 MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
@@ -35,8 +35,8 @@ class TrainStep:
     """Takes the next batch and updates the model.
 
     Args:
-        model: the model to train, already built. Calls pass a seed for its
-            dropout, see modeling/bert.py.
+        model: the model to train, already built. Each call passes a seed for
+            the dropout, see modeling/bert.py.
         loss: the loss of the model.
         trainer: the Trainer. A step calls `before_update` and `after_update`
             of its callbacks.
@@ -48,9 +48,10 @@ class TrainStep:
             MADE, OVERFLOWED or NOT_FINITE. The votes, float [number of
             callbacks], are averaged over the workers, see
             Callback.on_step_begin.
-        many: tf.function (iterator, votes, number) -> the same for several
-            steps, without returning to Python between them. The outcomes, int
-            [number], are of all steps, the logs and votes of the last step.
+        many: tf.function (iterator, votes, number) -> (logs, outcomes, votes),
+            which runs several steps without returning to Python. The outcomes,
+            int [number], include all steps. The logs and votes come from the
+            last step.
     """
 
     def __init__(self, model: Any, loss: Loss, trainer: "Trainer") -> None:
@@ -112,7 +113,7 @@ class TrainStep:
         clip_factor: tf.Tensor,
         is_made: tf.Tensor,
     ) -> None:
-        """Updates the model by the clipped gradients, if `is_made`."""
+        """Clips the gradients, and updates the model if `is_made`."""
         variables = [self.model.trainable_variables[index] for index in grads]
         if self._clips_in_update:
             values = [*grads.values()]
@@ -178,8 +179,8 @@ class TrainStep:
         """Computes the gradients, reduced over all replicas.
 
         Returns:
-            the gradients, the factor that clips them, their norm, the losses,
-            the outcome of the step and the sum of the votes.
+            (gradients, factor that clips them, their norm, losses, outcome of
+            the step, sum of the votes).
         """
         # The reduction needs a copy of the votes on this replica's device.
         weights, votes = _all_reduce(
@@ -265,9 +266,9 @@ class TrainStep:
         """Returns one part's contribution to gradients and losses.
 
         Returns:
-            {index of a trainable variable: dense gradient} for the variables
-            that the loss depends on; {index: sum of squares} for the gradients
-            that were tf.IndexedSlices; {name: loss}.
+            ({index of a trainable variable: dense gradient} for the variables
+            that the loss depends on, {index: sum of squares} for the gradients
+            that were tf.IndexedSlices, {name: loss}).
         """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:
@@ -282,7 +283,7 @@ class TrainStep:
                 self._loss_scale(), losses["loss"].dtype
             )
         grads = tape.gradient(scaled, [v.value for v in variables])
-        # As in the original, a variable that the loss does not depend on (a
+        # As in Google's code, a variable that the loss does not depend on (a
         # span labeler's pooler) does not change, not even by weight decay.
         reached = {
             index: grad for index, grad in enumerate(grads) if grad is not None
@@ -296,7 +297,7 @@ class TrainStep:
             index: tf.convert_to_tensor(grad) for index, grad in reached.items()
         }
         for index, grad in dense.items():
-            # Slices do not record the number of rows.
+            # IndexedSlices do not record the variable's number of rows.
             grad.set_shape(variables[index].shape)
         return dense, squares, losses
 
@@ -312,9 +313,10 @@ def _all_reduce(values: Any) -> Any:
 
 
 def sum_of_squares(gradient: tf.Tensor | tf.IndexedSlices) -> tf.Tensor:
-    """Returns a gradient's sum of squares, as the original's global norm does.
+    """Computes a gradient's sum of squares for the global norm.
 
-    For tf.IndexedSlices (word embeddings in fine-tuning), each slice is squared
-    by itself: a token that occurs twice adds two squares.
+    As in Google's code, each slice of tf.IndexedSlices (the word embeddings in
+    fine-tuning) is squared separately: a token that occurs twice adds two
+    squares.
     """
     return 2.0 * tf.nn.l2_loss(getattr(gradient, "values", gradient))

@@ -1,8 +1,9 @@
 """The training loop of all tasks.
 
-Nothing here depends on a task: a model maps a dict of features to outputs, and
-a loss (modeling/losses.py) maps the outputs to a number. Everything else that a
-run does, such as logging or evaluation, is a callback (callbacks/).
+This module knows no particular task. A model maps a dict of features to
+outputs, and a loss (modeling/losses.py) maps the outputs to a number.
+Everything else that a run does, such as logging or evaluation, is a callback
+(callbacks/).
 """
 
 import contextlib
@@ -46,20 +47,20 @@ class Trainer(BatchPredictor):
 
     Args:
         model: a keras.Model over a dict of features, already built.
-        loss: the loss of the model; None if the model only predicts.
-        optimizer: an optimizer with `aggregate_gradients=False`; None if the
-            model is not trained.
+        loss: the loss of the model, or None if the model only predicts.
+        optimizer: an optimizer with `aggregate_gradients=False`, or None if
+            the model is not trained.
         config: TrainingConfig.
         callbacks: the run's callbacks, see callbacks/.
-        strategy: the tf.distribute strategy of the variables.
-        shape: (WordPieces, masked positions) of an example with its padding.
+        strategy: the tf.distribute strategy that created the variables.
+        shape: (WordPieces, masked positions) of a padded example.
 
     Attributes:
-        num_train_steps: the last step of the training.
+        num_train_steps: number of the training's last step.
         global_step: number of steps that trained the current weights.
         has_best: whether the current weights come from the best step.
-        checkpointer: saves the run in `output_dir`; None if that is not set.
-        outcomes: int array, the outcomes (see TrainStep) of the steps in the
+        checkpointer: saves the run in `output_dir`. None without `output_dir`.
+        outcomes: int array of the outcomes (see TrainStep) of the steps in the
             latest call.
         summary: the run's summary.Summary.
     """
@@ -109,7 +110,7 @@ class Trainer(BatchPredictor):
 
     @property
     def step(self) -> int:
-        """Number of steps trained so far, skipped ones included."""
+        """Number of steps so far, including skipped steps."""
         return int(self.optimizer.iterations.numpy())
 
     def callback(self, kind: type[_Callback]) -> _Callback:
@@ -135,7 +136,7 @@ class Trainer(BatchPredictor):
     def restore_or_load(self, labels: Sequence[Sequence[str]] = ()) -> None:
         """Restores the run's newest checkpoint, or loads --init_checkpoint.
 
-        If there is neither, the weights stay random.
+        Without either, the weights stay random.
 
         Args:
             labels: see `modeling.load_checkpoint`.
@@ -160,7 +161,7 @@ class Trainer(BatchPredictor):
         """Restores the weights of the best evaluation during training.
 
         Returns:
-            whether a best step is saved; if not, the weights do not change.
+            whether a best step is saved. If not, the weights do not change.
         """
         step = self.weights_in(self.config.best_dir).restore()
         if step is not None:
@@ -170,7 +171,7 @@ class Trainer(BatchPredictor):
         return step is not None
 
     def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:
-        """Returns a Checkpointer that keeps one set of weights in a folder."""
+        """Returns a Checkpointer for a folder with one set of weights."""
         return checkpointing.Checkpointer(
             folder,
             modeling.named_variables(self.model),
@@ -184,7 +185,7 @@ class Trainer(BatchPredictor):
         step: int,
         files: Mapping[str, str] | None = None,
     ) -> None:
-        """Saves only the weights, replacing all others in a folder."""
+        """Saves only the weights, and deletes other weights in the folder."""
         if self.is_chief:
             # Weights of an earlier run with a later step would seem the newest.
             later = [s for s in checkpoint_steps(folder) if s >= step]
@@ -205,7 +206,7 @@ class Trainer(BatchPredictor):
         Args:
             create_dataset: (batch_size, skip_records) -> endless batches of
                 features, without the first `skip_records` records.
-            num_train_steps: the last step.
+            num_train_steps: number of the last step.
 
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
@@ -213,7 +214,7 @@ class Trainer(BatchPredictor):
                 (`MemoryCheck`), or there is no loss or optimizer.
             MemoryError: TensorFlow has run out of memory.
             ConnectionError: another worker was lost.
-            SystemExit: a signal stopped the run, after it was saved.
+            SystemExit: a signal stopped the run after saving it.
         """
         if self._train_step is None:
             raise ValueError("A Trainer needs a loss and an optimizer to train")
@@ -280,7 +281,7 @@ class Trainer(BatchPredictor):
         number: int,
         votes: Sequence[float],
     ) -> tuple[dict[str, float], Sequence[float]]:
-        """Runs `number` steps; returns the last step's logs and the votes."""
+        """Runs `number` steps. Returns (last step's logs, average votes)."""
         arguments = [iterator, tf.constant(votes, tf.float32)]
         try:
             logs, outcomes, agreed = (
@@ -294,8 +295,9 @@ class Trainer(BatchPredictor):
             # The same processes cannot repeat them.
             steps = self.checkpointer.steps() if self.checkpointer else []
             raise ConnectionError(
-                "another worker was lost, so all workers stop; start them all "
-                f"again to resume from step {steps[-1] if steps else 0}"
+                "another worker was lost, so all workers stop; start all "
+                "workers again to resume from step "
+                f"{steps[-1] if steps else 0}"
             ) from error
         self.outcomes = outcomes.numpy()
         return logs, agreed.numpy()
@@ -322,7 +324,7 @@ class Trainer(BatchPredictor):
         self.save_weights(config.output_dir, self.global_step)
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
-        """Writes `key = value` lines like the original, and logs a table."""
+        """Writes `key = value` lines like Google's code, and logs a table."""
         ordered = {key: results[key] for key in sorted(results)}
         logging.info("***** Eval results *****\n%s", format_results(ordered))
         self.summary.results[name] = results
@@ -344,14 +346,14 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Writes --export_weights and summary.json at the end of a script.
 
-        The folder --export_weights is laid out like the original's releases,
-        with model.json: bert_model.ckpt, bert_config.json, vocab.txt, and
+        The folder --export_weights has the layout of Google's releases, and
+        model.json: bert_model.ckpt, bert_config.json, vocab.txt, and
         labels.txt if the model has labels. If the path ends in `.ckpt`, it
         names the checkpoint in such a folder.
 
         Args:
-            tokenizer: tokenizer of the model; None if there is no vocabulary,
-                as in pretraining on masked records.
+            tokenizer: tokenizer of the model, or None without a vocabulary, as
+                in pretraining on masked records.
             labels: labels in the order of the model's outputs, or None.
 
         Raises:

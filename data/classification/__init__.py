@@ -1,1 +1,1 @@
-"""Sentences, pairs and choices with a label."""
+"""Classification of texts, pairs of texts and choices."""

@@ -1,4 +1,4 @@
-"""Weights of classes in the loss, for classes of unequal size."""
+"""Weights of classes in the loss, for classes of unequal frequency."""
 
 import collections
 import dataclasses
@@ -11,7 +11,7 @@ from absl import logging
 from files import flags, json_files
 
 BALANCED = "balanced"
-# Within these, loss and gradient stay finite in float32.
+# With weights in this range, loss and gradient stay finite in float32.
 _SMALLEST, _LARGEST = 1e-6, 1e6
 
 
@@ -36,7 +36,7 @@ def check(setting: str, output_mode: str) -> None:
     if not setting.strip():
         raise ValueError(
             "--class_weights= is empty (was a shell variable not set?); use "
-            f"{BALANCED} or a file, or leave the flag out"
+            f"{BALANCED} or a file, or remove the flag"
         )
     if output_mode != "classification":
         raise ValueError(
@@ -52,10 +52,13 @@ def check(setting: str, output_mode: str) -> None:
 def create(
     setting: str, labels: Sequence[str] | None, example_labels: Iterable[Any]
 ) -> dict[str, float]:
-    """Returns and logs {label: weight} of "balanced", or of a JSON file.
+    """Computes balanced class weights, or reads weights from a JSON file.
 
     With balanced weights every class has the same total weight. The weight of
     a class is N / (L * n) for N examples, L labels and n examples of the class.
+
+    Returns:
+        {label: weight}.
 
     Raises:
         ValueError: the file's JSON is not {"label": weight}, a label is missing
@@ -73,15 +76,15 @@ def create(
         found = json_files.read_json(setting)
         if found.keys() != {*labels}:
             raise ValueError(
-                f"{setting} must have a weight for each of the labels "
-                f"{list(labels)}. Received: {list(found)}"
+                f"{setting} must contain a weight for each of the labels "
+                f"{list(labels)}. Received weights for: {list(found)}"
             )
         for name, weight in found.items():
             is_number = type(weight) in (int, float)
             if not is_number or not _SMALLEST <= weight <= _LARGEST:
                 raise ValueError(
-                    f"{setting}: the weight of {name!r} must be a number above "
-                    f"0, from 1e-6 to 1e6. Received: {repr(weight)[:80]}"
+                    f"{setting}: the weight of {name!r} must be a number from "
+                    f"1e-6 to 1e6. Received: {repr(weight)[:80]}"
                 )
         weights = {name: float(found[name]) for name in labels}
     logging.info("Weights of the classes: %s", weights)

@@ -30,14 +30,14 @@ class LabelDecoder:
     """Turns a classifier's outputs into labels.
 
     Args:
-        output_mode: "classification", one label for each text; "multilabel",
-            any number of labels; or "regression", a number.
-        label_list: list of str; None in regression.
+        output_mode: "classification" (one label for each text), "multilabel"
+            (any number of labels) or "regression" (a number).
+        label_list: names of the labels, or None in regression.
 
     Attributes:
-        temperature: number that logits are divided by; see tuning.py.
-        thresholds: {label: least probability} in multi-label classification;
-            None means 0.5 for each label.
+        temperature: number that logits are divided by (tuning.py).
+        thresholds: {label: probability above which a text gets the label} in
+            multi-label classification. None means 0.5 for each label.
     """
 
     def __init__(self, output_mode: str, label_list: list[str] | None) -> None:
@@ -56,11 +56,11 @@ class LabelDecoder:
         """Returns predictions in the same form as `label_ids` of a record.
 
         Args:
-            outputs: logits, float [B, L]; in regression values, [B, 1].
+            outputs: logits, float [B, L], or values [B, 1] in regression.
 
         Returns:
-            int [B]; in multi-label classification int [B, L] of 0 and 1; in
-            regression float [B].
+            indices of labels, int [B]. In multi-label classification, 0 or 1
+            for each label, int [B, L]. In regression, values, float [B].
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
@@ -72,7 +72,7 @@ class LabelDecoder:
         return np.argmax(outputs, axis=-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
-        """Returns float32 [B, L]; in regression the values, [B, 1]."""
+        """Returns float32 [B, L], or values [B, 1] in regression."""
         # Import late, because loading takes half a second, and --help should
         # not wait for it.
         from scipy import special
@@ -87,7 +87,7 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Converts the result of `predictions` to str, list of str or float."""
+        """Converts labels, as `labels` returns them, to record form."""
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
         if self.output_mode == "multilabel":
@@ -112,8 +112,8 @@ class LabelDecoder:
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
     """Returns the fields of an example in predictions.jsonl.
 
-    `has_label` says that the example's label is real and not a placeholder.
-    Such a label becomes the field `gold_label`, unless it is None.
+    `has_label` is true if the example's label is real, and not a placeholder. A
+    real label becomes the field `gold_label`, unless it is None.
     """
     entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
     if example.text_b is not None:
@@ -132,17 +132,17 @@ def write_predictions(
 ) -> list[Label]:
     """Writes test_results.tsv and predictions.jsonl.
 
-    test_results.tsv is the file of Google's code: a line for each example, and
-    a column for each label. A line of predictions.jsonl is the example's entry
-    with the predicted `label` and, except in regression, `probabilities` by
-    label.
+    test_results.tsv is the file that Google's code writes: a line for each
+    example, and a column for each label. A line of predictions.jsonl contains
+    the example's entry, the predicted `label` and, except in regression,
+    `probabilities` by label.
 
-    `batches` are (features, the model's outputs, float [B, L]). `entries` are
-    the fields of each example, such as `describe_example` returns. The files'
-    names contain the `suffix` before their last dot.
+    `entries` are the fields of each example, such as `describe_example`
+    returns. `batches` are (features, the model's outputs, float [B, L]). The
+    `suffix` precedes the extension in the files' names.
 
     Returns:
-        the labels of all examples, see `LabelDecoder.labels`.
+        the predicted labels, in the form of `LabelDecoder.labels`.
 
     Raises:
         OSError: a file cannot be written.

@@ -18,11 +18,11 @@ class InputExample:
     """A text or a pair of texts, with its label.
 
     Attributes:
-        guid: name of the example; an int if a user's JSON contains a number.
+        guid: name of the example. An int if the user's JSON contains a number.
         text_a: the first text.
-        text_b: the second text of a pair; None for a single text.
-        label: str; in regression a number as str or float; in multi-label
-            classification a list of str; None if the example has no label.
+        text_b: the second text of a pair, or None for a single text.
+        label: str, in regression a number as str or float, in multi-label
+            classification a list of str. None if the example has no label.
     """
 
     guid: str | int
@@ -32,7 +32,7 @@ class InputExample:
 
 
 class Row(list):
-    """The columns of one line, and its place for error messages."""
+    """The columns of one line. `where` names the line in error messages."""
 
     def __init__(
         self, columns: Iterable[str], path: StrPath, line_number: int
@@ -41,14 +41,14 @@ class Row(list):
         self.where = f"{path}, line {line_number}"
 
     def __getitem__(self, column: Any) -> Any:
-        """Returns a column; raises a ValueError if it is missing."""
+        """Returns a column, or raises a ValueError if it is missing."""
         try:
             return super().__getitem__(column)
         except IndexError:
             raise ValueError(
-                f"{self.where}: column {column + 1} is needed, but the line "
-                f"has {len(self)} tab-separated columns. Use the task's own "
-                f"file, with its columns unchanged. Received: "
+                f"{self.where}: the task needs column {column + 1}, but the "
+                f"line has {len(self)} tab-separated columns. Use the file "
+                f"that belongs to the task, unchanged. Received: "
                 f"{'<TAB>'.join(self)[:80]!r}"
             ) from None
 
@@ -69,7 +69,7 @@ class DataProcessor(SetReader[InputExample]):
 
     @abc.abstractmethod
     def get_labels(self) -> list[str] | None:
-        """Returns the list of labels; None in regression."""
+        """Returns the names of the labels, or None in regression."""
 
     def score(
         self,
@@ -79,19 +79,19 @@ class DataProcessor(SetReader[InputExample]):
         predictions: np.ndarray,
         label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Returns metrics of a set; see metrics.compute_metrics.
+        """Computes metrics of a set, by default `metrics.compute_metrics`.
 
         Args:
-            examples: examples of the set; only those with a label count.
+            examples: examples of the set, also those without a label.
             names: names of the metrics.
             labels: right labels of the examples with a label.
             predictions: predictions for the examples with a label.
-            label_names: names of the labels, if each label is scored too.
+            label_names: names of the labels to score separately, or None.
         """
         return metrics.compute_metrics(names, labels, predictions, label_names)
 
     def _label(self, row: Row, column: int) -> str | float:
-        """Returns a row's label, which must be one of the task's."""
+        """Returns a row's label, and checks that it is a task's label."""
         label = row[column]
         if label not in (self.get_labels() or []):
             raise ValueError(
@@ -103,13 +103,13 @@ class DataProcessor(SetReader[InputExample]):
 
 
 class SplitFilesProcessor(DataProcessor):
-    """A task that has one TSV file for each of train, dev and test.
+    """A task whose train, dev and test sets are TSV files.
 
     A subclass defines `_create_examples(lines, set_type)`, which yields the
     InputExamples of a file's Rows.
 
     Attributes:
-        labels: tuple of str.
+        labels: names of the labels.
         set_files: {set: (the set's name in guids, name of its file)}.
     """
 
@@ -130,20 +130,20 @@ class SplitFilesProcessor(DataProcessor):
     ) -> Iterator[InputExample]:
         """Yields the examples of a file's lines.
 
-        The labels of a test set are not known. As in Google's code, they are
-        set to the first label.
+        The labels of a test set are unknown. As in Google's code, the first
+        label is their placeholder.
         """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """See SetReader."""
         if name not in self.set_files:
             raise ValueError(
-                f"{type(self).__name__}: this task has no {name} set, but "
+                f"{type(self).__name__}: this task has no {name} set, only "
                 f"{' and '.join(self.set_files)}"
             )
         set_type, file_name = self.set_files[name]
         path = find_set_file(data_dir, name, [file_name])
-        # Quotes are ordinary characters.
+        # In these files, quotes are ordinary characters.
         lines = [
             Row(line.rstrip("\r").split("\t"), path, number)
             for number, line in text_files.read_numbered(path)
@@ -154,10 +154,10 @@ class SplitFilesProcessor(DataProcessor):
 
 
 def regression_label(value: Any, place: str) -> float:
-    """Returns the label of a regression task as a number.
+    """Converts the label of a regression task to a number.
 
     Args:
-        value: a number, or text that contains one.
+        value: a number, or a text that contains a number.
         place: start of the error message, such as a file and line.
 
     Raises:
@@ -165,7 +165,7 @@ def regression_label(value: Any, place: str) -> float:
     """
     try:
         with np.errstate(over="ignore"):
-            # Python counts True and False as numbers; users do not.
+            # Python would accept True and False as numbers.
             number = np.nan if isinstance(value, bool) else float(value)
             is_usable = np.isfinite(np.float32(number))
     except (TypeError, ValueError, OverflowError):
@@ -184,13 +184,13 @@ def check_number_of_examples(
     """Checks that a set contains enough examples.
 
     Raises:
-        ValueError: the set is empty, or the task is regression and the dev set
-            contains one example, which has no correlation.
+        ValueError: the set is empty, or a regression's dev set contains only
+            one example, for which the correlation is undefined.
     """
     if not examples:
-        raise ValueError(f"{path} holds no example")
+        raise ValueError(f"{path} contains no example")
     if set_name == "dev" and output_mode == "regression" and len(examples) < 2:
         raise ValueError(
-            f"{path} holds one example, and a correlation needs at least two; "
-            "add examples, or leave out the evaluation"
+            f"{path} contains one example, but a correlation needs at least "
+            "two; add examples, or do not evaluate"
         )

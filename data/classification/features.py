@@ -1,7 +1,7 @@
-"""Sentence classification: the four tasks of Google's code, and features.
+"""Sentence classification: features, and the four tasks of Google's code.
 
-The other tasks of GLUE are in glue.py, and a user's own tables in
-table_task.py. Both modules create the same examples (examples.py).
+glue.py contains the other tasks of GLUE. table_task.py reads a user's own
+tables. Both modules create the same examples (examples.py).
 """
 
 import dataclasses
@@ -23,17 +23,17 @@ from data.text.tokenization import FullTokenizer
 
 @dataclasses.dataclass(slots=True)
 class ClassificationFeatures:
-    """One example as the network sees it.
+    """Features of one example.
 
     Attributes:
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = in the second text.
-        label_id: int, the label's place in the label list; in regression a
-            float; in multi-label classification a list of 0 and 1; None
-            if the label is not known.
-        is_cut: True if the text was longer and was cut.
-        weight: weight of the example's loss in training; None counts as 1.
+        label_id: int, index of the label in the label list. In regression a
+            float, in multi-label classification a list of 0 and 1. None if the
+            label is unknown.
+        is_cut: True if the text was too long and was cut.
+        weight: weight of the example's loss in training. None counts as 1.
     """
 
     input_ids: list[int]
@@ -45,14 +45,14 @@ class ClassificationFeatures:
 
 
 class ColaProcessor(SplitFilesProcessor):
-    """CoLA: is the sentence acceptable (GLUE's files)."""
+    """CoLA: is the sentence grammatical (GLUE's files)?"""
 
     metrics = ("accuracy", "matthews")
 
     def _create_examples(
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
-        # Of the three files only test.tsv has a header.
+        # Only test.tsv has a header line.
         for i, line in enumerate(lines):
             guid = f"{set_type}-{i}"
             if set_type != "test":
@@ -62,7 +62,7 @@ class ColaProcessor(SplitFilesProcessor):
 
 
 class MnliProcessor(SplitFilesProcessor):
-    """MultiNLI, matched: does the first text entail the second (GLUE)."""
+    """MultiNLI, matched: does the first text entail the second (GLUE)?"""
 
     labels = ("contradiction", "entailment", "neutral")
     set_files = {
@@ -84,7 +84,7 @@ class MnliProcessor(SplitFilesProcessor):
 
 
 class MrpcProcessor(SplitFilesProcessor):
-    """MRPC: do the two sentences say the same (GLUE's files)."""
+    """MRPC: do the two sentences say the same (GLUE's files)?"""
 
     metrics = ("accuracy", "f1")
 
@@ -101,10 +101,10 @@ class MrpcProcessor(SplitFilesProcessor):
 
 
 class XnliProcessor(SplitFilesProcessor):
-    """XNLI: MultiNLI's question, in 15 languages.
+    """XNLI: does the first text entail the second, in 15 languages?
 
     Args:
-        language: one of `languages`; Google's code uses "zh".
+        language: one of `languages`. Google's code uses "zh".
 
     Raises:
         ValueError: XNLI does not contain the language.
@@ -124,7 +124,7 @@ class XnliProcessor(SplitFilesProcessor):
         self.set_files = {
             "train": ("train", f"multinli/multinli.train.{language}.tsv"),
             "dev": ("dev", "xnli.dev.tsv"),
-            # Google's code cannot predict on XNLI.
+            # Google's code has no test set for XNLI.
             "test": ("test", "xnli.test.tsv"),
         }
 
@@ -150,7 +150,7 @@ def convert_single_example(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> ClassificationFeatures:
-    """Returns the ClassificationFeatures of one example.
+    """Converts one example to ClassificationFeatures.
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
           0    0   0    0    0   0  0   0    1    1    1  1   1
@@ -158,15 +158,15 @@ def convert_single_example(
           0   0   0     0   0   0   0   0
 
     Args:
-        ex_index: number of the example; the first five examples are logged.
+        ex_index: index of the example. The first five examples are logged.
         example: an InputExample.
-        label_list: list of str; None in regression.
-        max_seq_length: WordPieces to pad or cut to, at least 3.
+        label_list: names of the labels, or None in regression.
+        max_seq_length: length in WordPieces to pad or cut to, at least 3.
         tokenizer: a FullTokenizer.
 
     Raises:
         ValueError: the label is not in the list (in regression, not a number),
-            or max_seq_length is too small.
+            or max_seq_length is less than 3.
     """
     if max_seq_length < 3:
         raise ValueError(
@@ -225,8 +225,8 @@ def join_inputs(
     """Joins several inputs into the features of one example.
 
     Args:
-        parts: features of the inputs, all of one length; their labels are
-            ignored.
+        parts: features of the inputs, all of the same length. Their labels
+            are ignored.
         label_id: the example's label.
     """
     joined = ClassificationFeatures([], [], [], label_id)
@@ -245,7 +245,7 @@ def create_windows(
     tokenizer: FullTokenizer,
     doc_stride: int,
 ) -> Iterator[list[ClassificationFeatures]]:
-    """Yields the windows of each text, and then logs how many texts are long.
+    """Yields the windows of each text, and logs how many texts need several.
 
         [CLS] a tug pulls the barge [SEP]
         [CLS] the barge past two piers [SEP]
@@ -254,8 +254,8 @@ def create_windows(
 
     Args:
         examples: InputExamples of single texts.
-        label_list: see `convert_single_example`.
-        max_seq_length: WordPieces of a window with [CLS] and [SEP], at least 3.
+        label_list: names of the labels, or None in regression.
+        max_seq_length: length of a window in WordPieces, at least 3.
         tokenizer: a FullTokenizer.
         doc_stride: WordPieces between the starts of successive windows.
     """
@@ -278,8 +278,8 @@ def create_windows(
     return windows.count_cut(
         map(create, examples),
         lambda found: len(found) > 1,
-        f"texts were longer than --max_seq_length={max_seq_length} and are "
-        f"read in windows, --doc_stride={doc_stride}",
+        f"texts were longer than --max_seq_length={max_seq_length} and were "
+        f"split into windows (--doc_stride={doc_stride})",
     )
 
 
@@ -289,7 +289,7 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each example; logs every 10,000th."""
+    """Yields the features of each example, and logs every 10,000th example."""
     for ex_index, example in enumerate(examples):
         if ex_index % 10000 == 0:
             logging.info("Writing example %d of %d", ex_index, len(examples))
@@ -309,10 +309,11 @@ def encode_examples(
 
     Args:
         examples: the examples.
-        label_list: see `convert_single_example`.
+        label_list: names of the labels, or None in regression.
         tokenizer: a FullTokenizer.
         options: `max_seq_length`, and the `doc_stride` of WindowOptions.
-        starts: list that receives the number of each text's first window.
+        starts: list that the index of each text's first window is appended
+            to, if `doc_stride` is set.
     """
     length, num_records = options.max_seq_length, 0
     if not options.doc_stride:
@@ -342,13 +343,13 @@ def count_cut(
 
 
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:
-    """Serializes ClassificationFeatures as a tf.train.Example, bytes.
+    """Serializes ClassificationFeatures as a tf.train.Example.
 
     `label_ids` is one integer, in regression one float, and in multi-label
     classification an integer for each label. Without a label it is absent.
     `example_weights` is present only if the features have a weight.
     """
-    # Google's code marks the padding of its last batch with 0.
+    # In Google's code, 0 marks the examples that pad the last batch.
     values: dict[str, Any] = {"is_real_example": [1]}
     label_id = feature.label_id
     if label_id is not None:
@@ -362,7 +363,7 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
 def _label_id(
     example: InputExample, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
-    """Converts an example's label to a number or numbers."""
+    """Converts an example's label to the form of `label_id`."""
     value = example.label
     if value is None:
         return None

@@ -1,7 +1,7 @@
-"""The tasks of run_classifier.py by name, and GLUE's submission files.
+"""GLUE's tasks and submission files, and the values of --task_name.
 
-Google's code contains CoLA, MRPC and MultiNLI (features.py). The other tasks of
-GLUE are here. The headers of GLUE's files say where their columns are.
+features.py contains the tasks of Google's code: CoLA, MRPC and MultiNLI. The
+other tasks read the header lines of GLUE's files to find the columns.
 """
 
 import dataclasses
@@ -35,7 +35,7 @@ class GlueOptions:
     """Options of the tasks of GLUE, and of XNLI."""
 
     xnli_language: str = flags.head(
-        "zh", "XNLI's language.", choices=features.XnliProcessor.languages
+        "zh", "Language of XNLI.", choices=features.XnliProcessor.languages
     )
     glue_submission: bool = flags.neutral(
         False, "Also write the predictions in GLUE's submission format."
@@ -46,8 +46,8 @@ class HeaderProcessor(SplitFilesProcessor):
     """A task whose files name their columns in the first line.
 
     Attributes:
-        text_columns: names of the text's column, or of a pair's two columns.
-        label_column: name of the label's column; the test set has none.
+        text_columns: name of the text's column, or names of a pair's columns.
+        label_column: name of the label's column, which a test set lacks.
         drops_short_lines: whether lines with too few columns are skipped with
             a warning instead of an error. In a test set these lines stay, with
             empty text, because GLUE numbers the rows.
@@ -76,9 +76,9 @@ class HeaderProcessor(SplitFilesProcessor):
         for name in names:
             if name not in header:
                 raise ValueError(
-                    f"{lines[0].where}: there is no column {name!r}; the first "
-                    "line has to name the columns, as in the file that GLUE "
-                    f"distributes. Received: {header}"
+                    f"{lines[0].where}: the file has no column {name!r}; the "
+                    "first line must name the columns, as in GLUE's own file. "
+                    f"Received: {header}"
                 )
         columns = [header.index(name) for name in names]
         num_short = 0
@@ -106,7 +106,7 @@ class HeaderProcessor(SplitFilesProcessor):
 
 
 class MnliMismatchedProcessor(features.MnliProcessor):
-    """MultiNLI, mismatched: evaluated on genres not seen in training."""
+    """MultiNLI, mismatched: evaluates on genres that are not in training."""
 
     set_files = {
         "train": ("train", "train.tsv"),
@@ -116,7 +116,7 @@ class MnliMismatchedProcessor(features.MnliProcessor):
 
 
 class AxProcessor(HeaderProcessor):
-    """GLUE's diagnostics, to predict with a model of MultiNLI."""
+    """GLUE's diagnostics, for models that were trained on MultiNLI."""
 
     labels = features.MnliProcessor.labels
     set_files = {"test": ("test", "diagnostic.tsv")}
@@ -124,14 +124,14 @@ class AxProcessor(HeaderProcessor):
 
 
 class QnliProcessor(HeaderProcessor):
-    """QNLI: does the sentence contain the answer to the question."""
+    """QNLI: does the sentence contain the answer to the question?"""
 
     labels = ("entailment", "not_entailment")
     text_columns = ("question", "sentence")
 
 
 class QqpProcessor(HeaderProcessor):
-    """QQP: do two questions ask the same."""
+    """QQP: do two questions ask the same?"""
 
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
@@ -141,19 +141,19 @@ class QqpProcessor(HeaderProcessor):
 
 
 class RteProcessor(HeaderProcessor):
-    """RTE: does the first text entail the second."""
+    """RTE: does the first text entail the second?"""
 
     labels = ("entailment", "not_entailment")
 
 
 class Sst2Processor(HeaderProcessor):
-    """SST-2: is a sentence of a film review positive."""
+    """SST-2: is a sentence of a film review positive?"""
 
     text_columns = ("sentence",)
 
 
 class StsbProcessor(HeaderProcessor):
-    """STS-B: how similar are two sentences, from 0 to 5."""
+    """STS-B: how similar are two sentences, from 0 to 5?"""
 
     output_mode = "regression"
     label_column = "score"
@@ -161,7 +161,7 @@ class StsbProcessor(HeaderProcessor):
     test_label = 0.0
 
     def get_labels(self) -> None:
-        """Returns None: the label is a number."""
+        """Returns None, because the label is a number."""
         return None
 
     def _label(self, row: Row, column: int) -> float:
@@ -171,7 +171,7 @@ class StsbProcessor(HeaderProcessor):
 
 
 class WnliProcessor(HeaderProcessor):
-    """WNLI: does the second sentence follow from the first."""
+    """WNLI: does the second sentence follow from the first?"""
 
 
 # {value of --task_name: (the task's class, name of GLUE's submission file)}.
@@ -190,8 +190,8 @@ _TASKS = {
     "xnli": (features.XnliProcessor, None),
 }
 
-# Names of the labels in the GLUE data set of Hugging Face, which other
-# people's models use.
+# Names of the labels in Hugging Face's GLUE data set, which models from the hub
+# use.
 LABEL_WORDS: dict[str, Sequence[str]] = {
     "cola": ("unacceptable", "acceptable"),
     "mrpc": ("not_equivalent", "equivalent"),
@@ -231,13 +231,13 @@ def create_processors(
     table: TableOptions,
     xnli_language: str = "zh",
 ) -> Mapping[str, DataProcessor]:
-    """Returns a task's processors by the suffix of their output files.
+    """Returns a task's processors, {suffix of output files: processor}.
 
-    The first suffix, "", belongs to the task itself. MultiNLI has a second
-    processor, "_mm", for its mismatched sets.
+    The suffix "" belongs to the task itself. MultiNLI has a second processor,
+    "_mm", for its mismatched sets.
 
-    `task_name` is one of TASK_NAMES, in lower or upper case. The task "csv"
-    reads the `table`. For `xnli_language` see XnliProcessor.
+    `task_name` is one of TASK_NAMES, in lower or upper case. `table` describes
+    the tables of the tasks "csv" and "ranking".
 
     Raises:
         ValueError: the task is unknown, or the table's options contradict each
@@ -246,7 +246,7 @@ def create_processors(
     name = task_name.lower()
     if name not in TASK_NAMES:
         raise ValueError(
-            f"--task_name={task_name} is not known; use one of "
+            f"--task_name={task_name} is not a task; use one of "
             f"{', '.join(TASK_NAMES)}"
         )
     if name == "csv":
@@ -267,7 +267,7 @@ def check(options: Any) -> None:
         options: GlueOptions, and the flags of a fine-tuning script.
 
     Raises:
-        ValueError: the task is not one of GLUE's, or nothing is predicted.
+        ValueError: the task is not part of GLUE, or --do_predict is not set.
     """
     if options.glue_submission:
         submission_file(options.task_name)
@@ -276,15 +276,15 @@ def check(options: Any) -> None:
 
 
 def submission_file(task_name: str) -> str:
-    """Returns the name of a task's predictions in GLUE's submission.
+    """Returns the name of a task's file in GLUE's submission.
 
     Raises:
-        ValueError: the task is not one of GLUE's.
+        ValueError: the task is not part of GLUE.
     """
     _, file_name = _TASKS.get(task_name, (None, None))
     if file_name is None:
         raise ValueError(
-            "GLUE takes submissions of "
+            "GLUE accepts submissions of "
             f"{', '.join(name for name, task in _TASKS.items() if task[1])}. "
             f"Received: task_name={task_name!r}"
         )
@@ -296,11 +296,11 @@ def write_submission(
 ) -> str:
     """Writes a test set's predictions in the format of GLUE's site.
 
-    `predictions` are in the order of the test set's file. Each is a label as
-    str, or a number in regression. Returns the file's path.
+    `predictions` are labels (str, or float in regression) in the order of the
+    test set's file. Returns the path of the written file.
 
     Raises:
-        ValueError: the task is not one of GLUE's.
+        ValueError: the task is not part of GLUE.
         OSError: the file cannot be written.
     """
     path = os.path.join(output_dir, submission_file(task_name))
@@ -320,14 +320,15 @@ def pack_submission(
     comment: str,
     check: Callable[[Path], None],
 ) -> None:
-    """Writes the zip file for GLUE's site, and logs which files it lacks.
+    """Writes the zip file for GLUE's site, and logs which tasks are missing.
 
-    The folders contain files of `write_submission`. The function calls `check`
-    with each file. `check` raises a ValueError to reject it.
+    The folders contain files that `write_submission` wrote. The function calls
+    `check` with each file. `check` raises a ValueError to reject the file.
 
     Raises:
         ValueError: the folders contain two files of a task.
-        OSError: the folders contain no file, or reading or writing fails.
+        OSError: the folders contain no such file, or a file cannot be read or
+            written.
     """
     files, missing = [], []
     for task in (*METRICS, "mnli-mm", "ax"):
@@ -335,8 +336,8 @@ def pack_submission(
         found = [path for folder in folders for path in folder.rglob(name)]
         if len(found) > 1:
             raise ValueError(
-                f"two files are GLUE's {name}: {found[0]} and {found[1]}; "
-                "pass folders that contain one"
+                f"there are two files {name}: {found[0]} and {found[1]}; pass "
+                "folders that contain only one of them"
             )
         files += found
         missing += [name] * (not found)
@@ -355,4 +356,4 @@ def pack_submission(
             entry = zipfile.ZipInfo(file.name)
             archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
     if missing:
-        logging.warning("%s lacks %s", path, ", ".join(missing))
+        logging.warning("%s is missing %s", path, ", ".join(missing))

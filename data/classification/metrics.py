@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 @functools.cache
 def _metrics() -> dict[str, Callable[..., float]]:
-    # Imported here: both libraries take seconds, which --help should not wait
-    # for.
+    # Import late: both libraries need seconds to load, and --help should not
+    # wait for them.
     from scipy import stats
     from sklearn import metrics as sk
 
@@ -34,10 +34,10 @@ def _metrics() -> dict[str, Callable[..., float]]:
 def _correlation(
     function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
 ) -> float:
-    """Returns a correlation.
+    """Computes a correlation.
 
-    The result is 0 if one side is constant, where the correlation is undefined,
-    and NaN if a number is not finite or for a single example.
+    The result is 0 if one side is constant, where the correlation is undefined.
+    It is NaN for a single example, or if a number is not finite.
     """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
@@ -52,11 +52,9 @@ def _correlation(
 def concatenate(
     batches: Iterable[tuple[Mapping[str, np.ndarray], np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the labels and the outputs of all batches, as two arrays.
+    """Returns (labels, outputs) of all batches, as two arrays.
 
-    Args:
-        batches: iterable of (features, outputs); the features include
-            `label_ids`.
+    `batches` are (features, outputs). The features contain `label_ids`.
     """
     labels, outputs = zip(
         *((features["label_ids"], output) for features, output in batches),
@@ -68,10 +66,10 @@ def concatenate(
 def rates_by_label(
     truth: np.ndarray, guesses: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Returns each label's precision, recall and F1; 0 for 0 / 0.
+    """Computes each label's precision, recall and F1. 0 / 0 counts as 0.
 
     Args:
-        truth: bool [examples, labels], the labels of each example.
+        truth: bool [examples, labels], the right labels.
         guesses: bool [examples, labels], the predicted labels.
     """
     correct, predicted, right = (
@@ -96,31 +94,31 @@ def compute_metrics(
         names: some of "accuracy" (for multi-label rows, the fraction with every
             label right), "f1" (of label 1 versus 0), "f1_macro" (mean over the
             labels), "f1_micro" (over all labels at once), "matthews"
-            (correlation of classes), "pearson", "spearman" (correlations of
-            numbers; NaN if a prediction is not finite).
-        labels: int [examples], or float for correlations; or [examples,
-            labels] of 0 and 1.
-        predictions: like `labels`, never logits.
+            (correlation of classes), "pearson" and "spearman" (correlations of
+            numbers, NaN if a prediction is not finite).
+        labels: right labels: int [examples], float [examples] for
+            correlations, or [examples, labels] of 0 and 1.
+        predictions: predictions in the same form as `labels`, not logits.
         label_names: names of labels for which to add `LABEL_precision`,
-            `LABEL_recall` and `LABEL_f1`; None adds none.
+            `LABEL_recall` and `LABEL_f1`, or None.
 
     Returns:
-        dict of name to float, in the order of `names`.
+        {name: value}, in the order of `names`.
 
     Raises:
-        ValueError: a name is unknown, or the arrays differ in shape or are
-        empty.
+        ValueError: a name is unknown, or the arrays have different shapes or
+            are empty.
     """
     labels, predictions = np.asarray(labels), np.asarray(predictions)
     if labels.shape != predictions.shape or not labels.size:
         raise ValueError(
-            "labels and predictions must be of one shape, and not empty. "
-            f"Received: {labels.shape} and {predictions.shape}"
+            "labels and predictions must have the same shape, and not be "
+            f"empty. Received: {labels.shape} and {predictions.shape}"
         )
     unknown = set(names) - _metrics().keys()
     if unknown:
         raise ValueError(
-            f"there is no metric {sorted(unknown)}; the metrics are "
+            f"unknown metrics {sorted(unknown)}; choose from "
             f"{sorted(_metrics())}"
         )
     scores = {
@@ -146,12 +144,12 @@ def score_known(
 ) -> dict[str, float]:
     """Scores the test examples whose right label is known.
 
-    An unknown label is None. `label_ids` converts a list of labels for `score`,
-    whose arguments are like those of `compute_metrics`.
+    An unknown label is None. `label_ids` converts a list of labels to the form
+    that `score` reads. `score` has the arguments of `compute_metrics`.
 
     Returns:
-        the metrics, with `num_without_label` if some labels are unknown; {} if
-        there is nothing to score.
+        the metrics, with `num_without_label` if some labels are unknown, or {}
+        if too few labels are known.
     """
     pairs = [
         pair

@@ -1,4 +1,4 @@
-"""Tables of pairs: passages to rank for a query, and texts that are close."""
+"""Tables of pairs: passages to rank for a query, and pairs of similar texts."""
 
 import dataclasses
 from collections.abc import Collection, Iterator, Sequence
@@ -20,7 +20,7 @@ from data.text.tokenization import FullTokenizer
 from files import flags
 from files.paths import StrPath
 
-# Number of ranks that MRR@10 and nDCG@10 read.
+# Number of ranks that MRR@10 and nDCG@10 count.
 _DEPTH = 10
 # STS-B's largest score.
 _LARGEST_SCORE = 5.0
@@ -28,7 +28,7 @@ _LARGEST_SCORE = 5.0
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PairOptions:
-    """Options of training the vectors of texts."""
+    """Options of --task_name=embedding."""
 
     contrastive_temperature: float = flags.training(
         0.05,
@@ -39,13 +39,13 @@ class PairOptions:
 
 
 def check(options: Any) -> None:
-    """Raises an error if a flag is set that the task of pairs ignores.
+    """Checks that no flag is set that the tasks of pairs ignore.
 
     Args:
         options: the flags of run_classifier.py.
 
     Raises:
-        ValueError: a flag of other tasks is set.
+        ValueError: such a flag is set.
     """
     name, given = options.task_name, options.given_flags
     if name not in ("embedding", "ranking"):
@@ -66,7 +66,7 @@ def check(options: Any) -> None:
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    """Returns options with these columns if the user did not name columns."""
+    """Returns options with other default names of the three columns."""
     default, given = TableOptions(), getattr(options, "given_flags", ())
     fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {
@@ -97,11 +97,11 @@ class RankingProcessor(TableProcessor):
         predictions: np.ndarray,
         label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Returns the mean of MRR@10 and of nDCG@10 over the queries.
+        """Computes MRR@10 and nDCG@10, each as the mean over the queries.
 
         Queries without a relevant passage do not count. Among passages with
-        equal scores the least relevant comes first. The gain of a passage is
-        its relevance, as in trec_eval.
+        equal scores, the least relevant passage comes first. The gain of a
+        passage is its relevance, as in trec_eval.
         """
         groups: dict[str, list[int]] = {}
         known = (each for each in examples if each.label is not None)
@@ -134,10 +134,10 @@ class RankingProcessor(TableProcessor):
 
 
 class PairProcessor(TableProcessor):
-    """Reads rows of two texts, with their score if the table has the column.
+    """Reads rows of two texts and, if the table has the column, their score.
 
-    Without scores, the two texts of each row are taken to be similar. A column
-    that the user named must exist.
+    Without scores, the two texts of each row count as similar. A column that a
+    flag names must exist.
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -145,7 +145,7 @@ class PairProcessor(TableProcessor):
         options = _with_columns(options, *columns)
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
-        # The largest score of the scale, once a set is known.
+        # The largest score of the scale, or 0 until `score_unit` decides.
         self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:
@@ -154,7 +154,7 @@ class PairProcessor(TableProcessor):
         return first.label is not None
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Reads the examples. Either all have a score, or none."""
+        """Reads the examples. Either all of them have a score, or none."""
         examples = super().read_set(data_dir, name)
         missing = [each for each in examples if each.label is None]
         if missing and len(missing) < len(examples) and name != "test":
@@ -165,10 +165,10 @@ class PairProcessor(TableProcessor):
         return examples
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
-        """Returns the score of two texts that mean the same: 5 or 1.
+        """Returns the largest score of the scale, 5 or 1.
 
-        If a score is above 1, all scores are from 0 to 5, as in STS-B. The
-        first split decides for the others.
+        If a score is above 1, the scale ends at 5, as in STS-B. The first split
+        for which the method is called decides for the other splits.
 
         Raises:
             ValueError: a score is out of range.
@@ -196,14 +196,14 @@ def create_pair_features(
     """Yields the features of each pair, with its texts one after the other.
 
     Args:
-        examples: pairs; a label is the score, or None.
-        max_seq_length: WordPieces of a text.
+        examples: pairs of texts. Their labels are scores, or None.
+        max_seq_length: length of each text in WordPieces.
         tokenizer: tokenizer of the texts.
-        unit: the scores are divided by it.
+        unit: number that the scores are divided by.
 
     Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids are lists
-        of int, [2 * max_seq_length], and label_id is the score over `unit`.
+        of int, [2 * max_seq_length], and label_id is the score / `unit`.
     """
     for index, example in enumerate(examples):
         texts = (
@@ -226,7 +226,7 @@ def encode_pairs(
     tokenizer: FullTokenizer,
     unit: float,
 ) -> Iterator[bytes]:
-    """Yields the features of pairs, serialized; logs how many are cut."""
+    """Yields serialized features of pairs, and logs how many were cut."""
     encoded = create_pair_features(examples, max_seq_length, tokenizer, unit)
     return map(
         encode_classification_features, count_cut(encoded, max_seq_length)
@@ -234,19 +234,22 @@ def encode_pairs(
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
-    """Returns cosines, float32 [N, 1], of pairs of unit vectors [N, 2, W]."""
+    """Computes cosines [N, 1] of pairs of unit vectors, float [N, 2, W]."""
     return np.sum(vectors[:, 0] * vectors[:, 1], axis=-1, keepdims=True)
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
-    """Returns how often a first text's partner is its nearest second text.
+    """Computes how often a first text's partner is its nearest second text.
 
     The partner must be nearer than every other text. So if all vectors are
-    alike, nothing is found.
+    equal, the result is 0.
 
     Args:
-        vectors: float [N, 2, W], of length 1.
-        partners: the second texts; some may be equal.
+        vectors: unit vectors of the pairs' two texts, float [N, 2, W].
+        partners: the N second texts. Repeated texts are not competitors.
+
+    Returns:
+        a fraction from 0 to 1.
     """
     _, numbers = np.unique(np.array(partners, str), return_inverse=True)
     own, hits = cosines(vectors), 0
@@ -254,6 +257,6 @@ def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
         rows = slice(begin, begin + 1024)
         found = vectors[rows, 0] @ vectors[:, 1].T
         found[numbers[rows, None] == numbers] = -np.inf
-        # Allow for rounding, by which equal vectors may differ.
+        # Tolerate rounding, because equal vectors may differ by it.
         hits += (own[rows, 0] > found.max(-1) + 1e-6).sum()
     return float(hits / len(vectors))

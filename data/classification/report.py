@@ -1,6 +1,6 @@
 """Writes an HTML report of a classifier's right and wrong predictions.
 
-N = examples, L = labels. For a section's keys see data/io/report.html.
+N = examples, L = labels. data/io/report.html defines the keys of a section.
 """
 
 import dataclasses
@@ -25,8 +25,8 @@ class ReportOptions:
     report: bool = flags.neutral(
         False,
         "Write report.html about the dev set: confusion matrix, calibration, "
-        "the scores of each label and the most confident errors; in "
-        "regression, a scatter plot.",
+        "the scores of each label and the most confident errors. In "
+        "regression, the report shows a scatter plot.",
     )
 
 
@@ -39,9 +39,9 @@ def write_report(
 ) -> None:
     """Writes a self-contained HTML page.
 
-    For labels the page shows a confusion matrix, each label's scores, the
-    calibration, and the most confident errors with their texts. For numbers it
-    shows a scatter plot and the largest errors.
+    For labels, the page shows a confusion matrix, each label's scores, the
+    calibration, and the most confident errors with their texts. In regression,
+    it shows a scatter plot and the largest errors.
 
     The page counts the examples whose outputs are not finite, and skips them.
 
@@ -73,7 +73,7 @@ def _of_labels(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns a summary and the sections of a page about labels."""
+    """Returns (summary, sections) of a page about labels."""
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
@@ -137,7 +137,7 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns a summary and the sections of a page about numbers."""
+    """Returns (summary, sections) of a page about regression."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
@@ -176,7 +176,10 @@ def _label_scores(
     guesses: np.ndarray,
     thresholds: dict[str, float] | None,
 ) -> dict[str, Any]:
-    """Returns precision, recall and F1 of labels, from bool [N, L] each."""
+    """Returns a section of each label's precision, recall and F1.
+
+    `truth` and `guesses` are bool [N, L].
+    """
     rates = metrics.rates_by_label(truth, guesses)
     columns = [*rates.values(), truth.sum(0), guesses.sum(0)]
     header = ["label", "precision", "recall", "F1", "right", "predicted"]
@@ -203,7 +206,7 @@ def _calibration(
         rows.append([f"{low:.1f} to {high:.1f}", members.sum(), sure, accuracy])
         points.append((sure, accuracy, 3 + 12 * fraction**0.5))
     text = (
-        "For a calibrated model the circles lie on the line; larger circles "
+        "For a calibrated model, the circles lie on the line. Larger circles "
         "stand for more predictions. Expected calibration error: "
         f"{_show_error(decoder, label_ids, outputs)}."
     )
@@ -231,7 +234,7 @@ def _show_error(
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
-    """Returns an entry of the page that unfolds to show the example's name."""
+    """Returns an entry for an example, which unfolds to show its name."""
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)
     return {"headings": texts, "lines": [verdict], "paragraphs": [guid]}

@@ -1,6 +1,7 @@
-"""SWAG (paper 4.4): which of four endings continues a sentence.
+"""SWAG (paper 4.4): which of four endings continues a sentence?
 
-Each choice is one pair of texts. The ending follows its start:
+Each choice is a pair of texts. The second text is the start of the endings,
+followed by one ending:
 
     [CLS] A drum line passes by . [SEP] Members of the procession wait . [SEP]
 """
@@ -38,7 +39,7 @@ class SwagExample:
         context_sentence: str.
         start_ending: str, the words that all endings begin with.
         endings: list of str, one for each choice.
-        label: int, number of the right ending; None if it is not known.
+        label: int, index of the right ending, or None if it is unknown.
     """
 
     guid: str
@@ -54,7 +55,7 @@ class SwagExample:
 
 
 class SwagProcessor(SetReader[SwagExample]):
-    """Reads the released CSV files, or JSON lines with the same columns.
+    """Reads SWAG's CSV files, or JSON lines or Parquet with the same columns.
 
     The columns are sent1, sent2, ending0 to ending3 and label. Other columns
     are ignored. A test set may have no label column, or empty labels.
@@ -86,7 +87,7 @@ class SwagProcessor(SetReader[SwagExample]):
             guid = f"{name}-{len(examples) + 1}"
             examples.append(SwagExample(guid, sent1, sent2, endings, label))
         if not examples:
-            raise ValueError(f"{path} holds no example")
+            raise ValueError(f"{path} contains no example")
         return examples
 
 
@@ -95,15 +96,15 @@ def create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each example, with its choices in a row.
+    """Yields the features of each example, its choices one after the other.
 
     Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids are lists
-        of int, [choices * max_seq_length], and label_id is the right choice, 0
-        if it is unknown.
+        of int, [choices * max_seq_length]. label_id is the index of the right
+        choice, or 0 if it is unknown.
 
     Raises:
-        ValueError: max_seq_length is too small.
+        ValueError: max_seq_length is less than 3.
     """
     for ex_index, example in enumerate(examples):
         choices = (

@@ -21,7 +21,7 @@ from files.paths import StrPath
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
-# By output mode.
+# {value of --output_mode: metrics}.
 _METRICS = {
     "classification": ("accuracy", "f1_macro"),
     "multilabel": ("accuracy", "f1_micro", "f1_macro"),
@@ -34,14 +34,14 @@ OUTPUT_MODES = tuple(_METRICS)
 class TableOptions:
     """Columns of a table's texts and labels, and the kind of labels.
 
-    A test set may lack the label's column, or contain empty cells. Such
-    examples have the label None. In multi-label classification, where an empty
-    cell means no label, only a JSON null means None.
+    A test set may lack the label's column, or contain empty cells. The label of
+    these examples is None. In multi-label classification, an empty cell is an
+    empty list of labels, and only a JSON null is None.
     """
 
     text_column: str = flags.training(
         "text",
-        "Column of the text. If all columns are given by number, from 1, the "
+        "Column of the text. If all flags name columns by number, from 1, the "
         "table has no header line.",
     )
     text_b_column: str | None = flags.training(
@@ -50,17 +50,18 @@ class TableOptions:
     label_column: str = flags.training("label", "Column of the label.")
     id_column: str | None = flags.neutral(
         None,
-        "Column of the names of the examples in the predictions; by default "
-        "the examples are numbered.",
+        "Column of the examples' names in the predictions. By default, the "
+        "examples are numbered.",
     )
     labels: Sequence[str] | None = flags.head(
         None,
-        "The labels in order; by default the sorted labels of the train set, "
-        "or the labels that the model was trained with.",
+        "The labels in order. The default is the sorted labels of the train "
+        "set, or the labels that the model was trained with.",
     )
     output_mode: str = flags.head(
         "classification",
-        "Label of a text: one label, any number of labels, or a number.",
+        "Kind of label: classification = one label for each text, multilabel "
+        "= any number of labels, regression = a number.",
         choices=OUTPUT_MODES,
     )
     label_separator: str = flags.head(
@@ -72,10 +73,10 @@ class TableOptions:
 
 
 class TableProcessor(DataProcessor):
-    """Reads `train`, `dev` and `test` files with any of the extensions.
+    """Reads the files `train`, `dev` and `test`: CSV, TSV, JSON or Parquet.
 
-    A table's first line names its columns. If the columns are given by
-    number, from 1, the table has no such line.
+    A table's first line names its columns. If the options name columns by
+    number, from 1, the table has no header line.
 
     Raises:
         ValueError: the output mode is unknown, or the labels are too few or
@@ -104,12 +105,11 @@ class TableProcessor(DataProcessor):
             self._labels = self._checked(list(options.labels), "--labels")
 
     def get_labels(self) -> list[str] | None:
-        """Returns the list of labels; None in regression.
+        """Returns the names of the labels, or None in regression.
 
         Raises:
-            OSError: the labels are in the train set, which does not exist.
-            ValueError: see `read_set`, or the train set contains too few
-                labels.
+            OSError: --labels is not set, and the train set does not exist.
+            ValueError: the train set is malformed or contains too few labels.
         """
         if self.output_mode == "regression":
             return None
@@ -132,7 +132,7 @@ class TableProcessor(DataProcessor):
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """See SetReader.
 
-        The label of a test example is None where it is not known.
+        The label of a test example is None if it is unknown.
         """
         path = find_set_file(
             data_dir, name, [name + extension for extension in _EXTENSIONS]
@@ -171,7 +171,7 @@ class TableProcessor(DataProcessor):
         return examples
 
     def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
-        """Returns the label in a cell, after checking it."""
+        """Reads and checks the label in a cell."""
         if self.output_mode == "regression":
             return regression_label(cell, place)
         if self.output_mode == "multilabel":
@@ -186,7 +186,7 @@ class TableProcessor(DataProcessor):
             label: Label = [_label_text(value, place) for value in cell]
         else:
             label = _label_text(cell, place)
-        # While the label list itself is being read, there is nothing to check.
+        # While `get_labels` collects the labels, there is no list to check.
         if self._labels is None and set_name == "train":
             return label
         for each in label if isinstance(label, list) else [label]:
@@ -194,20 +194,20 @@ class TableProcessor(DataProcessor):
                 raise ValueError(
                     f"{place}: unknown label {each!r}; the labels are "
                     f"{self.get_labels()}. Correct the line, or add the label "
-                    "to those given or to the train set; in a test set that "
-                    "is not to be scored leave the column out"
+                    "to --labels or to the train set. If a test set should "
+                    "not be scored, remove its label column"
                 )
         return label
 
 
 def _label_text(value: Any, place: str) -> str:
-    """Returns a label as text; in JSON it may be a number or a boolean."""
+    """Returns a label as text. In JSON, it may be an integer or a boolean."""
     label = str(value).strip()
     if isinstance(value, bool):
         label = label.lower()
     if isinstance(value, str | int) and not label_problem(label):
         return label
     raise ValueError(
-        f"{place}: a label must be a string, not empty, or an integer, on "
-        f"one line. Received: {value!r}"
+        f"{place}: a label must be an integer, or a string on one line that "
+        f"is not empty. Received: {value!r}"
     )

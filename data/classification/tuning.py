@@ -18,18 +18,18 @@ NUM_BINS = 10
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TuningOptions:
-    """Options of fitting a decoder to the dev set."""
+    """Options that fit thresholds and a temperature to the dev set."""
 
     tune_thresholds: bool = flags.decoding(
         False,
-        "With several labels, find for each label the threshold of the best F1 "
-        "on the dev set, instead of 0.5. The export stores the thresholds. "
-        "Needs --do_eval.",
+        "With --output_mode=multilabel, use for each label the threshold with "
+        "the best F1 on the dev set, not 0.5. The export stores the "
+        "thresholds. Needs --do_eval.",
     )
     calibrate: bool = flags.decoding(
         False,
-        "Find one temperature on the dev set, so that probabilities say how "
-        "often labels are right. The export stores it. Needs --do_eval.",
+        "Fit a temperature on the dev set, so that a probability tells how "
+        "often the label is right. The export stores it. Needs --do_eval.",
     )
 
 
@@ -50,7 +50,7 @@ def check(options: Any, output_mode: str) -> None:
         )
     if options.calibrate and output_mode == "regression":
         raise ValueError(
-            "--calibrate needs labels, and these are numbers (regression)"
+            "--calibrate is not for --output_mode=regression; remove the flag"
         )
     takes_largest = options.doc_stride and options.window_pooling == "max"
     if options.calibrate and output_mode == "classification" and takes_largest:
@@ -64,19 +64,19 @@ def fit(
     outputs: np.ndarray,
     is_main: bool,
 ) -> dict[str, float]:
-    """Fits a decoder's temperature and thresholds if the flags ask for it.
+    """Fits a decoder's temperature and thresholds, depending on the flags.
 
     Args:
         options: the flags.
         decoder: the decoder to change.
         label_ids: right labels, as `LabelDecoder.predictions` returns them.
         outputs: logits, float [N, L].
-        is_main: False for a second dev set, on which the first one's
-            temperature is only measured.
+        is_main: False for a second dev set. The function then does not change
+            the decoder, but computes the second set's calibration error.
 
     Returns:
-        the temperature, and the calibration error before and with it; {} if
-        the flags ask for no temperature.
+        the temperature, and the calibration errors before and after the fit,
+        or {} without --calibrate.
     """
     figures = {}
     if options.calibrate:
@@ -99,7 +99,7 @@ def fit(
 def fit_temperature(
     output_mode: str, label_ids: np.ndarray, outputs: np.ndarray
 ) -> float:
-    """Returns the temperature, 0.05 to 20, with the least cross-entropy.
+    """Returns the temperature, from 0.05 to 20, with the least cross-entropy.
 
     Args:
         output_mode: "classification" or "multilabel".
@@ -114,7 +114,7 @@ def fit_temperature(
         scaled = logits / np.exp(log_temperature)
         if output_mode == "multilabel":
             # The loss is -log sigmoid(logit) for a right label, and
-            # -log sigmoid(-logit) for a wrong one.
+            # -log sigmoid(-logit) for a wrong label.
             return float(np.logaddexp(0, (1 - 2 * label_ids) * scaled).mean())
         log_probs = special.log_softmax(scaled, axis=-1)
         return -float(log_probs[np.arange(len(logits)), label_ids].mean())
@@ -127,10 +127,10 @@ def fit_temperature(
 def find_thresholds(
     names: Sequence[str], truth: np.ndarray, probabilities: np.ndarray
 ) -> dict[str, float]:
-    """Returns for each label the threshold of the best F1.
+    """Finds the threshold with the best F1 for each label.
 
     A threshold lies midway between two probabilities of the dev set. It stays
-    0.5 for a label that no example has.
+    0.5 if no example has the label.
 
     Args:
         names: names of the labels.
@@ -164,10 +164,10 @@ def find_thresholds(
 def confidences(
     decoder: LabelDecoder, label_ids: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the confidence of each prediction, and whether it is right.
+    """Returns (confidence of each prediction, whether it is right), [P] each.
 
-    Both are [P]. P counts the examples. In multi-label classification it counts
-    each label of each example.
+    P is the number of examples. In multi-label classification, P is the number
+    of examples times the number of labels.
     """
     probabilities = decoder.probabilities(outputs)
     if decoder.output_mode == "multilabel":
@@ -179,7 +179,7 @@ def confidences(
 
 
 def calibration_error(confidence: np.ndarray, is_right: np.ndarray) -> float:
-    """Returns the expected calibration error (ECE), over 10 equal bins."""
+    """Computes the expected calibration error (ECE), over 10 equal bins."""
     bins = bins_of(confidence)
     return sum(
         abs(
@@ -193,5 +193,5 @@ def calibration_error(confidence: np.ndarray, is_right: np.ndarray) -> float:
 
 
 def bins_of(confidence: np.ndarray) -> np.ndarray:
-    """Returns the number of each confidence's bin, int [P]."""
+    """Returns the index of each confidence's bin, int [P]."""
     return np.minimum((confidence * NUM_BINS).astype(int), NUM_BINS - 1)

@@ -1,6 +1,6 @@
-"""Classifies texts longer than the input, by joining the outputs of windows.
+"""Classifies texts longer than the input, by pooling the outputs of windows.
 
-W = windows, N = texts, L = labels. Imports no TensorFlow.
+W = windows, N = texts, L = labels. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -13,25 +13,25 @@ from files import flags
 
 Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
-# Before a logarithm, so that a rounded 0 or 1 stays finite.
+# Clip probabilities to this range, so that the logits of 0 and 1 stay finite.
 LOWEST, HIGHEST = 1e-37, 1 - 2**-24
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WindowOptions:
-    """Options of reading a text in windows."""
+    """Options of splitting a text into windows."""
 
     doc_stride: int = flags.head(
         0,
-        "Read all of a long text, in windows of --max_seq_length that start "
-        "this many WordPieces apart; 0 reads only its beginning, as Google's "
+        "Split a long text into windows of --max_seq_length that start this "
+        "many WordPieces apart. 0 reads only the text's beginning, as Google's "
         "code does.",
         at_least=0,
     )
     window_pooling: str = flags.head(
         "mean",
-        "With --doc_stride, join the logits of a text's windows: use each "
-        "label's mean logit, or its largest.",
+        "With --doc_stride, use each label's mean or largest logit over the "
+        "windows of a text.",
         choices=("mean", "max"),
     )
 
@@ -51,8 +51,9 @@ def check(options: Any) -> None:
     if options.doc_stride > size:
         raise ValueError(
             f"--doc_stride={options.doc_stride} skips WordPieces: a window of "
-            f"--max_seq_length={options.max_seq_length} reads {size}; set "
-            f"--doc_stride to {size} or less, such as {size // 2 or 1}"
+            f"--max_seq_length={options.max_seq_length} contains {size} of a "
+            f"text; set --doc_stride to at most {size}, such as "
+            f"{size // 2 or 1}"
         )
     if "window_pooling" in options.given_flags and not options.doc_stride:
         raise ValueError(
@@ -63,12 +64,11 @@ def check(options: Any) -> None:
 def check_examples(
     options: WindowOptions, split: str, examples: Iterable[Any]
 ) -> None:
-    """Raises an error if windows would have to read pairs of texts."""
+    """Raises a ValueError if --doc_stride is set for pairs of texts."""
     if options.doc_stride and any(each.text_b for each in examples):
         raise ValueError(
-            f"--doc_stride={options.doc_stride} reads single texts in windows, "
-            f"but the {split} set contains pairs; leave out the flag, or use "
-            "single texts"
+            f"--doc_stride={options.doc_stride} is for single texts, but the "
+            f"{split} set contains pairs; remove the flag, or use single texts"
         )
 
 
@@ -76,8 +76,8 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
     """Converts a classifier's probabilities back to logits.
 
     Args:
-        probabilities: float [..., L]; in regression values, which are returned
-            unchanged.
+        probabilities: float [..., L], or values in regression, which are
+            returned unchanged.
         output_mode: see `decoding.LabelDecoder`.
     """
     if output_mode == "regression":
@@ -90,7 +90,7 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
 
 
 def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
-    """Converts logits to probabilities, float32: the inverse of `to_logits`."""
+    """Converts logits to float32 probabilities, the inverse of `to_logits`."""
     if output_mode == "multilabel":
         logits = -np.logaddexp(0, -logits)
     elif output_mode == "classification":
@@ -109,12 +109,12 @@ def pool(
     """Pools the logits of windows into the logits of texts, float64 [N, L].
 
     Adding a constant to all logits of a window does not change its
-    probabilities. So for classes we pool logarithms of probabilities, which can
-    be computed from the outputs of an export too.
+    probabilities. So for "classification" the function pools logarithms of
+    probabilities, which can be computed from an export's outputs too.
 
     Args:
-        logits: float [W, L], with the windows of each text in a row.
-        starts: first window of each text, int [N].
+        logits: float [W, L], with the windows of a text in consecutive rows.
+        starts: int [N], index of each text's first window.
         output_mode: see `decoding.LabelDecoder`.
         window_pooling: see WindowOptions.
     """
@@ -130,7 +130,7 @@ def pool(
 def pool_batches(
     batches: Iterable[Batch], starts: Sequence[int], *how: str
 ) -> Iterator[Batch]:
-    """Yields one batch with all texts, from the batches of their windows.
+    """Yields one batch of all texts, pooled from batches of their windows.
 
     Args:
         batches: pairs (features, logits) of windows.
@@ -153,7 +153,7 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Returns the logits of an export's outputs, float [W, L].
+    """Computes logits from an export's outputs, float [W, L].
 
     Args:
         decoder: decoding.LabelDecoder of the export.

@@ -1,1 +1,1 @@
-"""Named entities: tagged words, windows, scores."""
+"""Named entities: reads tagged words, cuts windows, decodes and scores tags."""

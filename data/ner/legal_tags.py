@@ -3,7 +3,7 @@
     legal      B-PER I-PER O       O B-LOC
     illegal    O I-PER             B-PER I-LOC
 
-L = tags.
+L = number of tags.
 """
 
 import functools
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Added to the score of a step that is not legal. Finite, so that tags of which
-# no sequence is legal are decoded as well.
+# Added to the score of an illegal step. Finite, so that decoding also works for
+# tags that form no legal sequence.
 PENALTY = -1e4
 # Prefixes of tags that continue an entity, of tags that another word of the
 # entity may follow, and of tags that mark its last word.
@@ -23,16 +23,17 @@ _CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
 def find_penalties(
     labels: tuple[str, ...],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the cost of a tag at the start, after another tag, at the end.
+    """Returns the penalties of illegal tags.
 
     Args:
-        labels: the tags in order, in a scheme of scoring.py. In IOB1 and IOE2
-            an entity may begin with a tag that also continues one, so there
+        labels: the tags in order, in a scheme of scoring.py. In IOB1 and IOE2,
+            an entity may begin with a tag that also continues entities, so
             every sequence is legal.
 
     Returns:
-        float32 [L], [L, L] and [L], each 0 or PENALTY. A row of the second
-        array is the preceding tag.
+        penalties, 0 or PENALTY: of each tag at the start of a sentence, float32
+        [L], of each tag (column) after each other tag (row), [L, L], and of
+        each tag at the end, [L].
     """
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
@@ -63,11 +64,10 @@ def to_scores(probabilities: np.ndarray) -> np.ndarray:
 def decode(
     scores: np.ndarray, labels: Sequence[str], only_legal: bool
 ) -> np.ndarray:
-    """Returns the tags of a sentence, int [W] for W words.
+    """Decodes the tags of a sentence, int [W] for W words.
 
     Args:
-        scores: float [W, L], the logarithm of each tag's probability, or
-            logits.
+        scores: float [W, L], logits, or logarithms of probabilities.
         labels: the tags in order.
         only_legal: whether to choose the best legal sequence instead of the
             best tag of each word.
@@ -83,8 +83,8 @@ def decode(
     for row in scores[1:]:
         paths = total[:, None] + between
         steps.append(paths.argmax(0))
-        # Subtract the maximum. Only differences count, and rounding would lose
-        # them in a large sum.
+        # Subtract the maximum, because only differences matter, and rounding
+        # would lose differences in large sums.
         total = paths.max(0) - paths.max() + row
     best[-1] = np.argmax(total + end)
     for place in reversed(range(len(steps))):

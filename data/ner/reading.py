@@ -17,7 +17,7 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# A word and its tag, parted by another character.
+# A word and its tag, separated by a character that is not supported.
 _OTHER_COLUMNS = re.compile(".+[,;|](O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
@@ -38,7 +38,7 @@ class NerExample:
         words: list of str.
         labels: list of str, the words' tags.
         document: int, number of the document that contains the sentence.
-        text: str, the text if the file contains spans; else None.
+        text: str, the text if the file contains spans, or None.
         places: list of (start, end), positions of the words in the text.
     """
 
@@ -55,22 +55,23 @@ class NerProcessor(SetReader[NerExample]):
 
     Files named .json and .jsonl contain texts with spans, see spans.py. Other
     files have CoNLL-2003's layout: a line contains a word and its tag in
-    columns. Tabs separate the columns if the first line contains a tab, runs of
-    blanks otherwise. An empty line ends a sentence, and a line of -DOCSTART- a
-    document. All lines have the same number of columns. Other lines that begin
-    with # are comments. In a test set tags may be missing.
+    columns. Tabs separate the columns if the first line contains a tab.
+    Otherwise, blanks separate them. An empty line ends a sentence, and a line
+    with -DOCSTART- ends a document. All lines have the same number of columns.
+    Other lines that begin with # are comments. A test set may lack the tags.
 
-    Tags may be in any scheme of scoring.py, such as the first release's IOB1.
+    Tags may be in any scheme of scoring.py, such as the IOB1 of CoNLL-2003.
     They are converted to IOB2, or to the scheme of `labels`.
 
     Args:
-        labels: list of str; None = the labels of the train set, "O" first.
-        text_column: number of the words' column, from 1; None = the first.
-        label_column: number of the tags' column, from 1; None = the last.
-        split_words: function that cuts a text with spans into words.
+        labels: names of the tags. None uses the tags of the train set, "O"
+            first.
+        text_column: number of the words' column, from 1. None is the first.
+        label_column: number of the tags' column, from 1. None is the last.
+        split_words: function that splits a text with spans into words.
 
     Raises:
-        ValueError: the labels are fewer than two, or not distinct.
+        ValueError: `labels` are fewer than two, or not distinct.
     """
 
     def __init__(
@@ -88,17 +89,17 @@ class NerProcessor(SetReader[NerExample]):
         self._label_column = label_column
 
     def get_labels(self, data_dir: StrPath) -> list[str]:
-        """Returns the list of labels; errors as `read_set`."""
+        """Returns the list of labels. Raises the same errors as `read_set`."""
         if self._labels is None:
             examples = self.read_set(data_dir, "train")
             tags = {tag for example in examples for tag in example.labels}
             if examples[0].text is not None:
-                # Another set may have longer entities of a type.
+                # Other sets may contain longer entities of a type.
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
-                    f"the train set in {data_dir} has no tag but O; mark the "
-                    "entities to learn, such as B-PER and I-PER"
+                    f"the only tag of the train set in {data_dir} is O; mark "
+                    "the entities to learn, with tags such as B-PER and I-PER"
                 )
             self._labels = ["O", *sorted(tags - {"O"})]
         return self._labels
@@ -110,7 +111,7 @@ class NerProcessor(SetReader[NerExample]):
             return self._read_spans(path, name)
         sentences = [*_read_sentences(path, self._label_column)]
         if not sentences:
-            raise ValueError(f"{path} holds no sentence")
+            raise ValueError(f"{path} contains no sentence")
         width = len(sentences[0][1][0][1])
         are_cut = width > 1 or not all(
             _OTHER_COLUMNS.fullmatch(columns[0])
@@ -126,15 +127,15 @@ class NerProcessor(SetReader[NerExample]):
             label_column = width
         elif not are_cut or (label_column is None and name != "test"):
             raise ValueError(
-                f"{path}: a line must hold a word and its tag, parted by a "
-                "tab or blanks; its lines hold one column"
+                f"{path}: a line must contain a word and its tag, separated by "
+                "a tab or blanks; this file has only one column"
             )
         if text_column is None:
             text_column = 2 if label_column == 1 else 1
         if text_column == label_column:
             raise ValueError(
-                f"{path}: column {text_column} cannot hold both the words and "
-                "the tags; name another --text_column or --label_column"
+                f"{path}: column {text_column} cannot contain both the words "
+                "and the tags; set another --text_column or --label_column"
             )
         examples: list[NerExample] = []
         for document, lines in sentences:
@@ -158,9 +159,9 @@ class NerProcessor(SetReader[NerExample]):
             and _are_indexes([example.words for example in examples])
         ):
             raise ValueError(
-                f"{path}: the first column has numbers, or one value in each "
-                f"sentence, instead of words, such as {first[:3]}; name the "
-                "column of the words by --text_column, such as 2"
+                f"{path}: the first column contains numbers, or one value in "
+                f"each sentence, instead of words, such as {first[:3]}; set "
+                "--text_column to the number of the words' column, such as 2"
             )
         if width > 2:
             logging.info(
@@ -170,12 +171,12 @@ class NerProcessor(SetReader[NerExample]):
         return examples
 
     def _read_spans(self, path: str, name: str) -> list[NerExample]:
-        """Returns the examples of a file of spans."""
+        """Reads the examples of a file of spans."""
         for flag in ("text_column", "label_column"):
             if column := getattr(self, f"_{flag}"):
                 raise ValueError(
-                    f"--{flag}={column} is for files of columns, and {path} "
-                    "has texts with spans; leave out the flag"
+                    f"--{flag}={column} is for files with columns, but {path} "
+                    "contains texts with spans; remove the flag"
                 )
         examples: list[NerExample] = []
         for each in spans.read(path, self._split_words, name != "test"):
@@ -191,9 +192,9 @@ class NerProcessor(SetReader[NerExample]):
         return examples
 
     def _convert(self, tags: list[str], where: list[str]) -> list[str]:
-        """Returns tags in the scheme of the labels, checked; see `to_scheme`.
+        """Converts tags to the scheme of the labels, and checks them.
 
-        `where` is, for each tag, the start of the message about it.
+        `where` contains, for each tag, the start of an error message.
         """
         tags = to_scheme(tags, self._labels or ())
         for tag, place in zip(tags, where, strict=True):
@@ -206,13 +207,14 @@ class NerProcessor(SetReader[NerExample]):
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True
     ) -> int | None:
-        """Returns a flag's column; None without the flag or the column."""
+        """Returns the column that a flag sets, or None if it is missing."""
         column = getattr(self, f"_{flag}")
         if column is None or column <= width:
             return column
         if needed:
             raise ValueError(
-                f"--{flag}={column}: the lines of {path} have {width} columns"
+                f"--{flag}={column} does not exist: the lines of {path} have "
+                f"{width} columns"
             )
         return None
 
@@ -254,7 +256,7 @@ def _read_sentences(
         is_document = line.startswith(_DOCUMENT)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
-            # By chance, a comment may have as many words as there are columns.
+            # A comment may by chance have the same number of columns.
             is_comment = columns[0] == "#" and width > 1 and not sentence
             if is_comment and not _TAG.fullmatch(tag):
                 continue
@@ -263,7 +265,7 @@ def _read_sentences(
             elif not line.startswith("#"):
                 raise ValueError(
                     f"{path}, line {number}: the line has {len(columns)} "
-                    f"columns, and the first one {width}, parted by "
+                    f"columns, but the first line has {width}, separated by "
                     f"{'tabs' if separator else 'blanks'}. "
                     f"Received: {line[:80]!r}"
                 )
@@ -280,7 +282,7 @@ def _cut(line: str, separator: str | None) -> list[str]:
     """Returns the columns of a line, or [] if it only contains white space.
 
     Only tabs or blanks separate columns. Other white space, such as a no-break
-    space, belongs to the word. Between tabs a word may be a blank.
+    space, belongs to the word. Between tabs, a word may be a blank.
     """
     if not line.strip(_BLANKS):
         return []
@@ -295,8 +297,8 @@ def _check_tag(tag: str, where: str) -> str:
     if not _TAG.fullmatch(tag):
         raise ValueError(
             f"{where}: a tag must be O, or B, I, E, S, L, U or M (the schemes "
-            "IOB, IOE, IOBES, BILOU and BMES), with a type after a hyphen as "
-            f"in B-PER. Received: {tag!r}; if the tags are in another column, "
-            "name it by --label_column, and leave out a line of names"
+            "IOB, IOE, IOBES, BILOU and BMES), with a type after a hyphen, as "
+            f"in B-PER. Received: {tag!r}. If the tags are in another column, "
+            "set --label_column. If this is a line of column names, remove it"
         )
     return tag

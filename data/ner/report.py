@@ -14,7 +14,7 @@ from data.ner.scoring import (
 )
 from files.paths import StrPath
 
-# Kinds of error: what is wrong with a predicted or a missed entity.
+# {kind of error: description of the error}.
 KINDS = {
     "type": "the right words, but another type",
     "words": "the right type, but more or fewer words",
@@ -62,7 +62,7 @@ def write_report(
     by_kind = []
     for kind, meaning in KINDS.items():
         counts = [kinds[kind, name] for name in types]
-        # Entities without a type count in all alone.
+        # Entities without a type count only in the total.
         total = sum(counts) + kinds[kind, ""]
         by_kind.append([f"{kind}: {meaning}", *counts, total])
     figures = [
@@ -118,7 +118,7 @@ def describe_sentences(
 def find_errors(
     entities: Sequence[Entity], guesses: Sequence[Entity]
 ) -> list[tuple[str, Entity]]:
-    """Returns (kind, entity) of each error; the kind is a key of KINDS.
+    """Returns (kind, entity) of each error. The kind is a key of KINDS.
 
     An error is a wrong predicted entity, or a right entity that no predicted
     entity overlaps.
@@ -149,7 +149,7 @@ def _marked(
     others: Sequence[Entity],
     kind: str,
 ) -> Iterator[str | Span]:
-    """Yields the words, a space before each, with the entities marked."""
+    """Yields the words, each after a space, with the entities marked."""
     place = 0
     for entity in entities:
         entity_type, start, end = entity

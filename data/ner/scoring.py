@@ -9,7 +9,7 @@ Tags are `O` or PREFIX-TYPE. A file with one type of entity may omit the type:
     IOE2    I-PER  E-PER  O   O  I-LOC  E-LOC  E-LOC
     IOBES   B-PER  E-PER  O   O  B-LOC  E-LOC  S-LOC    also called BIOES
     BILOU   B-PER  L-PER  O   O  B-LOC  L-LOC  U-LOC
-    BMES    B-PER  E-PER  O   O  B-LOC  E-LOC  S-LOC    M- within longer ones
+    BMES    B-PER  E-PER  O   O  B-LOC  E-LOC  S-LOC    M- in longer entities
 """
 
 import collections
@@ -51,9 +51,9 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
 
     Args:
         tags: list of str, of one sentence.
-        labels: list of str, the tags that a model knows. The result is in
-            IOBES or BILOU if some of them begin with S or E, or with U or L,
-            and in BMES if some begin with M; otherwise it is in IOB2.
+        labels: list of str, the tags that a model knows. They determine the
+            scheme of the result. With tags that begin with M it is BMES, with
+            S or E it is IOBES, with U or L it is BILOU, otherwise IOB2.
     """
     prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
     # Prefixes of the first, middle and last word, and of a single word.
@@ -110,11 +110,11 @@ def score_entities(
     `find_entities`.
 
     Returns:
-        dict of `precision`, `recall` and `f1` of all entities, the same with
-        the prefix `TYPE_` for each type, and `accuracy` of tags; in [0, 1].
+        `precision`, `recall` and `f1` of all entities, the same with the prefix
+        `TYPE_` for each type, and `accuracy` of tags. All are from 0 to 1.
 
     Raises:
-        ValueError: a sentence has more or fewer predicted than right tags.
+        ValueError: a sentence has more or fewer predicted tags than right tags.
     """
     num_expected: collections.Counter[str] = collections.Counter()
     num_predicted: collections.Counter[str] = collections.Counter()
@@ -125,8 +125,8 @@ def score_entities(
     ):
         if len(expected) != len(tags):
             raise ValueError(
-                f"sentence {sentence} has {len(expected)} tags, but "
-                f"{len(tags)} predicted ones"
+                f"sentence {sentence} has {len(expected)} right tags, but "
+                f"{len(tags)} predicted tags"
             )
         num_tags += len(expected)
         num_right_tags += sum(map(str.__eq__, expected, tags))
@@ -152,7 +152,7 @@ def score_entities(
 def _rates(
     num_correct: int, num_predicted: int, num_right: int
 ) -> dict[str, float]:
-    """Returns precision, recall and their harmonic mean; 0 for 0 / 0."""
+    """Computes precision, recall and F1. 0 / 0 counts as 0."""
     return {
         "precision": num_correct / num_predicted if num_predicted else 0.0,
         "recall": num_correct / num_right if num_right else 0.0,

@@ -2,9 +2,9 @@
 
     {"text": "Anna left Oslo.", "entities": [[0, 4, "PER"], [10, 14, "LOC"]]}
 
-Positions count characters (code points), with the end exclusive. The forms of
-doccano (`label`), spaCy, Prodigy (`spans` of dicts) and Label Studio's JSON
-(`data`, `annotations`) are read as well; docs/named_entities.md shows them.
+Positions count characters (code points), with the end exclusive. The module
+also reads the files of doccano (`label`), spaCy, Prodigy (`spans` of dicts) and
+Label Studio (`data`, `annotations`), which docs/named_entities.md shows.
 """
 
 import bisect
@@ -61,19 +61,19 @@ def read(
     """Yields the texts of a file of JSON lines, or of one JSON list.
 
     A span that cuts a word is widened to the complete word. The log counts
-    these spans, and the texts that nobody annotated or that were rejected.
+    these spans, and the texts that are rejected or not annotated.
 
     Args:
         path: path of the file, in UTF-8.
-        split_words: function that cuts a text into a list of words.
+        split_words: function that splits a text into a list of words.
         needs_spans: True to skip texts without an annotation, and to fail if
-            the key of the spans is missing; False to treat both as texts
+            the key of the spans is missing. False to treat both as texts
             without entities.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: a text or a span is malformed, a span is outside its text or
-            contains other words than the file says, or two spans overlap; the
+            contains other words than the file says, or two spans overlap. The
             message names the line.
     """
     num_spans = num_texts = num_unknown = 0
@@ -87,11 +87,11 @@ def read(
         try:
             places = find_words(text, split_words(text))
         except ValueError as error:
-            # The --segmenter changes the text, or fails.
+            # The function of --segmenter changed the text, or failed.
             raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
-        # Remember the span before, and the first word after it.
+        # The preceding span, and the index of the first word after it.
         before, free = None, 0
         distinct = sorted({*(spans or ())})
         for span in distinct:
@@ -106,7 +106,8 @@ def read(
                 raise ValueError(
                     f"{where}: the spans {_show(text, before)} and "
                     f"{_show(text, span)} overlap or share a word. A word can "
-                    f"have one label, so remove one. Text: {text[:80]!r}"
+                    f"only have one label, so remove a span. Text: "
+                    f"{text[:80]!r}"
                 )
             before, free = span, after
             wide = Span(starts[first], ends[after - 1], span.label)
@@ -118,12 +119,12 @@ def read(
         yield SpannedText(where, text, places, tags)
     if widened:
         logging.info(
-            "%s: %d of %d spans cut a word, and were widened: %s to %s",
+            "%s: widened %d of %d spans that cut a word, such as %s to %s",
             *(path, len(widened), num_spans, *widened[0]),
         )
     if num_unknown and (needs_spans or num_unknown < num_texts):
         logging.warning(
-            "%s: %d of %d texts have no annotation, or a rejected one, and %s",
+            "%s: %d of %d texts have no annotation or a rejected one. They %s",
             *(path, num_unknown, num_texts),
             "are skipped" if needs_spans else "count as texts without entities",
         )
@@ -134,7 +135,7 @@ def _show(text: str, span: Span) -> str:
 
 
 def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
-    """Yields (where it is, JSON value) of each text."""
+    """Yields (file and line, JSON value) of each text."""
     with text_files.open_binary(path) as file:
         lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
         head = next(lines, None)
@@ -162,12 +163,12 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
 def _read_record(
     record: Any, where: str, needs_spans: bool
 ) -> tuple[str, list[Span] | None]:
-    """Returns a record's text and spans, None if nobody annotated it."""
+    """Returns a record's text and spans, or None without an annotation."""
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}
     if not isinstance(record, dict):
         raise ValueError(
-            f'{where}: an entry must be {{"text", "entities"}}. Received: '
+            f'{where}: an entry must contain "text" and "entities". Received: '
             f"{repr(record)[:80]}"
         )
     is_rejected = record.get("answer") in ("reject", "ignore")
@@ -184,8 +185,8 @@ def _read_record(
     key = next((name for name in _SPANS if name in record), None)
     if key is None and needs_spans:
         raise ValueError(
-            f"{where}: no spans, which must be named one of "
-            f"{', '.join(_SPANS)}. Received: {', '.join(record)}"
+            f"{where}: spans not found. Their key must be one of "
+            f"{', '.join(_SPANS)}. Received keys: {', '.join(record)}"
         )
     found = record.get(key or "")
     if is_rejected or found is None:
@@ -201,13 +202,14 @@ def _read_record(
 def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
     """Returns {"text", "entities"} of a task of Label Studio's export.
 
-    The entities are None if nobody annotated the task.
+    The entities are None if the task has no annotation.
     """
     data = record["data"] if isinstance(record["data"], dict) else {}
     texts = {k: v for k, v in data.items() if isinstance(v, str)}
     if "text" not in texts and len(texts) != 1:
         raise ValueError(
-            f"{where}: `data` must have one text, or name it `text`. Received: "
+            f"{where}: `data` must contain one text, or the key `text`. "
+            "Received: "
             f"{', '.join(data)}"
         )
     text = texts.get("text", next(iter(texts.values())))
@@ -222,7 +224,7 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
             value
             for part in _dicts(each.get("result"))
             for value in _dicts([part.get("value")])
-            # Other results answer other questions about the text.
+            # Other kinds of results are not spans of entities.
             if {"labels", "hypertextlabels"} & value.keys()
         ]
         for each in done
@@ -233,8 +235,8 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
     }
     if len(distinct) > 1:
         raise ValueError(
-            f"{where}: its {len(done)} annotations differ; keep one of them, "
-            "or mark one as ground truth"
+            f"{where}: the {len(done)} annotations of this text differ; keep "
+            "one of them, or mark one as ground truth"
         )
     return {"text": text, "entities": found[0] if found else None}
 
@@ -289,7 +291,7 @@ def _is_same(own: str, part: str) -> bool:
 
 
 def _explain(text: str, start: int, end: int, own: str | None) -> str:
-    """Guesses what the positions of a wrong span count."""
+    """Guesses in which unit the positions of a wrong span count."""
     units = text.encode("utf-16-le")[2 * start : 2 * end]
     if own and _is_same(own, units.decode("utf-16-le", "replace")):
         return (

@@ -1,13 +1,13 @@
-"""Named entities (CoNLL-2003; paper 5.3): windows of tagged words.
+"""Named entities (CoNLL-2003, paper 5.3): windows of tagged words.
 
 A word has the tag of its first WordPiece. Tags of other WordPieces are ignored:
 
     [CLS] Jim   Hen   ##son was a puppet ##eer [SEP]
           B-PER I-PER  -    O   O O       -
 
-A text is a sentence, or with document context a document. A text that is too
+A text is a sentence, or a document with --document_context. A text that is too
 long is cut into windows that overlap. Each word counts in the window with the
-most context around it. scoring.py scores tags.
+most context around it.
 """
 
 import dataclasses
@@ -42,7 +42,7 @@ class NerFeatures:
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], all 0.
-        label_ids: list of int, [max_seq_length], 0 where none counts.
+        label_ids: list of int, [max_seq_length], 0 where `label_weights` is 0.
         label_weights: list of float, [max_seq_length], 1 = the first
             WordPiece of a word that counts in this window.
         words: list of (position, example, word) of the words that count.
@@ -66,10 +66,10 @@ def create_features(
 ) -> Iterator[NerFeatures]:
     """Yields the NerFeatures of each window.
 
-    With `document_context` a text is a document, not a sentence.
+    With `document_context`, a text is a document and not a sentence.
 
     Raises:
-        ValueError: max_seq_length is too small, or a label is not in the
+        ValueError: max_seq_length is less than 3, or a label is not in the
             list.
     """
     max_tokens = max_seq_length - 2
@@ -124,7 +124,7 @@ def _tokenize(
     numbered_examples: Iterable[tuple[int, NerExample]],
     tokenizer: FullTokenizer,
 ) -> tuple[list[str], list[tuple[int, int, str] | None]]:
-    """Returns the tokens of sentences, and the word that each one begins."""
+    """Returns the tokens of sentences, and the word that each token begins."""
     tokens: list[str] = []
     words: list[tuple[int, int, str] | None] = []
     for example_index, example in numbered_examples:
@@ -140,7 +140,7 @@ def _tokenize(
 
 
 def encode_ner_features(feature: NerFeatures) -> bytes:
-    """Serializes NerFeatures as a tf.train.Example, bytes."""
+    """Serializes NerFeatures as a tf.train.Example."""
     names = ("label_ids", "label_weights")
     labels = {name: getattr(feature, name) for name in names}
     return records.encode_inputs(feature, labels)
@@ -157,15 +157,15 @@ def decode_predictions(
 
     Args:
         examples: the sentences.
-        features: their windows.
-        scores: for each window float [max_seq_length, L], the logit or the
-            logarithm of the probability of each tag at each position.
+        features: windows of the sentences.
+        scores: for each window, float [max_seq_length, L]: logits of the tags
+            at each position, or logarithms of their probabilities.
         label_list: the L tags.
         only_legal: whether to choose the best legal sequence of tags, see
             legal_tags.py, instead of the best tag of each word.
 
     Raises:
-        ValueError: there are more or fewer scores than features.
+        ValueError: the numbers of scores and features differ.
     """
     found = select_words(examples, features, scores, len(label_list))
     return [
@@ -184,8 +184,8 @@ def select_words(
 
     Args:
         examples: the sentences.
-        features: their windows.
-        values: for each window float [max_seq_length, num_labels].
+        features: windows of the sentences.
+        values: for each window, float [max_seq_length, num_labels].
         num_labels: number of tags.
     """
     found = [
@@ -205,10 +205,10 @@ def write_predictions(
 ) -> None:
     """Writes test_predictions.txt and predictions.jsonl.
 
-    A line of test_predictions.txt is a word, its right and its predicted tag,
-    in the format of conlleval. A line of predictions.jsonl is a JSON object
-    with guid, words and labels of a sentence. If the data are spans, the object
-    also contains the text and its `entities`, [start, end, label].
+    A line of test_predictions.txt contains a word, its right and its predicted
+    tag, in the format of conlleval. A line of predictions.jsonl is a JSON
+    object with guid, words and labels of a sentence. For a file of spans, the
+    object also contains the text and its `entities`, [start, end, label].
 
     Raises:
         OSError: a file cannot be written.

@@ -1,6 +1,6 @@
-"""Cuts running text into the words that get tags.
+"""Splits text into the words that get tags.
 
-words_layer.py cuts text in the same way inside a graph.
+words_layer.py splits text in the same way inside a graph.
 """
 
 import re
@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from data.text.characters import CJK_RANGES
 
-# Ideographs are words of their own, as in Chinese corpora and for BERT's
-# tokenizer. So is what stands between words without spaces: em dashes,
-# horizontal bars and ellipses, and how they are typed.
+# Ideographs are separate words, as in Chinese corpora and for BERT's tokenizer.
+# So are characters that stand between words without spaces: em dashes,
+# horizontal bars and ellipses, also if typed as -- and dots.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
@@ -24,7 +24,7 @@ _SPACES = re.compile(
 
 
 def split_words(text: str) -> list[str]:
-    """Returns the words of running text, cut as in CoNLL's files.
+    """Splits a text into words, as in CoNLL's files.
 
         He's "in" (St. Ives). York--often -> He's " in " ( St . Ives ).
                                              York -- often
@@ -45,18 +45,18 @@ def split_words(text: str) -> list[str]:
 
 
 def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
-    """Returns where each word of a text begins and ends, in characters.
+    """Returns (start, end) of each word in a text, in characters.
 
     Raises:
-        ValueError: the text does not contain the words, in this order.
+        ValueError: the text does not contain the words in this order.
     """
     places, end = [], 0
     for word in words:
         start = text.find(word, end)
         if start < 0:
             raise ValueError(
-                f"the text does not contain the word {word!r} where it should "
-                f"follow. Received: {text[end : end + 80]!r}"
+                f"the word {word!r} is missing at its place in the text. "
+                f"Received: {text[end : end + 80]!r}"
             )
         end = start + len(word)
         places.append((start, end))

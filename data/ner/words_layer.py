@@ -14,7 +14,7 @@ from data.text import ragged
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 from data.text.windows_layer import Windows, cut_windows
 
-# What `str.split` splits at.
+# The white space at which `str.split` splits, for RE2.
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
 
 
@@ -24,7 +24,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
 
     Args:
-        texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
+        texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
 
     Returns:
         string [N].
@@ -40,7 +40,7 @@ class NerWindows:
     F is `max_seq_length`, at least 3.
 
     Raises:
-        ValueError: max_seq_length is too small.
+        ValueError: max_seq_length is less than 3.
     """
 
     def __init__(self, tokenizer: TokenizerLayer, max_seq_length: int) -> None:
@@ -58,13 +58,14 @@ class NerWindows:
         """Cuts texts, with white space between words, into windows.
 
         Args:
-            texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
+            texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
 
         Returns:
-            (words, windows, pack, places): ragged string [N, None]; Windows;
-            a function (begin, end) -> features of these windows, dict of
-            int32 [end - begin, F], input_ids, input_mask, segment_ids; int64
-            [words, 2], the window and the position in it that tags each word.
+            (words, windows, pack, places). `words` are ragged string [N, None].
+            `windows` are Windows. `pack` is a function (begin, end) -> features
+            of these windows: input_ids, input_mask and segment_ids, int32
+            [end - begin, F]. `places`, int64 [words, 2], are the window, and
+            the position in this window, that determine each word's tag.
         """
         texts = drop_invalid(texts)
         words = tf.strings.split(

@@ -4,8 +4,8 @@ documents.py reads text. instances.py turns documents in memory into the same
 instances as Google's code. parts.py and job.py do this for a corpus of any
 size, part by part. Two modules mask WordPieces, with the same probabilities:
 
-    masking.py           create_pretraining_data.py masks the instances, with
+    masking.py           masks instances in create_pretraining_data.py, with
                          the random draws of Google's code
-    dynamic_masking.py   training masks records of --dynamic_masking while it
+    dynamic_masking.py   masks records of --dynamic_masking while training
                          reads them, with new masks in every epoch
 """

@@ -14,7 +14,7 @@ CORPUS_COUNTS = (
     "num_unknown",
     "num_dropped_bytes",
 )
-# Thresholds beyond which something is usually wrong.
+# Thresholds above which the input or a flag is usually wrong.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
@@ -31,7 +31,7 @@ def log(corpus: Mapping[str, int]) -> None:
     )
     if unknown_words := _unknown_words(corpus, 20):
         logging.info(
-            "the commonest words that became [UNK]: %s",
+            "the most frequent words that became [UNK]: %s",
             ", ".join(
                 f"{name.removeprefix(UNKNOWN)} ({count:,})"
                 for name, count in unknown_words.items()
@@ -43,7 +43,7 @@ def log(corpus: Mapping[str, int]) -> None:
     if any(equal):
         logging.info(
             f"{equal[0]:,} sentences and {equal[1]:,} documents repeat an "
-            "earlier one of the same file (of large files, of the same 4 MB)"
+            "earlier text of the same file (in large files, the same 4 MB)"
         )
     if num_documents == 1:
         logging.warning(
@@ -54,19 +54,19 @@ def log(corpus: Mapping[str, int]) -> None:
         log_next(corpus, "training set")
     if 1 < num_documents and num_sentences < _FEW_SENTENCES * num_documents:
         logging.warning(
-            f"{num_sentences / num_documents:.1f} sentences a document: most "
-            "have no next sentence; blank lines belong between documents, "
-            "not between sentences"
+            f"{num_sentences / num_documents:.1f} sentences per document: most "
+            "sentences have no next sentence. Blank lines belong between "
+            "documents, not between sentences"
         )
     if num_tokens > _LONG_SENTENCE * num_sentences:
         logging.warning(
-            f"{num_tokens / num_sentences:.0f} WordPieces a line: lines "
-            "should be sentences; --sentence_split splits paragraphs"
+            f"{num_tokens / num_sentences:.0f} WordPieces per line: lines "
+            "should be sentences. --sentence_split splits paragraphs"
         )
     if unknown > _MANY_UNKNOWN:
         logging.warning(
-            f"{unknown:.1%} of the WordPieces are [UNK]: the vocabulary is "
-            "of another language, or --do_lower_case contradicts its casing"
+            f"{unknown:.1%} of the WordPieces are [UNK]: the vocabulary is for "
+            "another language, or --do_lower_case contradicts its casing"
         )
     if dropped := corpus.get("num_dropped_bytes"):
         logging.warning(
@@ -75,9 +75,9 @@ def log(corpus: Mapping[str, int]) -> None:
 
 
 def without_rare_words(counts: Mapping[str, int]) -> dict[str, int]:
-    """Returns counts with only the 1,000 commonest words that became [UNK].
+    """Drops all but the 1,000 most frequent words that became [UNK].
 
-    The limit keeps a task's result small, whatever the language of its text.
+    The limit bounds the size of a task's result, whatever the language.
     """
     others = {k: n for k, n in counts.items() if not k.startswith(UNKNOWN)}
     return others | _unknown_words(counts, 1000)
@@ -93,17 +93,17 @@ def log_next(counts: Mapping[str, int], which: str) -> None:
     if number := counts.get("num_same_document"):
         logging.warning(
             f"{which}: {number:,} of {counts['num_random_next']:,} random next "
-            "sentences come from the same document, for lack of another one "
-            "in memory; split long documents by blank lines"
+            "sentences come from the same document, because no other document "
+            "was in memory. Split long documents by blank lines"
         )
 
 
 def statistics(
     counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Returns the number of instances, and fractions of them.
+    """Returns the number of instances, and fractions of kinds of instances.
 
-    The counts are those that `parts.write_shards` returns.
+    `counts` are part of the result of `parts.write_shards`.
     """
     num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
     mean_length = num_pieces / num_instances

@@ -29,7 +29,7 @@ class Pieces(dict[str, bytes]):
     """Encoded WordPieces of a vocabulary.
 
     Args:
-        vocab: dict of WordPiece to id.
+        vocab: {WordPiece: id}.
 
     Attributes:
         words: list of the encoded WordPieces, in the vocabulary's order.
@@ -44,7 +44,7 @@ class Pieces(dict[str, bytes]):
         self.words = list(self.values())
 
     def decode(self, pieces: Iterable[bytes]) -> str:
-        """Returns WordPieces as text, with spaces between them."""
+        """Decodes WordPieces to text, with spaces between the WordPieces."""
         tokens = dict(zip(self.words, self, strict=True))
         return " ".join(tokens[piece] for piece in pieces)
 
@@ -56,7 +56,7 @@ class TextOptions:
     Attributes:
         vocab_file: path of the vocabulary.
         do_lower_case: whether to lower-case the text and strip accents.
-        sentence_split: language code to split lines into sentences by, or "".
+        sentence_split: language code, to split lines into sentences, or "".
         segmenter: "module:function" that splits a text into words, or "".
     """
 
@@ -71,11 +71,11 @@ class Block(NamedTuple):
 
     Attributes:
         path: the text file.
-        start: first byte.
-        end: end byte, exclusive; None = the end of the file.
-        boundaries: file with the same lines, their words separated by spaces,
-            or "".
-        is_cut: whether its last document continues after the end.
+        start: offset of the first byte.
+        end: offset after the last byte, or None for the end of the file.
+        boundaries: path of a file with the same lines and spaces between their
+            words, or "".
+        is_cut: whether the last document continues after the block.
     """
 
     path: str
@@ -125,13 +125,13 @@ class TextReader:
     ) -> Iterator[list[bytes] | None]:
         """Yields the sentences of a block, and None for a blank line.
 
-        Adds to the counts of the corpus, and counts for each path the bytes
-        that are dropped because they are not UTF-8. A sentence or document
-        counts as equal if it repeats an earlier one of the block. The count of
-        a word that becomes [UNK] is named UNKNOWN and the word.
+        The method updates `counts` of the corpus. In `dropped` it counts, for
+        each path, the bytes that are not UTF-8. A sentence or document counts
+        as equal if it repeats an earlier text of the block. The count of a word
+        that becomes [UNK] has the name UNKNOWN + word.
 
         Raises:
-            ValueError: a line's word boundaries do not match it.
+            ValueError: a line of the boundary file has other words.
         """
         path, start, end = block[:3]
         lines = map(str.strip, text_files.read_lines(path, dropped, start, end))
@@ -184,9 +184,9 @@ class TextReader:
             marked = self._mark_words(self._encode(line, counts), words)
             if marked is None:
                 raise ValueError(
-                    f"{block.boundaries}, line {number}: its words are not "
-                    f"those of the same line of {block.path}; use the same "
-                    "lines, with spaces between words"
+                    f"{block.boundaries}, line {number}: the words differ from "
+                    f"the same line of {block.path}; use the same lines, with "
+                    "spaces between words"
                 )
             yield marked
 
@@ -203,7 +203,10 @@ class TextReader:
     def _mark_words(
         self, encoded: list[bytes], words: Iterable[str]
     ) -> list[bytes] | None:
-        """Marks WordPieces that continue a word; None if the words differ."""
+        """Marks WordPieces that continue a word.
+
+        Returns None if the WordPieces do not spell the words.
+        """
         marked = []
         for word in words:
             pieces = self._encode(word)
@@ -222,10 +225,9 @@ def group_documents(
     """Yields documents, in lists that fit into memory.
 
     Args:
-        lines: sentences from `TextReader.read`; None ends a document.
-        max_pieces: number of WordPieces after which a list ends, as soon as
-            its last document is complete. A document is cut at twice this
-            number.
+        lines: sentences from `TextReader.read`. None ends a document.
+        max_pieces: number of WordPieces after which a list ends with its
+            current document. A document is cut at twice this number.
         counts: counts of the corpus, which this function updates. A document
             counts in the block where it ends.
     """

@@ -13,10 +13,9 @@ from data.text.tokenization import FullTokenizer
 
 
 class DynamicMasking:
-    """Masks records that create_pretraining_data.py left without masks.
+    """Masks records that create_pretraining_data.py wrote without masks.
 
-    P is `max_predictions_per_seq`. The draws depend only on the seed and on a
-    record's number.
+    The random draws depend only on the seed and on a record's number.
     """
 
     def __init__(
@@ -39,9 +38,9 @@ class DynamicMasking:
         self._seed = seed
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws float32 [3, F], in [0, 1), for the masks of one record.
+        """Draws random numbers, float32 [3, F], in [0, 1), for one record.
 
-        `number`, int64, counts all records that training has read so far.
+        `number`, int64, is the number of records that training read before.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])
@@ -110,7 +109,7 @@ class DynamicMasking:
         self, chosen: tf.Tensor, input_ids: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns the features of the masked LM for the chosen WordPieces."""
-        # Sort the positions, with the chosen ones first.
+        # Sort the positions, with the chosen positions first.
         width = tf.shape(input_ids)[1]
         columns = tf.where(chosen, tf.range(width), width)
         positions = tf.sort(columns, axis=1)[:, : self._max_predictions]
@@ -138,7 +137,10 @@ def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
 def _choose_words(
     words: tf.Tensor, draws: tf.Tensor, num_to_predict: tf.Tensor
 ) -> tf.Tensor:
-    """Chooses words in a random order, skipping long ones; bool [B, F]."""
+    """Chooses words in random order, and skips words that are too long.
+
+    Returns bool [B, F], True for each WordPiece of a chosen word.
+    """
     width = tf.shape(words)[1]
     # Column w contains the length of word w of each instance.
     lengths = tf.reduce_sum(tf.one_hot(words, width, dtype=tf.int32), axis=1)

@@ -21,7 +21,7 @@ def is_held_out(part: int, number: int, fraction: float, seed: int) -> bool:
     another part holds out. The first document of the corpus is always held out,
     so that the evaluation set is not empty.
 
-    `number` is the document's number in its part.
+    `part` is the number of the part, and `number` the document's number in it.
     """
     rng = random.Random(f"{seed}/eval/{part}/{number}")
     return part == number == 0 or rng.random() < fraction
@@ -36,8 +36,8 @@ def hold_out(
     """Yields the sentences of a part that are not held out.
 
     Calls `is_chosen` with the number of each document, and `write` with each
-    line for the file of held-out documents. Adds the held-out documents to the
-    counts of the corpus.
+    line for the file of held-out documents. Counts the held-out documents in
+    `counts`.
     """
     number = 0
     is_held: bool | None = None  # None between documents
@@ -67,7 +67,7 @@ def format_sentence(sentence: Iterable[bytes]) -> bytes:
     return f"{' '.join(pieces)}\n".encode()
 
 
-# Reuse one object per WordPiece, however often it occurs, to save memory.
+# Reuse one object for each WordPiece, to save memory.
 @functools.cache
 def _parse(piece: str) -> bytes:
     if piece[0] == "+":
@@ -78,7 +78,7 @@ def _parse(piece: str) -> bytes:
 def read(paths: Iterable[str], max_pieces: int) -> Iterator[list[Document]]:
     """Yields the documents that tasks held out, in lists that fit into memory.
 
-    For `max_pieces` see `group_documents`.
+    `max_pieces` limits the lists as in `group_documents`.
     """
     lines = (
         list(map(_parse, line.split())) or None

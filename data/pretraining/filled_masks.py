@@ -15,7 +15,7 @@ def describe(
     logits: np.ndarray,
     tokenizer: FullTokenizer,
 ) -> list[dict[str, str]]:
-    """Returns each sequence as the model read it, and the masked WordPieces.
+    """Describes masked sequences, and the predictions for their masks.
 
     Args:
         features: features of records: `input_ids` and `input_mask` [B, S],
@@ -25,9 +25,10 @@ def describe(
         tokenizer: FullTokenizer of the records.
 
     Returns:
-        B dicts with the keys "text", "right" (the masked WordPieces) and
-        "predicted" (the likeliest WordPieces with their probabilities).
-        WordPieces are in the order of their positions, separated by |.
+        B dicts with the keys "text" (the masked sequence), "right" (the masked
+        WordPieces) and "predicted" (the most probable WordPieces with their
+        probabilities). WordPieces are in the order of their positions,
+        separated by |.
     """
     # Import late, because loading takes half a second.
     from scipy import special

@@ -43,7 +43,7 @@ class TrainingInstance:
         tokens: list of WordPieces after masking.
         segment_ids: list of int, 0 up to the first [SEP], then 1.
         masked_lm_positions: list of int, ascending.
-        masked_lm_labels: list of the original WordPieces at those positions.
+        masked_lm_labels: list of the original WordPieces at these positions.
         is_random_next: whether the second segment was drawn at random.
     """
 
@@ -74,13 +74,13 @@ def read_documents(
     """Reads text, one sentence a line, blank lines between documents.
 
     Unpacks files that end in `.gz`. A document may continue in the next file,
-    as in Google's code. Adds to the counts of the corpus.
+    as in Google's code. Updates `counts` of the corpus.
 
     Returns:
         list of documents that contain at least one WordPiece.
 
     Raises:
-        ValueError: there is no document.
+        ValueError: the files contain no document.
     """
     dropped: Counter[str] = Counter()
     lines = itertools.chain.from_iterable(
@@ -101,7 +101,8 @@ def read_documents(
 class InstanceEncoder:
     """Encodes instances as records with the features of Google's code.
 
-    Features are padded with zeros. With `dynamic_masking` nothing is masked.
+    Features are padded with zeros. With `dynamic_masking`, records contain no
+    masks.
     """
 
     def __init__(self, options: InstanceOptions) -> None:
@@ -181,11 +182,11 @@ def create_instances_from_document(
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
-    Collects segments up to the target length. The first few become A. Half the
-    time B is the rest of the collected segments. Otherwise B comes from another
-    document, and the rest is used again for the next instance.
+    Collects segments up to the target length. The first segments become A. Half
+    the time, B is the rest of the collected segments. Otherwise B comes from
+    another document, and the rest is used again for the next instance.
 
-    With `dynamic_masking` nothing is masked.
+    With `dynamic_masking`, instances contain no masks.
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # [CLS], [SEP], [SEP]
@@ -215,7 +216,7 @@ def create_instances_from_document(
                 target_seq_length - len(tokens_a),
                 rng,
             )
-            start = a_end  # puts the rest back
+            start = a_end  # uses the rest again
         else:
             tokens_b = list(itertools.chain.from_iterable(document[a_end:end]))
             start = end
@@ -266,10 +267,10 @@ def _draw_tokens(
 def truncate_seq_pair(
     tokens_a: list, tokens_b: list, max_num_tokens: int, rng: random.Random
 ) -> None:
-    """Truncates two lists, in place, to a total length.
+    """Truncates two lists, in place, to a total length of `max_num_tokens`.
 
-    Removes a token from the longer list, at random from its front or back,
-    until both fit.
+    Removes tokens from the longer list, at random from its front or back, until
+    both lists fit.
     """
     lengths = [len(tokens_a), len(tokens_b)]
     num_dropped = max(sum(lengths) - max_num_tokens, 0)

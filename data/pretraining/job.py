@@ -46,14 +46,13 @@ class Job:
     """Everything that the output depends on.
 
     Attributes:
-        text: how text becomes WordPieces.
-        instances: how WordPieces become instances.
-        input_files: paths.
-        boundary_files: path of each input's file of word boundaries; may be
-            empty.
+        text: options for turning text into WordPieces.
+        instances: options for turning WordPieces into instances.
+        input_files: paths of the text files.
+        boundary_files: path of each input's file of word boundaries, or empty.
         output_file: prefix of the shards' names.
-        num_shards: number of shards, not counting the held-out one; 0 means
-            that the corpus size determines it.
+        num_shards: number of shards, without the shard of held-out documents. 0
+            means that the size of the corpus determines the number.
     """
 
     text: documents.TextOptions
@@ -83,16 +82,16 @@ class Job:
         return (*self.input_files, *self.boundary_files, self.text.vocab_file)
 
     def create_shards(self, run: RunTasks) -> tuple[dict[str, Any], bool]:
-        """Writes the shards and the manifest, resuming unfinished work.
+        """Writes the shards and the manifest, or resumes unfinished work.
 
-        `run` calls a function for each task, see workers.run.
+        `run` calls a function for each task, as workers.run does.
 
         Returns:
-            (the manifest, a dict; whether this call wrote anything).
+            (the manifest, a dict, and whether this call wrote any file).
 
         Raises:
-            ValueError: the input contains no text or would be replaced, or the
-                output was started with other flags or input.
+            ValueError: the input contains no text, the output would replace the
+                input, or the output was started with other flags or input.
             OSError: a file cannot be read or written, a process was killed, or
                 another process writes the same output.
         """
@@ -125,15 +124,15 @@ class Job:
                 not whole.get(self._eval_file, True)
                 or len(found["shards"]) != num_shards
             ):
-                # Documents are held out, and shards renumbered if some are
-                # empty, only when all tasks have finished.
+                # Collect held-out documents, and renumber the shards if some
+                # are empty, only when all tasks have finished.
                 found, whole = None, {}
             try:
                 self._run_tasks(tasks, whole, run)
                 if found is None:
                     found = self._combine(description, tasks)
             except ValueError:
-                # The user must change the input or a flag. All shards are then
+                # The user must change the input or a flag. Then all shards are
                 # written again.
                 for task in tasks:
                     if os.path.exists(task.result_file):
@@ -164,7 +163,7 @@ class Job:
                 pass
 
     def _check_eval_file(self) -> None:
-        """Raises an error if held-out documents would replace an input."""
+        """Raises a ValueError if held-out documents would replace an input."""
         path = self._eval_file
         if not self.instances.eval_fraction or not os.path.exists(path):
             return
@@ -179,10 +178,11 @@ class Job:
     def _read(
         self, description: dict[str, Any]
     ) -> tuple[dict[str, Any] | None, dict[str, bool]]:
-        """Reads the manifest, and creates or checks the folder for the rest.
+        """Reads the manifest, and creates or checks the folder OUTPUT.work.
 
         Returns:
-            (the manifest or None; for each of its files, whether it is intact).
+            (the manifest or None, {file of the manifest: whether it is
+            intact}).
 
         Raises:
             ValueError: other flags, inputs or another program wrote the output
@@ -209,8 +209,8 @@ class Job:
             for file, contents in (self.manifest_file, found), (path, begun):
                 if contents and contents.get("version") != manifest.VERSION:
                     raise ValueError(
-                        f"{file} records unfinished work of an earlier "
-                        "version, whose records differ"
+                        f"{file} records unfinished work of another version "
+                        "of this script, which would write other records"
                     )
         except ValueError as error:
             raise ValueError(
@@ -238,7 +238,7 @@ class Job:
         ]
 
     def _create_tasks(self) -> list[parts.Task]:
-        """Returns tasks, each with at least one part and one shard.
+        """Creates the tasks, each with at least one part and one shard.
 
         Raises:
             ValueError: a task would have to open too many shards at once.
@@ -277,7 +277,8 @@ class Job:
         """Writes the held-out documents, and returns the manifest.
 
         Raises:
-            ValueError: there is no text, or nothing to train on.
+            ValueError: the input contains no text, or all documents are held
+                out.
         """
         counts: Counter[str] = Counter()
         shards = []
@@ -294,9 +295,9 @@ class Job:
         corpus_report.log(counts)
         if not counts["num_instances"]:
             raise ValueError(
-                f"--eval_fraction={self.instances.eval_fraction} holds out "
-                f"each of {counts['num_documents']} documents; separate more "
-                "documents by blank lines"
+                f"--eval_fraction={self.instances.eval_fraction} holds out all "
+                f"{counts['num_documents']} documents; separate more documents "
+                "by blank lines"
             )
         found = {
             **description,
@@ -329,9 +330,9 @@ class Job:
                     os.remove(entry["path"])
             if self.num_shards:
                 logging.warning(
-                    f"--num_shards={len(shards)}: only {len(kept)} files are "
-                    "written, as parts of the input have too few instances "
-                    "for more"
+                    f"--num_shards={len(shards)}: wrote only {len(kept)} "
+                    "files, because parts of the input contain too few "
+                    "instances"
                 )
         return {**found, "shards": kept}
 
@@ -339,7 +340,7 @@ class Job:
         """Removes the folder of unfinished work, but no file of the user."""
         if not os.path.exists(os.path.join(self._work_dir, "job.json")):
             return
-        # Remove job.json last, because it marks the folder as ours.
+        # Remove job.json last, because it shows that a job owns the folder.
         for name in sorted(os.listdir(self._work_dir), key="job.json".__eq__):
             if _WORK_FILE.fullmatch(name):
                 os.remove(os.path.join(self._work_dir, name))

@@ -1,8 +1,8 @@
 """Reads and checks the JSON files that describe how shards were created.
 
-OUTPUT.manifest.json describes finished work: the flags, and the inputs and
-shards with their sizes and checksums. OUTPUT.work/job.json describes unfinished
-work: only the flags and the inputs.
+OUTPUT.manifest.json describes finished work: the flags, and the sizes and
+checksums of inputs and shards. OUTPUT.work/job.json describes unfinished work:
+only the flags and the inputs.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any
 from data.io.records import measure_file
 from files.json_files import read_json
 
-# Changes when the same flags and inputs give other records.
+# Increase this number if the same flags and inputs result in other records.
 VERSION = 3
 
 
@@ -34,7 +34,7 @@ def describe_shards(
 ) -> list[dict[str, Any]]:
     """Returns the manifest's entries of shards.
 
-    The shards received the records in turn.
+    The `num_records` records were written to the shards in turn.
     """
     return [
         {
@@ -48,7 +48,7 @@ def describe_shards(
 
 def is_whole(path: str, entry: Any) -> bool:
     """Returns whether a file still has the recorded size and checksum."""
-    # If the size differs, there is no need to read the file.
+    # Compare the size first, because the checksum requires reading the file.
     return (
         isinstance(entry, dict)
         and os.path.isfile(path)
@@ -69,7 +69,8 @@ def read(
         description: the description that `describe` returns.
 
     Raises:
-        ValueError: the file describes other work, or is not a manifest.
+        ValueError: the file records other flags or inputs, or is not a
+            manifest.
     """
     try:
         contents = read_json(path)
@@ -78,8 +79,8 @@ def read(
     for name, kind in {"flags": dict, "inputs": list, **fields}.items():
         if not isinstance(contents.get(name), kind):
             raise ValueError(
-                f"{path} was not written by this script: it has no "
-                f"{name!r} of type {kind.__name__}"
+                f"{path} was not written by this script: {name!r} of type "
+                f"{kind.__name__} is missing"
             )
     flags, inputs = contents["flags"], contents["inputs"]
     changed = [

@@ -20,7 +20,7 @@ def create_masked_lm_predictions(
     rng: random.Random,
     options: InstanceOptions,
 ) -> tuple[list[bytes], list[int], list[bytes]]:
-    """Masks WordPieces to be predicted.
+    """Chooses and masks the WordPieces to predict.
 
     Of the chosen WordPieces, `mask_token_prob` (80%) become [MASK],
     `same_token_prob` (10%) stay, and the rest become random words. Each
@@ -30,7 +30,8 @@ def create_masked_lm_predictions(
     The function shuffles them in place.
 
     Returns:
-        (tokens after masking, positions ascending, labels), three lists.
+        (tokens after masking, masked positions in ascending order, original
+        WordPieces at these positions).
     """
     num_to_predict = min(
         options.max_predictions_per_seq,
@@ -89,7 +90,7 @@ def _repeat_draws(
     pieces: Pieces,
     rng: random.Random,
 ) -> None:
-    """Copies, in place, the choice for a word's first WordPiece to the rest."""
+    """Masks all WordPieces of a word like its first WordPiece, in place."""
     for previous, index in itertools.pairwise(chosen):
         if not all(
             isinstance(token, Continuation)
@@ -105,7 +106,7 @@ def _repeat_draws(
 
 
 def shuffle(items: MutableSequence, rng: random.Random) -> None:
-    """Shuffles exactly as rng.shuffle(items), in less than half the time."""
+    """Shuffles exactly as rng.shuffle(items) does, in half the time."""
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:

@@ -18,24 +18,25 @@ class MaskingOptions:
     whole_word_draw: bool = flags.training(
         False,
         "Decide once for each word, not for each WordPiece, whether it becomes "
-        "[MASK], stays as it is, or becomes a random word.",
+        "[MASK], stays unchanged, or becomes a random word.",
     )
     mask_token_prob: float = flags.training(
         0.8,
-        "Fraction of the WordPieces to predict that become [MASK].",
+        "Of the WordPieces to predict, the fraction that becomes [MASK].",
         at_least=0.0,
         at_most=1.0,
     )
     same_token_prob: float = flags.training(
         0.1,
-        "Fraction left unchanged; the rest become random WordPieces.",
+        "Of the WordPieces to predict, the fraction that stays unchanged. The "
+        "rest become random WordPieces.",
         at_least=0.0,
         at_most=1.0,
     )
 
     @property
     def masking(self) -> dict[str, bool | float]:
-        """The options of masking without those of a subclass, {name: value}."""
+        """{name: value} of the fields of MaskingOptions."""
         return {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(MaskingOptions)
@@ -51,7 +52,7 @@ class MaskingOptions:
             raise ValueError(
                 f"--mask_token_prob={self.mask_token_prob} and "
                 f"--same_token_prob={self.same_token_prob} add up to more "
-                "than 1; the remainder becomes random WordPieces"
+                "than 1; set smaller values"
             )
 
 
@@ -60,7 +61,7 @@ class InstanceOptions(MaskingOptions):
     """Options for turning WordPieces into instances."""
 
     max_seq_length: int = flags.head(
-        128, "WordPieces in an instance.", at_least=5, at_most=1 << 16
+        128, "Length of an instance in WordPieces.", at_least=5, at_most=1 << 16
     )
     max_predictions_per_seq: int = flags.head(
         20, "Maximum number of masked WordPieces in an instance.", at_least=1
@@ -68,20 +69,20 @@ class InstanceOptions(MaskingOptions):
     random_seed: int = flags.flag(12345, "Seed of all random draws.")
     dupe_factor: int = flags.flag(
         10,
-        "Passes over the input, each with different masks.",
+        "Number of passes over the input, each with different masks.",
         at_least=1,
         at_most=10_000,
     )
     short_seq_prob: float = flags.flag(
         0.1,
-        "Fraction of sequences made shorter than max_seq_length.",
+        "Fraction of instances to create shorter than --max_seq_length.",
         at_least=0.0,
         at_most=1.0,
     )
     dynamic_masking: bool = flags.flag(
         False,
         "Leave masking to run_pretraining.py, which draws new masks in every "
-        "epoch; --dupe_factor=1 is then enough.",
+        "epoch. Then --dupe_factor=1 is enough.",
     )
     eval_fraction: float = flags.flag(
         0.0,

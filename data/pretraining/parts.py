@@ -29,8 +29,8 @@ from data.pretraining.splitting import Part
 from files.atomic import atomic_open, write_json
 from files.json_files import read_json
 
-# Limits of memory: WordPieces of documents, because a packed file can be large,
-# and bytes of records, because --dupe_factor can be large.
+# Limits of the WordPieces and of the bytes of records in memory. Packed files
+# and --dupe_factor can be large.
 MAX_PIECES = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
 # Shards that a task writes at once. Each is an open file with a buffer.
@@ -42,10 +42,10 @@ class Task:
     """Shards to write from parts of the corpus.
 
     Attributes:
-        text: how text becomes WordPieces.
-        instances: how WordPieces become instances.
+        text: options for turning text into WordPieces.
+        instances: options for turning WordPieces into instances.
         parts: (number, blocks) of each part.
-        lenders: for each part, other parts that lend it documents for random
+        lenders: for each part, other parts whose documents can provide random
             next sentences.
         shards: paths of the shards, which receive the records in turn.
         result_file: JSON file to write when the shards are complete.
@@ -62,14 +62,14 @@ class Task:
 
 
 def write_shards(task: Task) -> None:
-    """Writes the shards of a task and the documents to hold out, then a result.
+    """Writes a task's shards, its held-out documents and then its result file.
 
     The result contains the sizes and checksums of these files, and counts of
     the text and of the instances.
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: the text does not match its word boundaries.
+        ValueError: the text does not match its file of word boundaries.
     """
     options = task.instances
     reader = documents.create_reader(task.text)
@@ -128,10 +128,10 @@ def write_held_out(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> list[dict[str, Any]]:
-    """Writes the masked evaluation set, and returns the manifest's entry.
+    """Writes the masked evaluation set, and returns its manifest entries.
 
-    `files` are the tasks' files of held-out documents. Adds to the counts of
-    the instances.
+    `files` are the tasks' files of held-out documents. Updates `counts` of the
+    instances.
 
     Raises:
         ValueError: no document was held out.
@@ -150,9 +150,9 @@ def write_held_out(
             previous = group
         if not writer.num_records:
             raise ValueError(
-                f"--eval_fraction={options.eval_fraction} holds out whole "
-                "documents, and drew none; separate more documents by blank "
-                "lines, or set another --random_seed"
+                f"--eval_fraction={options.eval_fraction} held out no text; "
+                "separate more documents by blank lines, or set another "
+                "--random_seed"
             )
     return manifest.describe_shards([path], writer.num_records)
 
@@ -166,7 +166,7 @@ def _read_part(
 ) -> Iterator[list[bytes] | None]:
     """Yields the training sentences of a part.
 
-    The end of a file ends its last document. Adds to the counts of the corpus,
+    The end of a file ends its last document. Updates `counts` of the corpus,
     and calls `write` with each line of a document that is held out.
     """
     number, blocks = part
@@ -195,9 +195,9 @@ def _borrow(
     options: InstanceOptions,
     num_pieces: int,
 ) -> list[Document]:
-    """Returns documents of other parts, about as long as one lone document.
+    """Returns documents of other parts, with about `num_pieces` WordPieces.
 
-    They are the first ones of their parts that are not held out.
+    They are the first documents of their parts that are not held out.
     """
     found: list[Document] = []
     write = len if options.eval_fraction else None  # len discards the line
@@ -218,8 +218,8 @@ def create_records(
 ) -> Iterator[bytes]:
     """Yields the records of documents, shuffled.
 
-    Shuffles the group too, and adds to the counts of the instances. The
-    documents of `lent` only serve as random next sentences.
+    Shuffles `group` in place, and updates `counts` of the instances. The
+    documents in `lent` only provide random next sentences.
     """
     encode = instances.InstanceEncoder(options)
     shuffle(group, rng)

@@ -7,15 +7,16 @@ from collections.abc import Iterator, Sequence
 from data.io import text_files
 from data.pretraining.documents import Block
 
-# Bytes of text in a part: hundreds of documents to draw next sentences from.
+# Bytes of text in a part, hundreds of documents to draw next sentences from.
 _PART_BYTES = 4 << 20
-# Of less text there are eight parts, so that processes can share them, but none
-# smaller than this.
+# A smaller corpus is split into eight parts, for several processes, but not
+# into parts of fewer bytes than _LEAST_PART_BYTES.
 _LEAST_PARTS = 8
 _LEAST_PART_BYTES = 256 << 10
 # If no document begins within this many bytes, the part begins at a line.
 _MAX_SEARCH = 1 << 20
-# Number of other parts that lend random next sentences to a lone document.
+# Number of other parts that provide random next sentences if a part contains
+# only one document.
 _NUM_LENDERS = 4
 
 Part = tuple[int, list[Block]]
@@ -28,8 +29,8 @@ def split_to_parts(
 
     Args:
         input_files: paths of the text files.
-        boundary_files: path of each input's file of word boundaries; may be
-            empty. Inputs with such a file, and packed inputs, are not cut.
+        boundary_files: path of each input's file of word boundaries, or empty.
+            Inputs with such a file, and packed inputs, are not cut.
     """
     sizes = [text_files.size(path) for path in input_files]
     starts = list(itertools.accumulate(sizes, initial=0))
@@ -38,8 +39,8 @@ def split_to_parts(
         min(starts[-1] // _LEAST_PART_BYTES, _LEAST_PARTS),
         1,
     )
-    # The key says where a part begins: (number of a file, first byte). The
-    # value says whether this place is within a document.
+    # {(number of the file, byte at which a part begins): whether this byte is
+    # within a document}.
     cuts = {(0, 0): False, (len(sizes), 0): False}
     last = (0, 0)
     for number in range(1, num_parts):
@@ -73,11 +74,14 @@ def split_to_parts(
 
 
 def _find_start(path: str, position: int) -> tuple[int, bool]:
-    """Returns where a part begins after a byte, and whether within a document.
+    """Finds where a part begins after a byte.
 
     A part begins with the first line of text after a blank line, so that no
-    part is blank. Without a blank line nearby it begins with the first line
+    part is blank. Without a blank line nearby, it begins with the first line
     after the byte.
+
+    Returns:
+        (first byte of the part, whether this byte is within a document).
     """
     with text_files.open_raw(path) as file:
         file.seek(position)
@@ -96,10 +100,10 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 
 
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
-    """Returns, for each part, other parts that are spread over the corpus.
+    """Chooses, for each part, other parts that are spread over the corpus.
 
-    None of these contains text of a document that is cut at both ends of the
-    part.
+    If a document is cut at both ends of a part, no chosen part contains text of
+    this document.
     """
     # Group the parts into runs. A run ends where a document ends.
     ends = [

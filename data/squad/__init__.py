@@ -1,1 +1,1 @@
-"""Questions about passages: reading, windows, decoding, scores."""
+"""SQuAD: reads questions, cuts windows, decodes and scores answers."""

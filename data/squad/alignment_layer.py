@@ -1,10 +1,10 @@
 """SQuAD inside a graph: maps WordPieces back to the passage's own text.
 
-Processes one passage at a time, without copying the passage: only the text of a
-span is cut out.
+The code processes one passage at a time. It copies only the texts of spans, not
+the passage.
 
-S = spans of WordPieces. For passages' WordPieces, characters and letters see
-windows_layer.py.
+S = number of spans of WordPieces. windows_layer.py defines a passage's
+characters and letters.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Spans(NamedTuple):
     """Possible answers of a question.
 
     Attributes:
-        starts: int64 [S], the first WordPiece; -1 for no answer.
+        starts: int64 [S], the first WordPiece, or -1 for no answer.
         ends: int64 [S], the last WordPiece.
         start_logits: float64 [S].
         end_logits: float64 [S].
@@ -40,7 +40,7 @@ class Spans(NamedTuple):
         return Spans(*(tf.gather(value, indexes) for value in self))
 
     def concat(self, other: "Spans") -> "Spans":
-        """Appends other spans to these."""
+        """Returns these spans, followed by other spans."""
         pairs = zip(self, other, strict=True)
         return Spans(*(tf.concat(pair, 0) for pair in pairs))
 
@@ -52,7 +52,7 @@ class Letters(NamedTuple):
         first: int32 [S], the first letter of each span.
         last: int32 [S], the last letter of each span.
         word_char: int32 [S], the first character of the span's first word, if
-            an earlier equal text in this word is used instead; else -1.
+            the span's text must be searched from there. Otherwise -1.
     """
 
     first: tf.Tensor
@@ -61,12 +61,12 @@ class Letters(NamedTuple):
 
 
 def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Finds equal values of keys, [S].
+    """Finds repeated values in `keys`, [S].
 
     Returns:
-        (firsts, numbers): int32, ascending, the places where a value occurs for
-        the first time; int32 [S], for each value the index of its equal among
-        `firsts`.
+        (firsts, numbers). `firsts`, int32, ascending, are the indices at which
+        a value first occurs. `numbers`, int32 [S], is the index into `firsts`
+        for each key, so that keys[firsts[numbers]] equals keys.
     """
     values, numbers = tf.unique(keys)
     firsts = tf.math.unsorted_segment_min(
@@ -82,8 +82,8 @@ class Alignment(NamedTuple):
         passages: Passages.
         row: int32, index of the passage.
         use_char_offsets: True to cut texts out of the unchanged passage at
-            their tokens; False to find texts like get_final_text, with white
-            space replaced by single spaces.
+            their tokens. False to find texts as `decoding.get_final_text`
+            does, with white space replaced by single spaces.
     """
 
     passages: Passages
@@ -91,12 +91,15 @@ class Alignment(NamedTuple):
     use_char_offsets: bool
 
     def remove_repeated(self, spans: Spans) -> Spans:
-        """Drops spans covering the same letters as an earlier one."""
+        """Drops each span that covers the same letters as an earlier span."""
         firsts, _ = first_of_equals(_keys(self._letters_at(spans)))
         return spans.gather(firsts)
 
     def find_texts(self, spans: Spans) -> tf.Tensor:
-        """Returns the texts of spans, string [S], without "no answer"."""
+        """Returns the texts of spans, string [S].
+
+        `spans` must not contain "no answer".
+        """
         letters, passages = self._find_letters(spans), self.passages
         firsts, numbers = first_of_equals(_keys(letters))
         first = tf.gather(letters.first, firsts)
@@ -113,9 +116,9 @@ class Alignment(NamedTuple):
         return tf.gather(texts, numbers)
 
     def find_bytes(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns where spans start and end in the passage, int32 [S] each.
+        """Returns (starts, ends) of spans in the passage, int32 [S] each.
 
-        Both are -1 for no answer.
+        They count bytes. Both are -1 for no answer.
         """
         passages, real = self.passages, tf.where(spans.starts >= 0)
         first, last, _ = self._find_letters(spans.gather(real[:, 0]))
@@ -128,14 +131,15 @@ class Alignment(NamedTuple):
         )
 
     def _find_letters(self, spans: Spans) -> Letters:
-        """Returns the Letters of spans' final texts, without "no answer".
+        """Returns the Letters of the texts that answer for spans.
 
-        With character offsets these are the letters of the tokens. Otherwise
-        they are found like in get_final_text, which matches the characters of
-        the tokenized words one to one with the words' letters. It searches for
-        the text, so the second "a" of "an ##a" is found at the first. If the
-        numbers differ, or part of the text is unknown, all letters of the words
-        are used.
+        With character offsets, these are the letters of the tokens. Otherwise
+        the method follows `get_final_text`, which matches the characters of the
+        tokenized words one to one with the words' letters. `get_final_text`
+        searches for the text, so it finds the second "a" of "an ##a" at the
+        first "a". If the numbers of characters and letters differ, or the text
+        contains [UNK], the result covers all letters of the words. `spans` must
+        not contain "no answer".
         """
         letters = self._letters_at(spans)
         if self.use_char_offsets:
@@ -153,13 +157,13 @@ class Alignment(NamedTuple):
         )
 
     def _chars_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the first and the last character of spans, int32 [S]."""
+        """Returns the first and last characters of spans, int32 [S] each."""
         first_char = tf.gather(self.passages.first_char, spans.starts)
         next_char = tf.gather(self.passages.first_char, spans.ends + 1)
         return first_char, next_char - 1
 
     def _letters_at(self, spans: Spans) -> Letters:
-        """Returns the Letters of spans at their own positions, not searched."""
+        """Returns the Letters of spans at their own positions, unsearched."""
         passages = self.passages
         first_char, last_char = self._chars_of(spans)
         if self.use_char_offsets:
@@ -182,7 +186,7 @@ class Alignment(NamedTuple):
         )
         is_aligned = is_known & (num_chars == num_letters)
         shift = letter - word_char
-        # A text can be found before its own position only inside its word.
+        # A search can only find an earlier text inside the same word.
         return Letters(
             tf.where(is_aligned, first_char + shift, letter),
             tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
@@ -192,12 +196,12 @@ class Alignment(NamedTuple):
     def _find_chars(
         self, word_char: tf.Tensor, first_char: tf.Tensor, last_char: tf.Tensor
     ) -> tf.Tensor:
-        """Returns where the text of characters first occurs, int32 [S].
+        """Returns the characters at which texts first occur, int32 [S].
 
         Args:
-            word_char: int32 [S], start of the search.
-            first_char: int32 [S], start of the text to find.
-            last_char: int32 [S], end of the text to find.
+            word_char: int32 [S], character at which each search starts.
+            first_char: int32 [S], first character of each text to find.
+            last_char: int32 [S], last character of each text to find.
         """
         passages = self.passages
         row_start = passages.tokenized_starts[self.row]
@@ -226,13 +230,13 @@ class Alignment(NamedTuple):
 
 
 def _keys(letters: Letters) -> tf.Tensor:
-    """Returns keys, int64 [S], that are equal for spans of the same letters."""
+    """Returns one key per span, int64 [S], equal for the same letters."""
     first, last = (tf.cast(value, tf.int64) for value in letters[:2])
     return first * 2**32 + last * 2 + tf.cast(letters.word_char >= 0, tf.int64)
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
-    """Returns the byte offset, int32, of a part of a text."""
+    """Returns the offset of `part` in a text in bytes, int32."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])
 

@@ -1,4 +1,4 @@
-"""SQuAD: turns the outputs of a model or an ensemble into Google's files."""
+"""SQuAD: decodes the answers of a model or an ensemble, and writes them."""
 
 import collections
 import math
@@ -30,11 +30,12 @@ def find_answers(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answers:
-    """Returns the answers of a model or an ensemble, like `decode_predictions`.
+    """Decodes the answers of a model or an ensemble.
 
     The features are the examples' windows, in order. `batches` yields (features
-    with `unique_ids`, outputs), in any order. The outputs of a model contain
-    `start_logits` and `end_logits`. An ensemble's are a list of such outputs.
+    with `unique_ids`, outputs), in any order. A model's outputs contain
+    `start_logits` and `end_logits`. An ensemble's outputs are a list of its
+    models' outputs. The result is the same as of `decode_predictions`.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
@@ -51,7 +52,7 @@ def find_answers(
         decode_predictions(
             examples, features, member_results, options, tokenizer
         )
-        # There is no batch if no passage contains a WordPiece.
+        # If no passage contains a WordPiece, `batches` is empty.
         for member_results in results or [[]]
     ]
     if len(answers) == 1:
@@ -62,23 +63,23 @@ def find_answers(
 def average_nbest(
     members: Sequence[NBest], options: DecodingOptions
 ) -> Answers:
-    """Returns the answers of an ensemble.
+    """Combines the answers of an ensemble's models.
 
-    A text's probability is the mean over the models' n-best lists. A list
-    without the text counts as 0. The score of no answer is the logarithm of the
-    probability of no answer divided by that of the best text. For one model
-    this is the difference between the two scores.
+    A text's probability is its mean over the models' n-best lists. In a list
+    without the text, its probability counts as 0. The score of no answer is
+    log(P(no answer) / P(best text)). For one model, this is the difference
+    between the two scores.
 
-    `members` are each model's n-best lists by question id, as
-    `decode_predictions` returns them with these options.
+    `members` are, for each model, {question id: n-best list}, which
+    `decode_predictions` returned with the same options.
 
     Returns:
-        the same as `decode_predictions`. The logits of an entry are the mean
-        over the lists that contain it.
+        the same as `decode_predictions`. The logits of an entry are the means
+        over the lists that contain its text.
     """
     predictions, all_nbest, score_diffs = {}, {}, {}
     for qas_id in members[0]:
-        # Do not truncate yet: "no answer" must stay, however unlikely it is.
+        # Do not truncate yet: even an unlikely "no answer" must stay.
         nbest = _average([nbest[qas_id] for nbest in members])
         answer = nbest[0]["text"]
         if options.version_2_with_negative:
@@ -96,7 +97,7 @@ def average_nbest(
 
 
 def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Returns the entries of all lists, merged by text, best first."""
+    """Merges entries with the same text in all lists, best first."""
     entries_of = collections.defaultdict(list)
     for entry in (entry for entries in lists for entry in entries):
         entries_of[entry["text"]].append(entry)
@@ -128,7 +129,7 @@ def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
 
 
 def write_json_files(output_dir: str, outputs: Mapping[str, Any]) -> None:
-    """Writes JSON files, {name: contents}: either all files or none.
+    """Writes JSON files, {name: contents}, if all contents are valid.
 
     Raises:
         OSError: a file cannot be written.

@@ -4,8 +4,7 @@ The answers equal the answers of decoding.py, including ties and odd cases. No
 Python runs when the layer is called.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
-an n-best list. For passages' WordPieces, characters and letters see
-windows_layer.py.
+an n-best list. windows_layer.py defines a passage's characters and letters.
 """
 
 import functools
@@ -34,7 +33,7 @@ _OF_CHOSEN = {
     "start_byte": "nbest_start_bytes",
     "end_byte": "nbest_end_bytes",
 }
-# Number of windows whose spans are in memory at a time.
+# Maximum number of windows whose spans are in memory at the same time.
 _WINDOWS_AT_A_TIME = 64
 
 
@@ -42,9 +41,10 @@ class SquadDecoder:
     """Turns logits into answers.
 
     Args:
-        options: DecodingOptions; `verbose_logging` has no effect here.
+        options: DecodingOptions. `verbose_logging` has no effect.
         use_char_offsets: True to cut answers out of the passage at their
-            tokens; False to map them back to the passage as in Google's code.
+            tokens. False to map answers back to the passage as in Google's
+            code.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class SquadDecoder:
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
-        """Returns the best logits of windows, float [W, F]."""
+        """Selects the best logits of windows, float [W, F] each."""
         return find_best(start_logits, end_logits, self.options.n_best_size)
 
     def __call__(
@@ -72,14 +72,18 @@ class SquadDecoder:
         passages. `best` contains the best logits of all windows.
 
         Returns:
-            dict of tensors [N]: `answer`, string; `probability`, float64, among
-            the n best; `start_byte` and `end_byte`, int32, of the answer in the
-            passage, the end exclusive, -1 for no answer; `null_odds`, float64,
-            the score of no answer minus the best score. The columns of the
-            n-best list, [N, B], are padded with "" and 0: `nbest_texts`,
-            `nbest_probabilities`, `nbest_start_logits` and `nbest_end_logits`;
-            `nbest_start_bytes` and `nbest_end_bytes`, int32, padded with -1;
-            int32 [N] `nbest_sizes`.
+            dict of tensors.
+            `answer`: string [N].
+            `probability`: float64 [N], of the answer among the n best.
+            `start_byte`, `end_byte`: int32 [N], place of the answer in the
+            passage, the end exclusive, -1 for no answer.
+            `null_odds`: float64 [N], score of no answer minus the best score.
+            `nbest_sizes`: int32 [N], length of each n-best list.
+            `nbest_texts`: string [N, B], padded with "".
+            `nbest_probabilities`, `nbest_start_logits`, `nbest_end_logits`:
+            float64 [N, B], padded with 0.
+            `nbest_start_bytes`, `nbest_end_bytes`: int32 [N, B], padded with
+            -1.
         """
         num_questions = tf.size(passages.contexts)
         nulls, null_scores = find_nulls(windows.rows, best, num_questions)
@@ -137,20 +141,20 @@ class SquadDecoder:
         end: tf.Tensor,
         alignment: Alignment,
     ) -> tuple[Spans, tf.Tensor]:
-        """Returns the best spans of a question whose texts differ.
+        """Finds a question's best spans with distinct texts.
 
         `find_spans(begin, end)` returns the Spans of some windows. The
         question's windows begin at `begin` and stop before `end`, int32.
 
         Returns:
-            (Spans [B], string [B]), best first; empty if there are none.
+            (Spans [B], their texts, string [B]), best first. B may be 0.
         """
 
         def add_windows(
             window: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
-            # Best first; ties keep their order.
+            # Sort the best spans first. Ties keep their order.
             spans = sort(find_spans(window, following))
             spans = alignment.remove_repeated(spans)
             return following, *self._merge(spans, nbest, texts, alignment)
@@ -171,14 +175,14 @@ class SquadDecoder:
     def _merge(
         self, spans: Spans, nbest: Spans, texts: tf.Tensor, alignment: Alignment
     ) -> tuple[Spans, tf.Tensor]:
-        """Returns the best spans with distinct texts, and the texts.
+        """Merges the spans of more windows into the n best.
 
-        `spans` come from the next windows. `nbest` are the best spans of the
-        windows before, and `texts`, string [B], their distinct texts. Both
-        Spans are sorted.
+        `nbest` are the best spans of earlier windows, and `texts`, string [B],
+        their distinct texts. Both Spans are sorted, best first. Returns the
+        updated (nbest, texts).
         """
         num_spans = tf.size(spans.starts)
-        # Append one more, so that every span has a next one.
+        # Append -inf, so that the index after the last span is valid.
         scores = tf.concat([spans.scores, [-np.inf]], 0)
 
         def may_improve(
@@ -214,7 +218,7 @@ class SquadDecoder:
     def _add_null(
         self, nbest: Spans, texts: tf.Tensor, null: Spans
     ) -> tuple[Spans, tf.Tensor]:
-        """Inserts the span of no answer, by its score."""
+        """Inserts "no answer" into the n best, at the place of its score."""
         if self.options.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
             order = order_by_score(nbest)
@@ -224,7 +228,7 @@ class SquadDecoder:
                 : self.options.n_best_size + tf.cast(is_last, tf.int32)
             ]
             return nbest.gather(order), tf.gather(texts, order)
-        # Google's code returns this answer when it finds nothing.
+        # Google's code returns the text "empty" if it finds no answer.
         added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
         null = null._replace(
             start_logits=tf.zeros([1], tf.float64),
@@ -242,9 +246,9 @@ class SquadDecoder:
         null_score: tf.Tensor,
         alignment: Alignment,
     ) -> dict[str, tf.Tensor]:
-        """Returns the outputs of `_specs` for a question.
+        """Returns the outputs that `_specs` lists, for one question.
 
-        `chosen` is the place of the answer in the n-best list.
+        `chosen` is the index of the answer in the n-best list.
         """
         probabilities = tf.nn.softmax(nbest.scores)
         start_bytes, end_bytes = alignment.find_bytes(nbest)

@@ -1,8 +1,8 @@
 """SQuAD: turns the network's start and end logits into answers.
 
-Takes the n best starts and ends of each window. Pairs of a start and an end
-that make sense, from all windows of a question, are sorted by the sum of their
-logits. Their tokens are then mapped back to the text of the passage.
+Each window contributes its n best starts and n best ends. All valid pairs of a
+start and an end, from all windows of a question, are sorted by the sum of their
+logits. The best pairs are then mapped back to the text of the passage.
 """
 
 import collections
@@ -24,7 +24,7 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# Score difference that is written if "no answer" is the only candidate.
+# Score difference to write if "no answer" is the only candidate.
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 Span = collections.namedtuple(
@@ -32,15 +32,15 @@ Span = collections.namedtuple(
 )
 _NOTHING = Span(None, 0, 0, 0.0, 0.0)
 
-# By question id: the answer's text; a list of entries with `text`,
-# `probability`, `start_logit` and `end_logit`, best first; and, if questions
-# may have no answer, its score minus that of the best answer.
+# Three dicts by question id: the answer's text, the n-best list of entries with
+# `text`, `probability`, `start_logit` and `end_logit`, best first, and (only in
+# v2.0) the score of no answer minus the score of the best answer.
 Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
 
 
 @dataclasses.dataclass(frozen=True)
 class DecodingOptions:
-    """Options of choosing answers by their logits."""
+    """Options that determine how answers are chosen by their logits."""
 
     n_best_size: int = flags.decoding(
         20,
@@ -55,13 +55,13 @@ class DecodingOptions:
     )
     null_score_diff_threshold: float = flags.decoding(
         0.0,
-        "Predict no answer if its score beats the best answer's by more than "
-        "this.",
+        "Predict no answer if the score of no answer exceeds the score of the "
+        "best answer by more than this.",
     )
     verbose_logging: bool = flags.neutral(
         False, "Log answers that cannot be aligned."
     )
-    # In Google's code padding competes with the answer.
+    # False, as in Google's code, where padding competes with the answer.
     trim_padding: bool = False
 
 
@@ -74,12 +74,13 @@ def decode_predictions(
 ) -> Answers:
     """Decodes the best answer, the n best, and the score of no answer.
 
-    The features are in the order of the examples, and are iterated once. If
-    they contain character offsets, answers are cut out of the passage at these
-    offsets. There is one result for each feature, in any order.
+    The features are the windows in the order of the examples, and are iterated
+    once. If they contain character offsets, answers are cut out of the passage
+    at these offsets. The results contain one RawResult for each window, in any
+    order.
 
     Raises:
-        ValueError: a feature has no result, or is not in order.
+        ValueError: a window has no result, or is not in order.
     """
     result_of = {result.unique_id: result for result in all_results}
     # Collect the features of one example at a time, to limit memory.
@@ -103,9 +104,8 @@ def decode_predictions(
         all_nbest[example.qas_id] = with_probabilities(answer.nbest)
     if group:
         raise ValueError(
-            "the features of an example must follow each other, in the "
-            "examples' order. Received out of order: those of example "
-            f"{group[0]}"
+            "the features must be in the order of the examples; the features "
+            f"of example {group[0]} are out of order"
         )
     return predictions, all_nbest, score_diffs
 
@@ -131,7 +131,7 @@ def decode_question(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answer:
-    """Returns the Answer to one question; see `decode_predictions`.
+    """Decodes the Answer to one question, as `decode_predictions` does.
 
     Raises:
         ValueError: a feature has no result.
@@ -170,10 +170,10 @@ def _example_spans(
     result_of: Mapping[Any, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[Span], Span, float]:
-    """Returns a question's possible spans, and "no answer" with its score.
+    """Returns (spans of answers, span of no answer, score of no answer).
 
-    "No answer" is the span that contains only [CLS], in the window where it
-    scores lowest.
+    "No answer" is the span that contains only [CLS], in the window with the
+    lowest score of [CLS].
     """
     spans = []
     null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
@@ -183,7 +183,7 @@ def _example_spans(
         except KeyError:
             raise ValueError(
                 f"there is no result for the window {feature.unique_id}; "
-                "predict all windows that the features were made of"
+                "predict all windows of the examples"
             ) from None
         length = len(feature.tokens) if options.trim_padding else None
         start_logits, end_logits = (
@@ -198,7 +198,8 @@ def _example_spans(
         spans += [
             Span(feature, start, end, start_logits[start], end_logits[end])
             for start in starts
-            # If two windows contain a token, it starts answers in only one.
+            # If several windows contain a token, it starts answers in only
+            # one window.
             if feature.token_is_max_context.get(start, False)
             for end in ends
             if end in feature.token_to_orig_map
@@ -215,7 +216,7 @@ def _score(span: Span) -> float:
 
 
 def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
-    """Returns an n-best list with probabilities, in the form of the file."""
+    """Returns the entries of nbest_predictions.json for one question."""
     scores = [_score(span) for _, span in nbest]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     total = sum(exponentials)
@@ -269,12 +270,12 @@ def find_place(
     word_starts: Sequence[int],
     tokenizer: BasicTokenizer,
 ) -> tuple[int, int]:
-    """Returns where a span's text begins and ends in the passage.
+    """Finds where a span's text begins and ends in the passage.
 
-    `word_starts` are the first characters of the passage's words.
+    `word_starts` are the indices of the words' first characters.
 
     Returns:
-        (start, end) in characters, the end exclusive; (-1, -1) for no answer.
+        (start, end) in characters, the end exclusive. (-1, -1) for no answer.
     """
     feature, start, end = span[:3]
     if start == 0:
@@ -287,7 +288,7 @@ def find_place(
     )
 
     def in_passage(place: int) -> int:
-        """Converts a place in the words, joined by single spaces."""
+        """Converts a place in the joined words to a place in the passage."""
         word = feature.token_to_orig_map[start]
         while place > len(example.doc_tokens[word]):
             place -= len(example.doc_tokens[word]) + 1
@@ -309,7 +310,7 @@ def get_final_text(
     result has the spelling of the passage, but not the characters that the
     tokenizer split off. The function matches the characters of the tokenized
     words one to one with the characters of the passage, ignoring spaces. If
-    this fails, it returns the passage's words.
+    this fails, it returns `orig_text`.
 
     `pred_text` is joined WordPieces, separated by single spaces. `orig_text`
     is the words of the passage that contain them.
@@ -326,7 +327,7 @@ def _find_final_text(
     tokenizer: BasicTokenizer,
     verbose_logging: bool = False,
 ) -> tuple[int, int]:
-    """Returns where `get_final_text` is in `orig_text`, the end exclusive."""
+    """Returns (start, end) of `get_final_text` in `orig_text`."""
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
     if start == -1:

@@ -26,14 +26,16 @@ class SquadExample:
     Attributes:
         qas_id: str, the question's id in the file.
         question_text: str.
-        doc_tokens: the passage's words, a list of str that all questions
-            about the passage share.
-        orig_answer_text: str, in training: the answer, "" for none.
-        start_position: int, in training: the answer's first word; -1 if none.
-        end_position: int, in training: the answer's last word.
+        doc_tokens: list of str, the passage's words. All questions about the
+            passage share the list.
+        orig_answer_text: str, in training: the answer, "" if impossible.
+        start_position: int, in training: index of the answer's first word, -1
+            if impossible.
+        end_position: int, in training: index of the answer's last word, -1 if
+            impossible.
         is_impossible: True if the passage does not answer the question.
-        context: str, the passage as it is in the file.
-        answer_start: int, in training: the answer's first character.
+        context: str, the unchanged passage.
+        answer_start: int, in training: index of the answer's first character.
     """
 
     qas_id: str
@@ -53,19 +55,20 @@ def read_squad_examples(
     version_2_with_negative: bool = False,
     use_char_offsets: bool = False,
 ) -> list[SquadExample]:
-    """Returns the list of SquadExamples of a SQuAD file, in its order.
+    """Reads the SquadExamples of a SQuAD file, in the order of the file.
 
-    In training, a question whose answer is not at the given position is
+    In training, a question whose answer is not at the position in the file is
     skipped, with a warning.
 
-    With `use_char_offsets` only the characters of the passage must contain the
-    answer. Words are not compared, because str.split knows more kinds of white
-    space than WORD does.
+    With `use_char_offsets`, it is enough if the passage's characters contain
+    the answer. Words are not compared, because str.split knows more kinds of
+    white space than WORD does.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file is not valid JSON, or not in SQuAD's layout; or, in
-            training, an answerable question does not have exactly one answer.
+        ValueError: the file is not valid JSON, or not in SQuAD's layout. In
+            training also: an answerable question does not have exactly one
+            answer.
     """
     examples = []
     num_skipped = 0
@@ -97,19 +100,22 @@ def read_squad_examples(
         examples.append(example)
     if num_skipped:
         logging.warning(
-            "%s: %d of %d questions left out of training, as their answer is "
-            "not where the file says",
+            "%s: skipped %d of %d questions, because the answer is not at the "
+            "position in the file",
             input_file,
             num_skipped,
             num_skipped + len(examples),
         )
     if not examples:
-        raise ValueError(f"{input_file} holds no question that can be used")
+        raise ValueError(
+            f"{input_file} contains no question that can be used; use a file "
+            "with questions"
+        )
     num_ids = len({example.qas_id for example in examples})
     if num_ids < len(examples) and not is_training:
         logging.warning(
-            "%s: %d questions have the id of another; of the answers to "
-            "questions with one id only the last is kept",
+            "%s: %d questions repeat the id of another question. Only the "
+            "last answer to each id is written",
             input_file,
             len(examples) - num_ids,
         )
@@ -121,16 +127,17 @@ def read_questions(
 ) -> Iterator[tuple[str, dict[str, Any], str]]:
     """Yields (context, qa, where) of each question of a SQuAD file.
 
-    `context` is the passage, one object for all questions about it. `qa` is the
-    question's dict, and `where` its place in the file, for messages. The file
-    may be flat: an entry with a context either contains the `qas` too, as in
-    KorQuAD, or is one question, as in the files of transformers' examples.
-    `data` may be missing if the file is a list of entries, or a `.jsonl` with
-    one entry in each line.
+    `context` is the passage, the same object for all its questions. `qa` is the
+    question's dict, and `where` its place in the file, for messages.
+
+    The file may be flat: an entry with a context either contains the `qas` too,
+    as in KorQuAD, or is one question, as in transformers' examples. The file
+    may also be a list of entries without `data`, or a `.jsonl` with one entry
+    in each line.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it is not valid JSON, or not SQuAD's, v1.1 or v2.0.
+        ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
     for i, entry in enumerate(_read_entries(input_file)):
         where = f"{input_file}: data[{i}]"
@@ -169,9 +176,9 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Returns a question in SQuAD's form: the id is text, answers are a list.
+    """Converts a question to SQuAD's form: a text as id, a list of answers.
 
-    An id that is a number becomes the JSON key that Google's code writes.
+    A number as id becomes a text, as in the keys that Google's code writes.
     """
     if not isinstance(qa, dict):
         return qa
@@ -197,19 +204,19 @@ def _in_squad_form(qa: Any) -> Any:
 def field(
     mapping: Any, key: str, kind: type[_Kind], where: str, layout: str = "SQuAD"
 ) -> _Kind:
-    """Returns a field of a JSON object, checked.
+    """Returns a field of a JSON object, and checks its type.
 
-    In the error `where` names the object, and `layout` the expected layout.
+    `where` names the object in the error, and `layout` the expected layout.
 
     Raises:
-        ValueError: the field does not exist, or is of another type.
+        ValueError: the field does not exist, or has another type.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
-    # Python counts JSON's true as an int too.
+    # isinstance would accept JSON's true as an int.
     if type(value) is not kind:
         raise ValueError(
             f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
-            f"{layout}'s JSON layout. Received there: {str(mapping)[:80]!r}"
+            f"{layout}'s JSON layout. Received: {str(mapping)[:80]!r}"
         )
     return value
 
@@ -220,7 +227,7 @@ def _read_answer(
     where: str,
     version_2_with_negative: bool,
 ) -> None:
-    """Reads the answer to train on, and whether there is one."""
+    """Reads the answer to train on, or that the question is impossible."""
     if version_2_with_negative:
         example.is_impossible = field(qa, "is_impossible", bool, where)
     if example.is_impossible:
@@ -230,8 +237,8 @@ def _read_answer(
     if len(answers) != 1:
         hint = "" if answers else " (is it SQuAD v2.0, not v1.1?)"
         raise ValueError(
-            f"{where}: to train, each question that is possible needs exactly "
-            f"one answer. Received: {len(answers)}{hint}"
+            f"{where}: to train, each answerable question needs exactly one "
+            f"answer. Received: {len(answers)}{hint}"
         )
     where = f"{where}.answers[0]"
     example.orig_answer_text = field(answers[0], "text", str, where)
@@ -241,14 +248,14 @@ def _read_answer(
 def _find_answer_words(
     example: Any, word_starts: Sequence[int], use_char_offsets: bool
 ) -> bool:
-    """Finds the answer's words; returns whether the passage contains them."""
+    """Finds the answer's words, and returns whether the passage has them."""
     if example.is_impossible:
         example.start_position = example.end_position = -1
         return True
     start = example.answer_start
     end = start + len(example.orig_answer_text) - 1
     # An answer without a word, or outside the passage, counts as not found.
-    # Google's code takes a random position or crashes.
+    # Google's code uses a wrong position or crashes.
     is_inside = 0 <= start <= end < len(example.context)
     if not is_inside or not example.orig_answer_text.split():
         return False

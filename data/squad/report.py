@@ -27,10 +27,11 @@ def write_report(
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> None:
-    """Writes a self-contained HTML page of questions, the worst first.
+    """Writes a self-contained HTML page of answers, the worst first.
 
-    A prediction is "" for no answer. Questions without a prediction, or without
-    gold answers, are skipped.
+    Questions without a prediction, or without gold answers, are skipped.
+
+    `predictions` is {question id: predicted text, "" for no answer}.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -69,13 +70,14 @@ def describe_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> list[dict[str, str]]:
-    """Returns the questions of a page as text, in the order of the file.
+    """Returns the contents of `write_report`'s page as text.
 
-    The arguments are those of `write_report`.
+    The arguments are the same as in `write_report`, without the output file.
 
     Returns:
-        for each question a dict of "question", "passage", "right" (the right
-        answers, separated by |) and "predicted" (the predicted answer).
+        for each question, in the order of the file, a dict of "question",
+        "passage", "right" (the right answers, separated by |) and "predicted"
+        (the predicted answer).
     """
     return [
         {
@@ -114,7 +116,7 @@ def _describe(answers: Iterable[str]) -> str:
 
 
 def _position(answer: dict) -> int:
-    """Returns where an answer begins; -1 if the file does not say."""
+    """Returns an answer's first character, or -1 if the file lacks it."""
     start = answer.get("answer_start")
     return start if type(start) is int else -1
 
@@ -122,7 +124,7 @@ def _position(answer: dict) -> int:
 def _mark_answers(
     context: str, answers: Mapping[str, int], prediction: str
 ) -> list[str | Span]:
-    """Splits the passage into pieces, each with the kind of its answers."""
+    """Splits the passage into pieces, and marks right and predicted answers."""
     right_spans = [
         (start, start + len(text))
         for text, start in answers.items()

@@ -24,18 +24,21 @@ def score_predictions(
 
     Questions without gold answers (`has_gold_answers`) are skipped.
 
-    In v2.0 a prediction is "" for no answer.
+    Args:
+        input_file: a SQuAD file with answers.
+        predictions: {question id: predicted text}. In v2.0, "" is no answer.
+        version_2_with_negative: whether the file is in the format of v2.0.
 
     Returns:
-        dict of `exact_match` (`exact` in v2.0), `f1`, in percent, and `total`,
-        the number of questions; in v2.0 also the same for the questions with
-        and without answers (`HasAns_...`, `NoAns_...`). If questions were
+        `exact_match` (`exact` in v2.0) and `f1`, in percent, and `total`, the
+        number of questions. In v2.0, `HasAns_...` and `NoAns_...` are the same
+        scores of the questions with and without answers. If questions were
         skipped, `num_without_gold_answers` counts them.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file is not in SQuAD's layout, contains no gold answers,
-            or shares no question with the predictions.
+        ValueError: the file is not in SQuAD's layout or contains no gold
+            answers, or no prediction belongs to one of its questions.
     """
     gold_answers, counts = _read_gold_answers(
         input_file, predictions, version_2_with_negative
@@ -50,20 +53,20 @@ def score_outputs(
     nbest: Mapping[str, list[dict[str, Any]]],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    """Scores the results of decode_predictions, with the best threshold.
+    """Scores the results of `decode_predictions`, and finds the best threshold.
 
-    The entries of `nbest` contain a "text", best first. `null_odds` maps the
-    question id to the score of no answer. In v1.1 it is empty. Errors are the
-    same as in `score_predictions`.
+    The entries of `nbest` contain a "text", best first. `null_odds` is
+    {question id: score of no answer}, {} in v1.1. The errors are the same as in
+    `score_predictions`.
 
     Returns:
-        the result of `score_predictions`; in v2.0 also `best_exact`,
-        `best_exact_thresh`, `best_f1`, `best_f1_thresh`.
+        the result of `score_predictions`. In v2.0 also `best_exact`,
+        `best_exact_thresh`, `best_f1` and `best_f1_thresh`.
     """
     if not null_odds:
         return score_predictions(input_file, predictions)
     gold_answers, counts = _read_gold_answers(input_file, predictions, True)
-    # The search for the best threshold needs answers made without one.
+    # The search for the best threshold needs answers without a threshold.
     best_answers = {
         qas_id: next((entry["text"] for entry in entries if entry["text"]), "")
         for qas_id, entries in nbest.items()
@@ -77,11 +80,11 @@ def has_gold_answers(
 ) -> bool:
     """Returns whether a question can be scored.
 
-    In v1.1 it needs an answer. In v2.0 a question without answers is
-    unanswerable, unless its `is_impossible` is false: then its answers are
+    In v1.1, the question needs an answer. In v2.0, a question without answers
+    is unanswerable, unless its `is_impossible` is false. Then its answers are
     unknown.
 
-    The "answers" of `qa`, the question in SQuAD's JSON, are a list.
+    `qa` is the question in SQuAD's JSON, and its "answers" are a list.
     """
     if qa["answers"]:
         return True
@@ -89,13 +92,13 @@ def has_gold_answers(
 
 
 def normalize_answer(text: str) -> str:
-    """Lower-cases a text; drops punctuation, articles and extra spaces."""
+    """Lower-cases a text, and drops punctuation, articles, extra spaces."""
     text = text.lower().translate(_NO_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", text).split())
 
 
 def compute_exact(right_answer: str, prediction: str) -> int:
-    """Returns 1 if two texts are equal after normalizing, else 0."""
+    """Returns 1 if two texts are equal after normalization, else 0."""
     return int(normalize_answer(right_answer) == normalize_answer(prediction))
 
 
@@ -124,7 +127,7 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    """Returns (question id, texts) of the questions to score, and counts."""
+    """Returns ([(question id, texts of answers)], count of skipped ones)."""
     gold_answers, num_left_out, is_labelled = [], 0, False
     for _, qa, where in read_questions(input_file):
         qas_id = field(qa, "id", str, where)
@@ -140,14 +143,14 @@ def _read_gold_answers(
             num_left_out += 1
     if not is_labelled:
         raise ValueError(
-            f"{input_file} holds no answers, so nothing can be scored by it; "
-            "use a train or dev file"
+            f"{input_file} contains no answers to compare with; use a train "
+            "or dev file"
         )
     num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
     if num_missing == len(gold_answers):
         raise ValueError(
-            f"no prediction is for a question of {input_file}; use the file "
-            "that was predicted"
+            f"no prediction belongs to a question in {input_file}; use the "
+            "file that was predicted"
         )
     if num_missing:
         logging.warning(
@@ -170,7 +173,7 @@ def _read_gold_answers(
 def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    # Questions that share an id all count, unlike in v2.0.
+    # Each question with a repeated id counts, unlike in v2.0.
     exact, f1 = 0, 0.0
     for qas_id, texts in gold_answers:
         if qas_id not in predictions:
@@ -214,7 +217,7 @@ def _score_v2(
 def _score_each(
     gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Returns v2.0's exact match and F1 of each predicted question."""
+    """Returns ({question id: exact match}, {question id: F1}), as in v2.0."""
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
     for qas_id, texts in gold_of.items():
@@ -234,8 +237,8 @@ def _find_best_thresholds(
 ) -> dict[str, float]:
     """Returns the best scores in percent, and their thresholds.
 
-    A question is answered if its odds are at most the threshold. The search
-    adds one question at a time.
+    A question is answered if its null odds are at most the threshold. The
+    search raises the threshold by one question at a time.
     """
     results = {}
     exact, f1 = _score_each(gold_of, predictions)

@@ -1,7 +1,7 @@
 """SQuAD inside a graph: finds the spans that may be answers.
 
 N = questions, W = windows, F = length of a window, S = spans, B = number of
-starts and of ends kept for each window.
+best starts, and of best ends, of each window.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,9 @@ class BestLogits(NamedTuple):
     """The best logits of windows. All other logits are discarded.
 
     Attributes:
-        starts: int16 [W, B], places in the window, best first.
+        starts: int16 [W, B], positions in the window, best first.
         start_logits: float [W, B].
-        ends: int16 [W, B], places in the window, best first.
+        ends: int16 [W, B], positions in the window, best first.
         end_logits: float [W, B].
         null_start_logits: float [W], start logits of [CLS].
         null_end_logits: float [W], end logits of [CLS].
@@ -36,7 +36,7 @@ class BestLogits(NamedTuple):
 def find_best(
     start_logits: tf.Tensor, end_logits: tf.Tensor, n_best_size: int
 ) -> BestLogits:
-    """Returns the best logits of windows, float [W, F]."""
+    """Selects the best logits of windows, float [W, F] each."""
     start_logits = tf.convert_to_tensor(start_logits)
     end_logits = tf.convert_to_tensor(end_logits)
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
@@ -57,10 +57,11 @@ def find_spans(
     best: BestLogits,
     max_answer_length: int,
 ) -> Spans:
-    """Returns the Spans of some windows, by window, start and end.
+    """Finds the Spans of some windows, ordered by window, start and end.
 
     The windows are those from `begin` up to `end`, int32, of all `windows`.
-    `first_places` is int64 [W]. `max_answer_length` counts WordPieces.
+    `first_places`, int64 [W], are the positions in the windows at which the
+    passage begins. `max_answer_length` counts WordPieces.
     """
     best = BestLogits(*(values[begin:end] for values in best))
     part = windows.slice(begin, end)
@@ -69,7 +70,7 @@ def find_spans(
     starts = tf.cast(best.starts, tf.int64) - shift
     ends = tf.cast(best.ends, tf.int64) - shift
     is_start = (starts >= 0) & (starts < lengths)
-    # If two windows contain a token, it starts answers in only one of them.
+    # If several windows contain a token, it starts answers in only one window.
     tokens = first_tokens + tf.where(is_start, starts, 0)
     numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
@@ -95,10 +96,11 @@ def find_spans(
 def find_nulls(
     rows: tf.Tensor, best: BestLogits, num_questions: tf.Tensor
 ) -> tuple[Spans, tf.Tensor]:
-    """Returns the Spans [N] of no answer, and its scores, float64 [N].
+    """Returns the Spans [N] of no answer, and their scores, float64 [N].
 
-    The span contains only [CLS], in the window where it scores lowest. `rows`,
-    int64 [W], is the question of each window, and N is `num_questions`.
+    The span contains only [CLS], in the window where [CLS] scores lowest.
+
+    `rows`, int64 [W], is each window's question, and N is `num_questions`.
     """
     start_logits = tf.cast(best.null_start_logits, tf.float64)
     end_logits = tf.cast(best.null_end_logits, tf.float64)
@@ -129,10 +131,10 @@ def find_nulls(
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
-    """Returns the order by score, int32 [S]; ties keep their order."""
+    """Returns the indices of spans, int32 [S], best first, ties in order."""
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
 def sort(spans: Spans) -> Spans:
-    """Returns the spans, best first; ties keep their order."""
+    """Sorts spans by score, best first. Ties keep their order."""
     return spans.gather(order_by_score(spans))

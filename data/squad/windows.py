@@ -1,4 +1,4 @@
-"""SQuAD: the windows of question and passage that the network reads.
+"""SQuAD: cuts questions and passages into windows for the network.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
 too long for one window is cut into windows that overlap. reading.py reads the
@@ -29,22 +29,22 @@ class SquadFeatures:
     """One window.
 
     Attributes:
-        unique_id: int, from 1000000000.
-        example_index: int, index of its example.
+        unique_id: int, number of the window, from 1000000000.
+        example_index: int, index of the window's example.
         doc_span_index: int, index among the example's windows.
         tokens: list of str, without padding.
-        token_to_orig_map: for each position of a passage token, its word.
-        token_is_max_context: for each position of a passage token, whether
-            no other window has more context around it.
+        token_to_orig_map: {position of a passage token: index of its word}.
+        token_is_max_context: {position of a passage token: whether no other
+            window contains more context around it}.
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = in the passage.
         start_position: int, in training: position of the answer's first
-            token; 0 if the window does not contain the answer.
+            token, or 0 if the window does not contain the answer.
         end_position: int, in training: position of the answer's last token.
-        is_impossible: bool, as in the example.
-        token_to_char_map: for each position of a passage token, its (start,
-            end) in the context; None unless char offsets are used.
+        is_impossible: bool, the same as in the example.
+        token_to_char_map: {position of a passage token: (start, end) in the
+            context}, or None without --use_char_offsets.
     """
 
     unique_id: int | None
@@ -79,8 +79,8 @@ class WindowOptions:
     )
     use_char_offsets: bool = flags.head(
         False,
-        "Locate answers and predictions by character offset; use this for "
-        "scripts without spaces, such as Chinese.",
+        "Locate answers and predictions by character offset, for languages "
+        "without spaces between words, such as Chinese.",
     )
 
     def __post_init__(self) -> None:
@@ -105,8 +105,8 @@ def create_features(
 ) -> Iterator[SquadFeatures]:
     """Yields the SquadFeatures of each window, in order.
 
-    Memory does not grow with the number of windows. Only with `is_training`
-    are answers looked up.
+    Memory does not grow with the number of windows. Answers are only located if
+    `is_training` is true.
     """
     numbered = _number(examples, tokenizer, options)
     windows = create_windows(tokenizer, options, is_training, numbered)
@@ -124,8 +124,8 @@ def create_records(
 ) -> Iterator[bytes]:
     """Yields each window of `create_features` as a serialized tf.train.Example.
 
-    `num_processes` is the number of processes that create the windows, 0 = one
-    for each processor. The records are the same for any number.
+    `num_processes` is the number of processes that create the windows. 0 starts
+    one process for each processor. The number does not change the records.
     """
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
     numbered = _number(examples, tokenizer, options)
@@ -150,7 +150,10 @@ def _number(
 
 
 def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
-    """Serializes SquadFeatures as a tf.train.Example, without an id of None."""
+    """Serializes SquadFeatures as a tf.train.Example.
+
+    If `unique_id` is None, the message contains no `unique_ids`.
+    """
     values: dict[str, list] = {}
     if is_training:
         values["start_positions"] = [feature.start_position]
@@ -162,9 +165,9 @@ def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
 
 
 def _encode_id(unique_id: int | None) -> bytes:
-    """Serializes an id, to append to a message without an id.
+    """Serializes an id, so that the bytes can join a message without an id.
 
-    Two concatenated protocol buffers are parsed as their union.
+    Protocol buffers read two concatenated messages as their union.
     """
     if unique_id is None:
         return b""
@@ -188,9 +191,12 @@ def create_windows(
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[SquadFeatures]:
-    """Yields the SquadFeatures of (number, example) pairs, `unique_id` None."""
-    # Cache words, because they repeat. The tokenizer's cache comes after
-    # cleaning the text, which costs time.
+    """Yields the SquadFeatures of (number, example) pairs.
+
+    Their `unique_id` is None.
+    """
+    # Cache words, because they repeat. The tokenizer's own cache works on
+    # cleaned text, and cleaning costs time.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
     find_spans = functools.lru_cache(maxsize=2**16)(
         lambda word: tokenize_with_spans(word, tokenizer)[1]
@@ -200,7 +206,7 @@ def create_windows(
         lengths = [*map(len, words)]
         doc_tokens = [*itertools.chain.from_iterable(words)]
         tok_to_orig_index = np.repeat(range(len(words)), lengths).tolist()
-        # Collect where each word begins, and where the passage ends.
+        # List the first token of each word, and the end of the passage.
         orig_to_tok_index = [*itertools.accumulate(lengths, initial=0)]
         char_spans = None
         if options.use_char_offsets:
@@ -266,11 +272,12 @@ def _find_answer(
     char_spans: list[tuple[int, int]] | None,
     tokenizer: FullTokenizer,
 ) -> tuple[int, int]:
-    """Returns the (first, last) token that match an answer best.
+    """Returns the indices of the (first, last) token of an answer.
 
     Without character offsets, a passage's words may contain more than the
     answer: in "(1895-1943)." the answer "1895" is only the second token. If the
-    answer's tokens do not occur ("Japan" in "Japanese"), the words are kept.
+    words do not contain the answer's tokens ("Japan" in "Japanese"), all tokens
+    of the words count as the answer.
     """
     text, begin = example.orig_answer_text, example.answer_start
     start, end = example.start_position, example.end_position

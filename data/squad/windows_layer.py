@@ -3,10 +3,10 @@
 The windows equal the windows of windows.py. decoder_layer.py finds the same
 answers in them as decoding.py. No Python runs when the layers are called.
 
-N = questions, each with its passage; F = length of a window. Counted over all
-passages together: P = WordPieces, C = characters after normalization, D = the
-passages' own characters without white space, and words separated by white
-space.
+N = questions, each with its passage. W = windows. F = length of a window. The
+following numbers are totals over all passages. P = WordPieces. C = characters
+after normalization. D = letters, which are all characters of the unchanged
+passages except white space. Words are separated by white space.
 """
 
 import functools
@@ -28,7 +28,7 @@ from data.text.tokenizer_layer import (
 )
 from data.text.windows_layer import Windows, cut_windows
 
-# As in reading.py; RE2's syntax differs from Python's.
+# The same characters as in reading.py's WORD, once in RE2's syntax.
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
@@ -53,26 +53,27 @@ class Passages(NamedTuple):
     Attributes:
         ids: ragged int32 [N, None], the WordPieces.
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
-        first_char: int32 [P + 1], the first character of each WordPiece, and
-            C: a WordPiece ends where the next one begins.
+        first_char: int32 [P + 1], the first character of each WordPiece. A
+            WordPiece ends where the next WordPiece begins. The last value is C.
         word_chars: int32 [words + 1], the first character of each word.
-        word_letters: int32 [words + 1], its first letter: any character of the
-            passage except white space.
+        word_letters: int32 [words + 1], the first letter of each word.
         tokenized: string [N], `BasicTokenizer`'s tokens, a space before each.
-        tokenized_starts: int32 [N], where each of `tokenized` would start, in
-            bytes, if they were concatenated.
-        char_starts: int32 [C], where each character starts there.
-        char_sizes: int8 [C], its bytes.
+        tokenized_starts: int32 [N], offset in bytes of each text in the
+            concatenation of `tokenized`.
+        char_starts: int32 [C], offset in bytes of each character in the
+            concatenation of `tokenized`.
+        char_sizes: int8 [C], number of bytes of each character.
         contexts: string [N], the unchanged passages.
         char_letters: int32 [C], the letter that each character came from.
-        last_letters: int32 [D], the last of the dropped accents on each letter;
-            the letter itself if there is none.
+        last_letters: int32 [D], the last dropped accent on each letter, or the
+            letter itself if no accent follows.
         texts: string [N], the words, each with a space before it.
-        text_starts: int32 [N], where each of `texts` would start, in bytes, if
-            they were concatenated with a line end after each.
-        letter_starts: int32 [D], where each letter starts there.
-        starts: int32 [D], where each letter starts in `contexts`, in bytes.
-        sizes: int8 [D], bytes of each letter in `contexts`.
+        text_starts: int32 [N], offset in bytes of each text in the
+            concatenation of `texts` with a line end after each text.
+        letter_starts: int32 [D], offset in bytes of each letter in the same
+            concatenation of `texts`.
+        starts: int32 [D], offset in bytes of each letter in `contexts`.
+        sizes: int8 [D], number of bytes of each letter.
     """
 
     ids: tf.RaggedTensor
@@ -99,7 +100,7 @@ class SquadWindows:
 
     Args:
         tokenizer: TokenizerLayer.
-        options: WindowOptions; F is its `max_seq_length`.
+        options: WindowOptions. F is `options.max_seq_length`.
     """
 
     def __init__(
@@ -114,10 +115,11 @@ class SquadWindows:
         """Cuts questions and passages, string [N] each, into windows.
 
         Returns:
-            (pack, windows, first_places, passages): a function (begin, end)
-            -> features of these windows, dict of int32 [end - begin, F],
-            input_ids, input_mask, segment_ids; Windows; int64 [W], the place
-            in each window where its part of the passage begins; Passages.
+            (pack, windows, first_places, passages). `pack` is a function
+            (begin, end) -> features of these windows: input_ids, input_mask
+            and segment_ids, int32 [end - begin, F]. `windows` are Windows.
+            `first_places`, int64 [W], is the position in each window at which
+            the passage begins. `passages` are Passages.
         """
         passages = read_passages(self.tokenizer, contexts)
         query = self.tokenizer(questions)[:, : self.options.max_query_length]
@@ -140,15 +142,15 @@ class SquadWindows:
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     """Tokenizes passages.
 
-    Each step waits for the step before, so that their temporary tensors are not
-    in memory together.
+    Each step waits for the step before it. So the temporary tensors of two
+    steps are never in memory together.
 
     `contexts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = tf.strings.regex_replace(
         tf.strings.join([" ", drop_invalid(contexts)]), _WHITE_SPACE_RUN, " "
     )
-    # Run the steps that need most memory first, while few tensors are kept.
+    # Run the steps that need most memory first, while few tensors exist.
     ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
@@ -188,16 +190,16 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
 
 
 class _Letters(NamedTuple):
-    """Letters of texts.
+    """Letters of the texts in `Passages.texts`.
 
-    K = code points of the texts, with a line end after each text.
+    K = number of code points in the texts, with a line end after each text.
 
     Attributes:
         count: int32 [K], number of letters up to each code point.
-        spaces: int32 [words], the code points that are spaces.
+        spaces: int32 [words], indices of the code points that are spaces.
         of_words: int32 [words], the first letter of each word.
-        starts: int32 [D], see Passages.letter_starts.
-        sizes: int8 [D], see Passages.
+        starts: int32 [D], `Passages.letter_starts`.
+        sizes: int8 [D], `Passages.sizes`.
         is_accent: bool [D], whether lower-casing drops the letter.
         begins_word: bool [D], whether the letter begins a word.
     """
@@ -212,7 +214,7 @@ class _Letters(NamedTuple):
 
 
 def _find_letters(decoded: tf.Tensor) -> _Letters:
-    """Returns the letters of `Passages.texts`, decoded, int32 [K]."""
+    """Finds letters in the code points of `Passages.texts`, int32 [K]."""
     is_space = decoded == ord(" ")
     is_letter = ~(is_space | (decoded == ord("\n")))
     count = tf.cumsum(tf.cast(is_letter, tf.int32))
@@ -227,7 +229,7 @@ def _find_letters(decoded: tf.Tensor) -> _Letters:
         is_accent = tf.gather(_accents(), index) == letters
     with tf.control_dependencies([is_accent]):
         begins_word = tf.gather(is_space, at - 1)
-        # All other code points need one byte.
+        # Spaces and line ends need one byte each.
         num_others = at - tf.range(tf.size(at))
     with tf.control_dependencies([begins_word, num_others]):
         num_bytes = tf.cast(sizes, tf.int32)
@@ -257,11 +259,11 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
 
 
 def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
-    """Returns the fields of Passages on `BasicTokenizer`'s tokens."""
+    """Returns the fields of Passages about `BasicTokenizer`'s tokens."""
     begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
     num_chars = tf.size(chars.cps)
     num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
-    # The spaces before its word shift each character.
+    # A space before each word shifts the characters that follow.
     cps = tf.tensor_scatter_nd_update(
         tf.fill([num_chars + num_words], ord(" ")),
         (tf.range(num_chars) + begun)[:, None],
@@ -273,8 +275,8 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     tokenized = tf.strings.unicode_encode(
         ragged.with_row_splits(cps, splits), "UTF-8"
     )
-    # Wait, because both steps need much memory. So do the words, which are
-    # therefore counted again.
+    # Wait, because both steps need much memory. Recompute `begun`, so that it
+    # need not stay in memory.
     with tf.control_dependencies([tokenized]):
         sizes = utf8_length(tf.identity(chars.cps))
         begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))

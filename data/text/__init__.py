@@ -1,1 +1,1 @@
-"""Text to WordPieces: in Python, and the same in a graph."""
+"""Converts text to WordPieces, in Python and inside a TensorFlow graph."""

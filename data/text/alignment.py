@@ -15,12 +15,12 @@ def tokenize_with_spans(
                           (0,3) (3,5) (6,7) (7,11) (11,12)
 
     Returns:
-        (tokens, spans): a list of str, and for each its (start, end) in `text`;
-        an accent belongs to its letter.
+        (tokens, spans). The spans are each token's (start, end) in `text`. A
+        letter's span includes its accents.
     """
     basic = tokenizer.basic_tokenizer
-    # The tokens of a text, joined, equal the joined tokens of its characters,
-    # so `origin` has the index in `text` of each of their characters.
+    # Joined, the tokens of a text equal the tokens of its single characters. So
+    # `origin` lists the index in `text` of each character of the tokens.
     origin = [
         i
         for i, char in enumerate(text)

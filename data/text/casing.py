@@ -1,4 +1,4 @@
-"""Finds out whether a model lower-cases text, and fails rather than guess.
+"""Determines whether a model lower-cases text, and fails rather than guess.
 
 The sources, in this order, are: tokenizer_config.json beside the weights or the
 vocabulary, a tokenizer.json, a release's name, the words of the vocabulary.
@@ -13,7 +13,8 @@ from typing import Any
 from files.json_files import read_json
 
 _CONFIG_FILE = "tokenizer_config.json"
-# Ways of cutting text that there are not here: the values that mean ours.
+# Options of transformers' tokenizers that this project lacks, with the values
+# that mean this project's tokenizer.
 _CUTS = {
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -42,13 +43,14 @@ _FEWEST_WORDS = 5000
 def find_casing(
     options: Any, tokens: Sequence[str], stated: bool | None = None
 ) -> bool:
-    """Returns whether to lower-case the text.
+    """Determines whether to lower-case the text.
 
     Args:
         options: options of the command, with `vocab_file`, `do_lower_case`,
-            `given_flags` and, unless it needs no model, `weights`.
+            `given_flags` and, if the command loads a model, `weights`.
         tokens: the vocabulary's WordPieces.
-        stated: whether `vocab_file` itself, a tokenizer.json, lower-cases.
+        stated: whether `vocab_file`, if it is a tokenizer.json, lower-cases.
+            None for other files.
 
     Raises:
         ValueError: --do_lower_case contradicts a file or a release's name, or
@@ -66,14 +68,14 @@ def find_casing(
         elif flag != is_lower_case:
             raise ValueError(
                 f"--do_lower_case={flag} contradicts {path}, which says "
-                f"{str(is_lower_case).lower()}; leave the flag out, or correct "
+                f"{str(is_lower_case).lower()}; remove the flag, or correct "
                 "the file"
             )
     validate_case_matches_checkpoint(flag, checkpoint)
     if not is_given and casing_of(tokens) is False:
         raise ValueError(
-            f"{options.vocab_file} is the vocabulary of a cased model, to "
-            "judge by its words with capitals; pass --do_lower_case=False, or "
+            f"{options.vocab_file} contains many words with capitals, so it "
+            "belongs to a cased model; pass --do_lower_case=False, or "
             "--do_lower_case=True if the model reads lower-cased text"
         )
     return flag
@@ -83,7 +85,7 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
     """Returns whether a flag, a file or the words determine the casing.
 
     Args:
-        options: see `find_casing`.
+        options: options as in `find_casing`.
         tokens: the vocabulary's WordPieces.
     """
     return bool(
@@ -95,7 +97,7 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
 
 
 def casing_of(tokens: Sequence[str]) -> bool | None:
-    """Returns whether a vocabulary is lower-cased, by its words, or None.
+    """Judges by its words whether a vocabulary is lower-cased, or None.
 
     Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
     """
@@ -113,7 +115,7 @@ def casing_of(tokens: Sequence[str]) -> bool | None:
 def _settings(
     vocab_file: str | os.PathLike[str], checkpoint: str | None
 ) -> Iterator[tuple[str, bool]]:
-    """Yields (path, do_lower_case) of the files that say it."""
+    """Yields (path, do_lower_case) of each file that states the casing."""
     places = [os.path.dirname(vocab_file)]
     if checkpoint:
         is_folder = os.path.isdir(checkpoint)
@@ -128,11 +130,11 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
     """Returns `do_lower_case` of a folder's tokenizer_config.json.
 
     Returns:
-        whether text is lower-cased; None if unknown.
+        whether text is lower-cased, or None if unknown.
 
     Raises:
-        ValueError: the value is neither true nor false, or the file asks for a
-            way of cutting text that this project does not support.
+        ValueError: the value is neither true nor false, or the file sets an
+            option of the tokenizer that this project does not support.
     """
     path = os.path.join(folder, _CONFIG_FILE)
     if not os.path.isfile(path):
@@ -144,22 +146,23 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `do_lower_case` must be true or false. "
             f"Received: {value!r}"
         )
-    # None means that the casing decides. transformers lower-cases by default.
+    # If `strip_accents` is None, accents follow the casing. transformers
+    # lower-cases by default.
     accents, is_lower_case = settings.get("strip_accents"), value is not False
     if accents not in (None, is_lower_case):
         raise ValueError(
-            f"{path}: `strip_accents` is {str(accents).lower()}, but here "
-            f"accents are stripped where text is lower-cased, and "
-            f"`do_lower_case` is {str(is_lower_case).lower()}; the model reads "
-            "another text than it was trained on"
+            f"{path}: `strip_accents` is {str(accents).lower()}, but this "
+            f"program strips accents only when it lower-cases, and "
+            f"`do_lower_case` is {str(is_lower_case).lower()}; the model would "
+            "read another text than it was trained on"
         )
     for name, allowed in _CUTS.items():
         if settings.get(name) not in allowed:
             raise ValueError(
-                f"{path}: `{name}` is {json.dumps(settings[name])}, but BERT's "
-                "tokenizer cuts text in one way: at punctuation and around "
-                "ideographs, then into WordPieces; the model reads another "
-                "text than it was trained on"
+                f"{path}: `{name}` is {json.dumps(settings[name])}, but this "
+                "program always splits text at punctuation and around "
+                "ideographs, then into WordPieces; the model would read "
+                "another text than it was trained on"
             )
     return value
 
@@ -171,11 +174,12 @@ def validate_case_matches_checkpoint(
 
     Args:
         do_lower_case: whether the text will be lower-cased.
-        init_checkpoint: path of a checkpoint, or None. Only a released NAME is
-            judged: `.../NAME/bert_model.ckpt`, or the folder `.../NAME`.
+        init_checkpoint: path of a checkpoint, or None. Only the name of a
+            Google release is checked: NAME in `.../NAME/bert_model.ckpt`, or in
+            the folder `.../NAME`.
 
     Raises:
-        ValueError: the two contradict each other.
+        ValueError: the casing contradicts the release's name.
     """
     match = re.match(
         r"^.*?([A-Za-z0-9_-]+)/*(?:/bert_model.ckpt.*)?$", init_checkpoint or ""

@@ -59,7 +59,7 @@ def clean_character(char: str) -> str:
 
 
 class _Table(dict):
-    """A table for str.translate, which fills itself as characters occur."""
+    """A table for str.translate that computes entries when they are needed."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_on_punctuation(text: str) -> list[str]:
-    """Splits a word at punctuation; each punctuation character is a token."""
+    """Splits a word at punctuation. Each punctuation mark becomes a token."""
     if text.isalnum():
         return [text]
     return text.translate(_PUNCTUATION).split()

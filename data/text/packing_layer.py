@@ -20,21 +20,21 @@ class PackingLayer(keras.layers.Layer):
           0    0   0    0    0   0  0   0    1    1    1  1   1
 
     Args:
-        tokenizer: a TokenizerLayer, as `FullTokenizer.layer` is.
-        max_seq_length: F, length of the input; longer inputs lose WordPieces
+        tokenizer: a TokenizerLayer, such as `FullTokenizer.layer`.
+        max_seq_length: F, length of the input. Longer inputs lose WordPieces
             from the end of the longer text.
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
         text_a: string [N].
-        text_b: string [N]; a text without WordPieces counts as none. None for
-            single texts.
+        text_b: string [N], or None for single texts. If a second text has no
+            WordPieces, the first text is packed as a single text.
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
 
     Raises:
-        ValueError: `max_seq_length` leaves no room for WordPieces.
+        ValueError: `max_seq_length` is less than 3.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class PackingLayer(keras.layers.Layer):
         super().__init__(**kwargs)
         if max_seq_length < 3:
             raise ValueError(
-                "max_seq_length must be 3 or more, for [CLS] and two [SEP]. "
+                "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
                 f"Received: {max_seq_length}"
             )
         self.max_seq_length = max_seq_length
@@ -87,7 +87,7 @@ class PackingLayer(keras.layers.Layer):
     def pack(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> dict[str, tf.Tensor]:
-        """Packs the ids of texts; see `call`."""
+        """Packs the ids of texts as inputs of the model."""
         ids, lengths_a = self.join(tokens_a, tokens_b)
         return pad(ids, lengths_a + 2, self.max_seq_length)
 
@@ -98,11 +98,12 @@ class PackingLayer(keras.layers.Layer):
 
         Args:
             tokens_a: ragged int32 [N, None].
-            tokens_b: ragged int32 [N, None]; None for single texts.
+            tokens_b: ragged int32 [N, None], or None for single texts.
 
         Returns:
-            (ids, lengths_a): ragged int32 [N, None], with [CLS] and [SEP], at
-            most F each; int64 [N], WordPieces of the first text among them.
+            (ids, lengths_a). `ids`, ragged int32 [N, None], contain [CLS] and
+            [SEP], at most F ids for each text. `lengths_a`, int64 [N], is the
+            number of WordPieces of the first text.
         """
         if tokens_b is None:
             tokens_b = with_row_splits(
@@ -116,7 +117,7 @@ class PackingLayer(keras.layers.Layer):
             lengths_a, room - tf.minimum(lengths_b, room // 2)
         )
         lengths_b = tf.minimum(lengths_b, room - lengths_a)
-        # [CLS], the first text, [SEP], and in a pair the second one, [SEP].
+        # [CLS], the first text, [SEP], and in a pair the second text, [SEP].
         lengths = lengths_a + lengths_b + 2 + is_pair
         row_splits = tf.cumsum(tf.concat([[0], lengths], 0))
         number = row_splits[-1]
@@ -147,9 +148,10 @@ class PackingLayer(keras.layers.Layer):
 def pad(
     ids: tf.RaggedTensor, first_lengths: tf.Tensor, max_seq_length: int
 ) -> dict[str, tf.Tensor]:
-    """Returns packed ids, ragged int32 [N, None], as inputs; see PackingLayer.
+    """Pads packed ids, ragged int32 [N, None], to the inputs of a model.
 
-    Segment 1 begins at `first_lengths`, int64 [N].
+    Segment 1 begins at `first_lengths`, int64 [N]. Returns the same as
+    PackingLayer.
     """
     positions = tf.range(max_seq_length, dtype=tf.int64)
     is_real = positions < ids.row_lengths()[:, None]

@@ -1,20 +1,20 @@
 """Ragged tensors in a graph, in memory proportional to their values.
 
 TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` pad every row to the
-longest one: a text of one long word and many short ones would take words x
-longest. `tf.math.bincount` takes a copy of its bins for each processor. Use
-these instead.
+longest row. A text of one long word and many short words would need memory for
+words x longest word. `tf.math.bincount` copies its bins for each processor. Use
+the functions of this module instead.
 """
 
 import tensorflow as tf
 
 
 def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
-    """Returns the row of each value, [num_values], of the splits' type.
+    """Returns the row of each value, [num_values], in `row_splits`'s dtype.
 
     Args:
         row_splits: int [rows + 1], the first value of each row, and the end.
-        num_values: int, the last of `row_splits`.
+        num_values: int, the last value of `row_splits`.
     """
     ends = row_splits[1:]
     begun = tf.math.unsorted_segment_sum(
@@ -26,7 +26,7 @@ def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
 def with_row_splits(
     values: tf.Tensor, row_splits: tf.Tensor
 ) -> tf.RaggedTensor:
-    """Returns a ragged tensor of values; `row_splits` are not checked."""
+    """Returns a ragged tensor of values, without checking `row_splits`."""
     return tf.RaggedTensor.from_row_splits(
         values, tf.cast(row_splits, tf.int64), validate=False
     )
@@ -37,7 +37,7 @@ def rows(
 ) -> tf.RaggedTensor:
     """Returns the rows from `begin` up to `end`.
 
-    The same as `values[begin:end]`, in half of its operations.
+    Equals `values[begin:end]`, but needs half as many operations.
 
     Args:
         values: ragged [rows, None].
@@ -50,6 +50,6 @@ def rows(
 
 
 def where(condition: tf.Tensor) -> tf.Tensor:
-    """Returns where a condition, bool [C], holds, int32 [places]."""
+    """Returns the indices, int32, at which a condition, bool [C], is true."""
     # int32 needs half the memory of the result of tf.where.
     return tf.cast(tf.where(condition)[:, 0], tf.int32)

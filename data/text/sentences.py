@@ -22,9 +22,8 @@ def check_language(language: str) -> None:
     """Checks a language code.
 
     Args:
-        language: value of --sentence_split: a code of two letters, which must
-            be on a list, or any code of three letters; a hyphen and a region
-            may follow.
+        language: value of --sentence_split: a code of ISO 639-1, or any code
+            of three letters. A hyphen and a region may follow.
 
     Raises:
         ValueError: the value is not a language code.
@@ -32,7 +31,7 @@ def check_language(language: str) -> None:
     code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
     if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
         raise ValueError(
-            f"--sentence_split={language} is not a language code; use one "
+            f"--sentence_split={language} is not a language code; use a code "
             "of ISO 639, such as en, de or zh"
         )
 
@@ -41,11 +40,11 @@ def splitter(language: str) -> Callable[[str], list[str]]:
     """Returns a function that splits a line into sentences.
 
     Args:
-        language: code of the text's language, such as "en"; "" = each line
-            is one sentence.
+        language: code of the text's language, such as "en". "" means that each
+            line is one sentence.
 
     Raises:
-        ValueError: the library is not installed.
+        ValueError: the package sentencex is not installed.
     """
     if not language:
         return lambda line: [line]
@@ -65,7 +64,7 @@ def splitter(language: str) -> Callable[[str], list[str]]:
 
 
 def segmenter(name: str) -> Callable[[str], list[str]]:
-    """Returns the function of --segmenter, checked each time it is called.
+    """Imports the function of --segmenter, and checks its result at each call.
 
     Args:
         name: "module:function".
@@ -88,15 +87,15 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
             words = list(returned)
         except Exception as error:
             raise ValueError(
-                f"--segmenter={name} must take a text and return its words. "
-                f"Given {text[:80]!r} it raised {type(error).__name__}: {error}"
+                f"--segmenter={name} must return the words of a text. For "
+                f"{text[:80]!r} it raised {type(error).__name__}: {error}"
             ) from error
         # Check for str, because it would be iterated by character.
         if isinstance(returned, str) or not all(
             isinstance(word, str) for word in words
         ):
             raise ValueError(
-                f"--segmenter={name} must return a list of str. Given "
+                f"--segmenter={name} must return a list of str. For "
                 f"{text[:80]!r} it returned {str(returned)[:80]}"
             )
         # Drop white space that the function returns as a word.

@@ -32,7 +32,7 @@ SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
 
 def convert_to_unicode(text: str | bytes) -> str:
-    """Converts str or bytes to str; drops bytes that are not UTF-8.
+    """Converts str or bytes to str, and drops bytes that are not UTF-8.
 
     Raises:
         ValueError: `text` is neither str nor bytes.
@@ -45,7 +45,7 @@ def convert_to_unicode(text: str | bytes) -> str:
 
 
 def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
-    """Returns {WordPiece: its id} of a vocabulary file; see `FullTokenizer`."""
+    """Reads a vocabulary file, as `FullTokenizer` does, as {WordPiece: id}."""
     return FullTokenizer(vocab_file, None).vocab
 
 
@@ -67,25 +67,25 @@ class FullTokenizer:
     Args:
         vocab_file: path of the vocabulary, one WordPiece a line, or of a
             tokenizer.json of transformers.
-        do_lower_case: whether to lower-case the text and strip accents; None =
-            as tokenizer.json says, else as `casing.casing_of` the vocabulary,
-            else if it has no upper-case letters.
+        do_lower_case: whether to lower-case the text and strip accents. None
+            decides by the tokenizer.json, else by `casing.casing_of`, else
+            True if the vocabulary has no upper-case letters.
 
     Attributes:
         vocab_file: path of the vocabulary.
-        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`;
-            for a tokenizer.json, a vocab.txt with the same rows.
+        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`.
+            For a tokenizer.json, a vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: its id}.
         do_lower_case: bool.
-        segmenter: "module:function", as --segmenter names it, or None.
-        stated_casing: whether a tokenizer.json lower-cases; None for any other
-            file.
+        segmenter: value of --segmenter, "module:function", or None.
+        stated_casing: whether a tokenizer.json lower-cases, or None for other
+            files.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file begins with a byte order mark, which would be part
-            of its first WordPiece; or it is a tokenizer.json of another
+            of its first WordPiece, or the file is a tokenizer.json of another
             kind or casing.
     """
 
@@ -121,7 +121,7 @@ class FullTokenizer:
         if self.tokens and self.tokens[0].startswith("\ufeff"):
             raise ValueError(
                 f"{vocab_file} begins with a byte order mark, which would be "
-                "part of its first WordPiece; save it as UTF-8 without one"
+                "part of its first WordPiece; save the file without the mark"
             )
         self.vocab = {token: index for index, token in enumerate(self.tokens)}
         self.inv_vocab = {v: k for k, v in self.vocab.items()}
@@ -139,7 +139,7 @@ class FullTokenizer:
         self.set_casing(do_lower_case)
 
     def set_casing(self, do_lower_case: bool) -> None:
-        """Changes whether text is lower-cased, before any text is read."""
+        """Sets whether text is lower-cased. Call it before tokenizing."""
         self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self._word_pieces = WordCache(self.tokenize_word)
@@ -147,14 +147,14 @@ class FullTokenizer:
     def __getstate__(self) -> dict[str, Any]:
         """Omits the layer, because worker processes run without TensorFlow.
 
-        A worker imports the segmenter's function again.
+        Each worker imports the segmenter's function again.
         """
         left_out = ("layer", "segment")
         return {k: v for k, v in self.__dict__.items() if k not in left_out}
 
     @functools.cached_property
     def segment(self) -> Callable[[str], list[str]] | None:
-        """The function of `segmenter`; None without one.
+        """The function that `segmenter` names, or None.
 
         Raises:
             ValueError: see `sentences.segmenter`.
@@ -163,7 +163,7 @@ class FullTokenizer:
 
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
-        """The same tokenizer inside a graph, created once.
+        """The same tokenizer as a Keras layer, created once.
 
         Raises:
             ValueError: see `check_vocab`.
@@ -175,9 +175,9 @@ class FullTokenizer:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Casing, segmenter and checksum of the words.
+        """Casing, segmenter and checksum of the vocabulary.
 
-        They are equal for equal tokenizers.
+        Equal tokenizers have equal identities.
         """
         checksum = zlib.crc32("\n".join(self.tokens).encode())
         return {
@@ -191,28 +191,28 @@ class FullTokenizer:
         vocab_size: int | None = None,
         special_tokens: Iterable[str] = SPECIAL_TOKENS,
     ) -> None:
-        """Checks that the vocabulary can serve a model.
+        """Checks that the vocabulary fits a model.
 
         As in Google's code, the last of several equal lines counts, and a model
         may have more rows than the file has lines, as released models do. Both
-        cases are logged once as a warning.
+        cases log one warning.
 
         Args:
-            vocab_size: the model's number of WordPieces; None skips this check.
+            vocab_size: the model's number of WordPieces. None skips this check.
             special_tokens: WordPieces that the vocabulary must contain.
 
         Raises:
-            ValueError: a special token is missing, or there are more lines
+            ValueError: a special token is missing, or the file has more lines
                 than `vocab_size`.
         """
         path, num_tokens = self.vocab_file, len(self.tokens)
         missing = [name for name in special_tokens if name not in self.vocab]
         if missing:
             raise ValueError(
-                f"{path}: no {', '.join(missing)} among its {num_tokens} "
+                f"{path}: {', '.join(missing)} not found in {num_tokens} "
                 "lines; use a BERT vocabulary, one WordPiece a line"
             )
-        # Ignore empty lines at the end, such as an editor adds.
+        # Ignore empty lines at the end, which editors may add.
         while (
             num_tokens > (vocab_size or 0) and not self.tokens[num_tokens - 1]
         ):
@@ -222,7 +222,7 @@ class FullTokenizer:
             raise ValueError(
                 f"{path} is larger than the model: {num_tokens} WordPieces, "
                 f"but vocab_size is {vocab_size}; use the vocabulary that the "
-                "model's configuration was made for"
+                "model was trained with"
             )
         warnings = []
         if rows_left:
@@ -231,16 +231,16 @@ class FullTokenizer:
                 f"but vocab_size is {vocab_size}; the last {rows_left} rows "
                 "stay unused"
             )
-        # Released vocabularies contain white-space characters, read as "".
+        # Released vocabularies contain lines of white space, stripped to "".
         repeated = [
-            f"line {line}, '{token}', is line {self.vocab[token] + 1} too"
+            f"line {line}, '{token}', equals line {self.vocab[token] + 1}"
             for line, token in enumerate(self.tokens, start=1)
             if token and self.vocab[token] != line - 1
         ]
         if repeated:
             warnings.append(
-                f"{path} repeats {len(repeated)} lines, of which the last one "
-                f"counts: {repeated[0]}"
+                f"{path} repeats {len(repeated)} lines. The last of equal "
+                f"lines counts: {repeated[0]}"
             )
         for message in warnings:
             if message not in self._warned:
@@ -253,7 +253,7 @@ class FullTokenizer:
         return self._word_pieces.of_all(clean_text(text).split())
 
     def space_words(self, text: str) -> str:
-        """Returns a text with spaces between the words of the segmenter.
+        """Puts spaces between the words that the segmenter finds in a text.
 
         Raises:
             ValueError: the segmenter fails, or changes more than white space.
@@ -263,16 +263,13 @@ class FullTokenizer:
         spaced = " ".join(self.segment(text))
         if "".join(spaced.split()) != "".join(text.split()):
             raise ValueError(
-                f"--segmenter={self.segmenter} must return the words of a text "
-                f"as they are. Given {text[:80]!r} it returned {spaced[:80]!r}"
+                f"--segmenter={self.segmenter} must not change the words of a "
+                f"text. For {text[:80]!r} it returned {spaced[:80]!r}"
             )
         return spaced
 
     def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
-        """Returns at least the first `num_tokens` WordPieces of `text`.
-
-        The rest of a long text is not read.
-        """
+        """Returns at least the first `num_tokens` WordPieces of a long text."""
         tokens: list[str] = []
         begin = 0
         while begin < len(text) and len(tokens) < num_tokens:
@@ -302,12 +299,12 @@ class FullTokenizer:
 def load_tokenizer(
     options: Any, vocab_size: int | None = None
 ) -> FullTokenizer:
-    """Returns a FullTokenizer whose vocabulary and casing fit the model.
+    """Loads a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: options of the script; see `casing.find_casing`. Its
-            `segmenter`, if there is one, splits the texts into words.
-        vocab_size: the model's number of WordPieces; None = not checked.
+        options: options of the script, as in `casing.find_casing`. If they
+            have a `segmenter`, it splits the texts into words.
+        vocab_size: the model's number of WordPieces, or None to skip the check.
 
     Raises:
         ValueError: see `FullTokenizer.check_vocab`, `casing.find_casing` and
@@ -354,7 +351,8 @@ class WordpieceTokenizer:
     Args:
         vocab: dict whose keys are the WordPieces.
         unk_token: token for a word that cannot be split.
-        max_input_chars_per_word: longer words also become `unk_token`.
+        max_input_chars_per_word: length above which a word becomes
+            `unk_token`, in characters.
     """
 
     def __init__(
@@ -379,7 +377,7 @@ class WordpieceTokenizer:
         return output
 
     def _split(self, token: str) -> list[str] | None:
-        """Returns the WordPieces of one token; None if it cannot be split."""
+        """Returns the WordPieces of a token, or None if it cannot be split."""
         if len(token) > self.max_input_chars_per_word:
             return None
         if token in self.vocab:

@@ -1,4 +1,4 @@
-"""Reads a tokenizer.json, in which transformers 5 saves a BERT's tokenizer."""
+"""Reads a tokenizer.json, the file of a tokenizer in transformers 5."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from absl import logging
 
 from files.json_files import parse_json
 
-# Rows without a WordPiece; more are a damaged file.
+# Maximum number of ids without a WordPiece. A file with more ids is damaged.
 _MAX_GAPS = 1 << 16
 _EXPECTED = {
     "model.type": "WordPiece",
@@ -30,8 +30,8 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
         lower-cased).
 
     Raises:
-        ValueError: the file is not JSON, or not BERT's kind of tokenizer; the
-            message names the file.
+        ValueError: the file is not JSON, or describes another tokenizer than
+            BERT's. The message names the file.
     """
     values = parse_json(contents, path)
 
@@ -71,12 +71,12 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
         is_right = False
     if not is_right:
         raise ValueError(
-            f"{path}: `model.vocab` and `added_tokens` must map each WordPiece "
-            "to a row of its own, from 0 on; save the tokenizer again"
+            f"{path}: `model.vocab` and `added_tokens` must map the WordPieces "
+            "to distinct ids from 0; save the tokenizer again"
         )
     if new := added.keys() - vocab.keys():
         logging.warning(
-            "%s: %d added tokens (%s) have rows, but unlike transformers, this "
+            "%s: %d added tokens (%s) have ids. Unlike transformers, this "
             "tokenizer does not look for them before it splits a text",
             *(path, len(new), ", ".join(sorted(new))),
         )

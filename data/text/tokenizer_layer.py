@@ -2,14 +2,14 @@
 
 For any text, the layer returns the same ids as `FullTokenizer`, without Python
 at call time, so that a served model tokenizes as in training. BertTokenizer of
-TensorFlow Text does not. All operations are part of TensorFlow, so a saved
-graph runs wherever TensorFlow does, including `saved_model_cli`.
+TensorFlow Text may return other ids. All operations are part of TensorFlow, so
+a saved graph runs wherever TensorFlow does, including `saved_model_cli`.
 
-The layer needs less than 100 bytes of memory for each byte of text, however
-long the words are.
+The layer needs less than 100 bytes of memory for each byte of text, whatever
+the length of the words.
 
-Counted over all texts together: N = texts, D = decoded code points, C = code
-points left after normalization, W = words, P = WordPieces.
+N = texts. The following are totals over all texts. D = decoded code points, C =
+code points after normalization, W = words, P = WordPieces.
 """
 
 from collections.abc import Sequence
@@ -28,8 +28,8 @@ class Characters(NamedTuple):
 
     Attributes:
         cps: int32 [C], code points.
-        begins: bool [C], whether it begins a word of `BasicTokenizer`.
-        source: int32 [C], the code point [D] that each character came from.
+        begins: bool [C], whether a character begins a `BasicTokenizer` word.
+        source: int32 [C], index in `decoded` that each character came from.
         row_splits: int32 [N + 1], the first character of each text.
         decoded: int32 [D], the code points, with a line end after each text.
     """
@@ -42,13 +42,13 @@ class Characters(NamedTuple):
 
 
 class _Normalized(NamedTuple):
-    """Normalized code points, including white space; K is their number.
+    """Normalized code points, including white space. K is their number.
 
     Attributes:
-        cps: int32 [K]; for a code point that becomes several, the row of
-            `unicode_tables`' `several`.
-        flags: int32 [K], of unicode_tables.
-        source: int32 [K], the code point [D] that each came from.
+        cps: int32 [K], code points. Until `_expand`, a code point that becomes
+            several is replaced by its row in `Tables.several`.
+        flags: int32 [K], flags of unicode_tables.
+        source: int32 [K], index of the decoded code point, in [0, D).
     """
 
     cps: tf.Tensor
@@ -64,7 +64,7 @@ class _Normalized(NamedTuple):
 class TokenizerLayer(keras.layers.Layer):
     """Tokenizes texts to WordPiece ids as `FullTokenizer` does.
 
-    `FullTokenizer.layer` creates it, once.
+    `FullTokenizer.layer` creates the layer once.
 
     Args:
         vocab: the WordPieces in the order of their ids.
@@ -72,13 +72,13 @@ class TokenizerLayer(keras.layers.Layer):
         **kwargs: see keras.layers.Layer.
 
     Call arguments:
-        texts: string [N], UTF-8; bytes that are not UTF-8 are dropped.
+        texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
 
     Returns:
         ragged int32 [N, None], the ids, without [CLS] and [SEP].
 
     Raises:
-        ValueError: the vocabulary lacks [UNK].
+        ValueError: the vocabulary does not contain [UNK].
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class TokenizerLayer(keras.layers.Layer):
         return self._vocab.tolist()
 
     def id_of(self, token: str) -> int:
-        """Returns the id of a WordPiece; ValueError if there is none."""
+        """Returns the id of a WordPiece. Raises ValueError if it is missing."""
         return len(self.vocab) - 1 - self.vocab[::-1].index(token)
 
     def get_config(self) -> dict[str, Any]:
@@ -123,11 +123,12 @@ class TokenizerLayer(keras.layers.Layer):
         """Tokenizes texts, string [N], and returns their characters too.
 
         Returns:
-            (ids, first, chars): ragged int32 [N, None]; int32 [P + 1], the
-            first character of each WordPiece, and C: a WordPiece ends where
-            the next one begins; Characters.
+            (ids, first, chars). `ids` are ragged int32 [N, None]. `first`,
+            int32 [P + 1], is the first character of each WordPiece, followed by
+            C. A WordPiece ends where the next WordPiece begins. `chars` are
+            Characters.
         """
-        # Flatten any shape, such as that of `keras.Input((1,))`.
+        # Flatten other shapes, such as [N, 1] of `keras.Input((1,))`.
         return self._graph(tf.reshape(texts, [-1]))
 
     def _tokenize(
@@ -141,14 +142,14 @@ class TokenizerLayer(keras.layers.Layer):
             Tsplits=tf.int32,
         )
         chars = self._normalize(decoded)
-        # Marks are reordered only within their text.
+        # Each text's characters stay together: marks move only within a text.
         row_splits = tf.searchsorted(chars.source, row_splits)
         # Words end at white space and around isolated characters.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
-        # Wait, because both steps need much memory. Callers that only ask for
-        # ids skip this step.
+        # Wait, because both steps need much memory. If a caller only uses the
+        # ids, TensorFlow skips this step.
         with tf.control_dependencies([ends]):
             kept = ragged.where(chars.cps != ord(" "))
         return (
@@ -245,8 +246,9 @@ class TokenizerLayer(keras.layers.Layer):
 def _lower_sigmas(chars: _Normalized) -> _Normalized:
     """Lower-cases capital sigmas as `str.lower` does.
 
-    A sigma is final if it follows a cased letter and does not precede one.
-    Case-ignorable characters, which include all dropped ones, are skipped.
+    A sigma is final if it follows a cased letter and does not precede a cased
+    letter. Case-ignorable characters, which include all dropped characters, are
+    skipped.
     """
     counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
     is_cased = (chars.flags & unicode_tables.CASED) > 0
@@ -255,7 +257,7 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
     after = (at > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
     )
-    # White space ends each text, so that a next character exists.
+    # White space ends each text, so every sigma has a next character.
     before = tf.gather(is_cased, tf.gather(counted, at + 1))
     lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
     return chars._replace(

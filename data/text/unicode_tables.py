@@ -1,7 +1,7 @@
-"""Tables of `BasicTokenizer`'s treatment of each code point, for tensors.
+"""Tables that tell a graph what `BasicTokenizer` does with each code point.
 
 The tables are built from `unicodedata` and `str`, so they agree with this
-Python's Unicode on every code point.
+Python's Unicode version on every code point.
 """
 
 import functools
@@ -33,11 +33,13 @@ class Tables(NamedTuple):
     """Entries for all code points, with equal pages stored once.
 
     Attributes:
-        pages: int32 [4352], where the page of each 256 code points begins.
-        entries: int32 [num_pages * 256], flags in the low bits, and above them
-            the number to add to the code point.
+        pages: int32 [4352], for each 256 code points, where their page begins
+            in `entries`.
+        entries: int32 [num_pages * 256], flags in the low 8 bits. The bits
+            above are the number to add to the code point.
         several: int32 [num_rows, 3], the code points that one code point
-            becomes, padded with -1; the sum above is the index of the row.
+            becomes, padded with -1. For a code point with the flag SEVERAL,
+            adding its entry's number results in the index of the row.
         combining_classes: int32 [2, n], the code points of marks that may be
             reordered, ascending, and their canonical combining classes.
     """
@@ -105,8 +107,8 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
         letters = characters.strip_accents(decomposed)
         if any(map(unicodedata.combining, letters)):
             flags |= REORDERED | ODD
-        # A capital sigma is final after a cased letter; `str.lower` skips case
-        # ignorable characters to find one.
+        # A capital sigma is final after a cased letter. `str.lower` skips
+        # case-ignorable characters to find that letter.
         if f"{char}\u03a3".lower().endswith("\u03c2"):
             flags |= CASED
         elif f"A{char}\u03a3".lower().endswith("\u03c2"):

@@ -1,8 +1,8 @@
-"""Learns a WordPiece vocabulary from a corpus, or extends one.
+"""Learns a WordPiece vocabulary from a corpus, or extends a vocabulary.
 
 TensorFlow Text learns the vocabulary, in plain Python that sorts its counts, so
-the result is the same every time. Words come from our own BasicTokenizer, as in
-tokenization.
+the result is the same every time. Words come from this project's
+BasicTokenizer.
 """
 
 import collections
@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from data.text import characters, tokenization
 
-# Maximum distinct words in memory; beyond it, words seen once are dropped.
+# Maximum number of distinct words in memory. Above it, words that occurred only
+# once are dropped.
 _MAX_WORDS = 5_000_000
 # The most frequent characters that cover this fraction of the text are learned.
 _CHARACTER_COVERAGE = 0.99995
@@ -25,7 +26,7 @@ _UNUSED_IN_FRONT = 99
 def count_words(
     lines: Iterable[str], do_lower_case: bool
 ) -> collections.Counter[str]:
-    """Returns how often each word of `BasicTokenizer` occurs in some lines."""
+    """Counts the words of `BasicTokenizer` in lines."""
     tokenizer = tokenization.BasicTokenizer(do_lower_case)
     counts: collections.Counter[str] = collections.Counter()
     for line in lines:
@@ -49,7 +50,7 @@ def reserved_tokens(num_unused: int) -> list[str]:
 
 
 def check_sizes(vocab_size: int, num_unused: int) -> None:
-    """Raises an error if a vocabulary leaves no room for learned WordPieces.
+    """Checks that a vocabulary has room for learned WordPieces.
 
     Raises:
         ValueError: the reserved rows fill the vocabulary.
@@ -58,8 +59,8 @@ def check_sizes(vocab_size: int, num_unused: int) -> None:
     if num_reserved >= vocab_size:
         raise ValueError(
             f"--num_unused={num_unused} leaves no room in --vocab_size="
-            f"{vocab_size}: {num_reserved} rows are reserved; use fewer "
-            "unused ones, or a larger vocabulary"
+            f"{vocab_size}: {num_reserved} rows are reserved; set a smaller "
+            "--num_unused or a larger --vocab_size"
         )
 
 
@@ -69,14 +70,14 @@ def learn_vocabulary(
     """Learns a vocabulary.
 
     Args:
-        counts: dict of word to count.
-        vocab_size: maximum number of WordPieces; fewer if the words are few or
-            short.
-        num_unused: see `reserved_tokens`.
+        counts: {word: number of occurrences}.
+        vocab_size: maximum number of WordPieces. The result is smaller if the
+            words are few or short.
+        num_unused: number of [unusedN] rows, as in `reserved_tokens`.
 
     Raises:
-        ValueError: there are no words, or `vocab_size` is too small for the
-            characters.
+        ValueError: `counts` is empty, `vocab_size` is too small for the
+            characters, or tensorflow-text is not installed.
     """
     if not counts:
         raise ValueError("no words in the input; use files with text")
@@ -86,8 +87,8 @@ def learn_vocabulary(
         )
     except ImportError:
         raise ValueError(
-            "learning a vocabulary needs tensorflow-text, which is not "
-            "installed: it runs on Linux and macOS with Python 3.11 to 3.13"
+            "learning a vocabulary needs the package tensorflow-text, which is "
+            "not installed (for Linux and macOS with Python 3.11 to 3.13)"
         ) from None
 
     reserved = reserved_tokens(num_unused)
@@ -96,8 +97,8 @@ def learn_vocabulary(
     if wanted < 2 * num_characters:
         raise ValueError(
             f"--vocab_size={vocab_size} is too small: {len(reserved)} rows are "
-            f"reserved, and each of {num_characters} characters takes two; "
-            f"set {len(reserved) + 2 * num_characters} or more"
+            f"reserved, and each of {num_characters} characters needs two; "
+            f"set at least {len(reserved) + 2 * num_characters}"
         )
     # A WordPiece enters the vocabulary if it occurs `least_count` times. Start
     # the search at the count of the word whose rank is the wanted size.
@@ -116,8 +117,8 @@ def learn_vocabulary(
             max_token_length=_MAX_WORD_LENGTH,
             max_unique_chars=num_characters,
         )
-        # Drop continuations that cannot occur, such as "##,": the character is
-        # always a separate word.
+        # Drop continuations that cannot occur, such as "##,": punctuation and
+        # ideographs are always separate words.
         tokens = [
             token
             for token in tokens
@@ -139,7 +140,7 @@ def learn_vocabulary(
 def count_pieces(
     vocab: Sequence[str], counts: Mapping[str, int]
 ) -> tuple[int, int]:
-    """Returns the numbers of [UNK] and of all WordPieces of counted words."""
+    """Counts WordPieces: returns (number of [UNK], number of all)."""
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     num_unknown = num_all = 0
     for word, count in counts.items():
@@ -171,17 +172,18 @@ def extend_vocabulary(
     Only words that contain a letter and occur at least twice are added. For a
     word that becomes [UNK], each character counts as a WordPiece. Existing
     WordPieces keep their ids. At most `num_new_words` are added, first to
-    [unusedN] rows, then at the end; None = as many as there are [unusedN] rows.
+    [unusedN] rows, then at the end. None adds one word per [unusedN] row.
 
     Raises:
-        ValueError: there is no word to add, or no row for it.
+        ValueError: the text contains no word to add, or `num_new_words` is
+            None and the vocabulary has no [unusedN] rows.
     """
     unused = [i for i, token in enumerate(vocab) if _UNUSED.fullmatch(token)]
     if num_new_words is None:
         num_new_words = len(unused)
     if not num_new_words:
         raise ValueError(
-            "the vocabulary has no [unusedN] rows; set --num_new_words, to "
+            "the vocabulary has no [unusedN] rows; set --num_new_words to "
             "add words at its end"
         )
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
@@ -213,8 +215,8 @@ def extension_rows(
     """Maps each row of an extended vocabulary to its former WordPieces.
 
     Returns:
-        for each row of `extended` the ids in `vocab` of the WordPieces that
-        its token was split into: its own id if nothing changed.
+        for each row of `extended`, the ids of the WordPieces that `vocab`
+        splits the token into. An unchanged token has its own id.
 
     Raises:
         ValueError: a token other than [unusedN] changed or is missing.
@@ -229,12 +231,13 @@ def extension_rows(
             continue
         if before is not None and not _UNUSED.fullmatch(before):
             raise ValueError(
-                f"row {number} was {before!r} and is {token!r}; only [unusedN] "
-                "rows may change"
+                f"row {number} changed from {before!r} to {token!r}; only "
+                "[unusedN] rows may change"
             )
         rows.append([ids[piece] for piece in tokenizer.tokenize(token)])
     if len(extended) < len(vocab):
         raise ValueError(
-            f"it has {len(extended)} rows, fewer than the {len(vocab)} before"
+            f"the extended vocabulary has {len(extended)} rows, fewer than the "
+            f"{len(vocab)} rows of the model's vocabulary"
         )
     return rows

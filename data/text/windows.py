@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class DocSpan(NamedTuple):
-    """A window: its first token, and its number of tokens."""
+    """A window's first token and number of tokens."""
 
     start: int
     length: int
@@ -19,11 +19,11 @@ class DocSpan(NamedTuple):
 def count_cut(
     items: Iterable[T], is_cut: Callable[[T], bool], what: str
 ) -> Iterator[T]:
-    """Yields the items, and then logs how many are long, if any are.
+    """Yields the items, then logs the number for which `is_cut` is true.
 
     Args:
-        items: inputs of the network.
-        is_cut: function that says whether an item is longer than the input.
+        items: examples or features.
+        is_cut: function that returns whether an item was too long.
         what: end of the log line, such as "texts were longer than
             --max_seq_length=8 and were cut".
     """
@@ -39,12 +39,12 @@ def count_cut(
 def cut_spans(
     num_tokens: int, max_tokens_for_doc: int, doc_stride: int
 ) -> list[DocSpan]:
-    """Returns the list of DocSpans, windows that cover a text.
+    """Cuts a text into windows that cover it.
 
     Args:
-        num_tokens: int, the text's length.
-        max_tokens_for_doc: int, the length of all windows but the last.
-        doc_stride: int, tokens from the start of one to that of the next.
+        num_tokens: int, length of the text in tokens.
+        max_tokens_for_doc: int, length of all windows except the last.
+        doc_stride: int, tokens between the starts of successive windows.
     """
     doc_spans = []
     start = 0
@@ -65,27 +65,27 @@ def check_is_max_context(
     """Returns whether no other window has more context around a token.
 
     The context is the smaller number of tokens to its left or right in a
-    window; ties go to the longer window, then to the first.
+    window. A tie goes to the longer window, then to the first window.
 
         passage:  a tug pulls the barge past two piers at high tide
         window 1: a tug pulls the barge
         window 2: the barge past two piers
         window 3: two piers at high tide
 
-    "piers" has 4 and 0 tokens around it in window 2, 1 and 3 in window 3,
-    which is therefore its window.
+    "piers" has 4 tokens on its left and 0 on its right in window 2, but 1 and 3
+    in window 3. So window 3 has the most context.
 
     Args:
         doc_spans: list of (start, length) of the passage's windows.
-        cur_span_index: int, the window in question.
-        position: int or array of int, tokens of the passage, in that window.
+        cur_span_index: int, index of the window to check.
+        position: int or array of int, tokens of the passage in this window.
 
     Returns:
-        bool, or an array of them like `position`.
+        bool array of the shape of `position`.
     """
     position = np.asarray(position)
-    # Few windows overlap, and those are neighbors: to look at all of them takes
-    # the square of the time in a long text.
+    # Compare only neighbors that overlap. Comparing all windows would need
+    # quadratic time in a long text.
     begin, end = cur_span_index, cur_span_index + 1
     while begin and sum(doc_spans[begin - 1]) > position.min():
         begin -= 1

@@ -1,4 +1,4 @@
-"""Cuts long texts into overlapping windows inside a graph; see windows.py.
+"""Cuts long texts into overlapping windows inside a graph, as windows.py does.
 
 N = texts, P = tokens of all texts, W = windows.
 """
@@ -16,10 +16,9 @@ class Windows(NamedTuple):
     """The windows of all texts, in order.
 
     Attributes:
-        rows: int64 [W], the text of each.
-        starts: int64 [W], its first token, counted from the first text's
-            first.
-        lengths: int64 [W], its number of tokens.
+        rows: int64 [W], index of each window's text.
+        starts: int64 [W], each window's first token, in [0, P).
+        lengths: int64 [W], each window's number of tokens.
     """
 
     rows: tf.Tensor
@@ -27,7 +26,7 @@ class Windows(NamedTuple):
     lengths: tf.Tensor
 
     def slice(self, begin: tf.Tensor, end: tf.Tensor) -> "Windows":
-        """Returns the windows from `begin` up to `end`."""
+        """Returns the windows from index `begin` up to, without, `end`."""
         return Windows(*(values[begin:end] for values in self))
 
     def tokens(self) -> tf.RaggedTensor:
@@ -41,7 +40,7 @@ class Windows(NamedTuple):
         max_seq_length: int,
         query: tf.RaggedTensor | None = None,
     ) -> dict[str, tf.Tensor]:
-        """Returns inputs, `[CLS] query [SEP] window [SEP]`; see PackingLayer.
+        """Packs windows as inputs, `[CLS] query [SEP] window [SEP]`.
 
         Args:
             tokenizer: TokenizerLayer.
@@ -69,10 +68,11 @@ class Windows(NamedTuple):
         """Returns the window with the most context around each token.
 
         Args:
-            tokens: int64 [...], counted as `starts`.
+            tokens: int64 [...], in [0, P).
 
         Returns:
-            int64, of the same shape; see `windows.check_is_max_context`.
+            index of the window, int64 of the same shape. For the definition of
+            context see `windows.check_is_max_context`.
         """
         ends = self.starts + self.lengths
 
@@ -80,7 +80,7 @@ class Windows(NamedTuple):
             left = tokens - tf.gather(self.starts, window)
             right = tf.gather(ends, window) - 1 - tokens
             length = tf.gather(self.lengths, window)
-            # In float64, so that equal scores stay equal.
+            # Use float64, so that equal scores stay equal.
             return tf.cast(tf.minimum(left, right), tf.float64) + (
                 0.01 * tf.cast(length, tf.float64)
             )
@@ -121,12 +121,9 @@ def cut_windows(
 
     Args:
         row_splits: int64 [N + 1], where each text's tokens begin and end.
-        max_tokens: int64 [N], length of a text's windows but the last.
-        stride: int, tokens from the start of one to that of the next.
-        fewest: int, windows of a text without tokens, 0 or 1.
-
-    Returns:
-        Windows.
+        max_tokens: int64 [N], length of a text's windows except the last.
+        stride: int, tokens between the starts of successive windows.
+        fewest: int, number of windows for a text without tokens, 0 or 1.
     """
     num_tokens = row_splits[1:] - row_splits[:-1]
     strides = tf.minimum(max_tokens, stride)

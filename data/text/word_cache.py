@@ -1,9 +1,9 @@
-"""Caches what becomes of a word: words repeat in natural text."""
+"""Caches the tokens of words, because words repeat in natural text."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-# Maximum words cached by each tokenizer, and longest word worth caching.
+# Maximum number of words in a tokenizer's cache, and longest word to cache.
 MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
 
@@ -19,7 +19,7 @@ class WordCache(dict):
         """Calls the function."""
         result = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
-            # Cleared when full: frequent words soon return.
+            # Clear a full cache: frequent words are soon cached again.
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[word] = result

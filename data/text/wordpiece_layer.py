@@ -1,6 +1,6 @@
-"""Splits words into WordPieces inside a graph, with TensorFlow ops alone.
+"""Splits words into WordPieces inside a graph, with only TensorFlow's ops.
 
-C = characters, white space among them; W = words; P = WordPieces.
+C = characters including white space, W = words, P = WordPieces.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,10 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_MAX_LENGTH = 200  # characters; a longer word is unknown
+_MAX_LENGTH = 200  # characters. A longer word becomes [UNK].
 _NUM_WORDS = 1 << 14  # words begun at a time
-# Added to a code point that begins a word, so that it continues no other.
+# Added to a code point that begins a word, so that it cannot continue another
+# word.
 _BEGIN = 1 << 24
 _NO_CHARACTER = _BEGIN + 0x110000
 _FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
@@ -23,9 +24,10 @@ class WordpieceTable:
 
     Two trees of characters share one table, with a row for each node. A code
     point leads from a node to the row at the node's offset plus the code point,
-    if the node is that row's parent. So a step takes two look-ups, not a
-    search. Each row also tells the longest WordPiece on the way to its node, by
-    its id + 1 or 0 for none, and how many characters are behind that one.
+    if the node is that row's parent. So a step needs two look-ups, not a
+    search. Each row also stores the longest WordPiece on the path to its node
+    (as id + 1, or 0 without a WordPiece), and the number of characters on the
+    path after this WordPiece.
 
     Args:
         vocab: the WordPieces in the order of their ids.
@@ -54,7 +56,7 @@ class WordpieceTable:
         rows = [*range(len(edges))]
         for node, children in enumerate(edges):
             row = rows[node]
-            # No text is "" or "##".
+            # The roots, "" and "##", are no WordPieces.
             if node > _FURTHER and node in tokens:
                 self._tokens[row], self._behind[row] = tokens[node] + 1, 0
             self._offsets[row] = offsets[node]
@@ -70,12 +72,12 @@ class WordpieceTable:
         """Splits words.
 
         Args:
-            cps: int32 [C], code points; a space comes last.
-            begins: bool [C], whether it begins a word or is a space.
+            cps: int32 [C], code points. The last code point is a space.
+            begins: bool [C], whether a code point begins a word or is a space.
 
         Returns:
-            (ids, ends): int32 [P], the WordPieces, and for each the index
-            behind its last character.
+            (ids, ends), int32 [P] each: the ids of the WordPieces, and the
+            index after each WordPiece's last character.
         """
         bounds = ragged.where(begins)
         starts = tf.boolean_mask(bounds, tf.gather(cps, bounds) != ord(" "))
@@ -84,7 +86,7 @@ class WordpieceTable:
         marked = tf.where(begins, cps + _BEGIN, cps)
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
-        # An unknown word is one WordPiece, whatever was read of it.
+        # A word that cannot be split becomes one [UNK]. Drop its WordPieces.
         places = tf.boolean_mask(ends, tokens == 0)
         word = tf.searchsorted(bounds, places, "right")
         word_ends = tf.gather(bounds, word)
@@ -97,16 +99,17 @@ class WordpieceTable:
     def _read(
         self, cps: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Reads words, one character of each at a time.
+        """Reads many words at a time, one character of each in a step.
 
         Args:
-            cps: int32 [C], code points; where a word begins, and where it ends,
-                plus _BEGIN.
+            cps: int32 [C], code points. _BEGIN is added to the first character
+                of each word, and to the character after each word.
             starts: int32 [W], the first character of each word.
 
         Returns:
-            (tokens, ends): int32 [P], in no order, ids + 1 and ends as `split`
-            returns them; 0 and any place in the word where it cannot be split.
+            (tokens, ends), int32 [P] each, in no particular order. `tokens` are
+            ids + 1, and `ends` the same as in `split`. For a word that cannot
+            be split, a token is 0, and its end is any index in the word.
         """
 
         def step(
@@ -159,7 +162,7 @@ class WordpieceTable:
 
 
 def _put(values: tf.Tensor, places: tf.Tensor, value: int) -> tf.Tensor:
-    """Returns int32 values with another one at some places."""
+    """Returns int32 values, replaced by `value` at some places."""
     return tf.tensor_scatter_nd_update(
         values, places[:, None], tf.fill(tf.shape(places), value)
     )
@@ -169,15 +172,15 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     """Finds offsets of nodes, so that no two children have the same row.
 
     Args:
-        edges: {code point: child} of each node; two roots come first.
+        edges: {code point: child} of each node. The two roots come first.
 
     Returns:
-        (offsets, the number of rows): rows are not negative. The first and the
-        last one are no child's, so that other code points may lead there.
+        (offsets, number of rows). Rows are not negative. The first and the last
+        row belong to no child, so that other code points may lead to them.
     """
     offsets, used = [0] * len(edges), {_FIRST, _FURTHER}
     nodes = [node for node, children in enumerate(edges) if children]
-    # Many children first; single ones fill the gaps.
+    # Place nodes with many children first. Single children fill the gaps.
     nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
     begins = [0, 0]
     for node in nodes:

@@ -76,7 +76,10 @@ WORDS = ("red", "blue", "the river")
 # The run itself, and what the command is to do.
 LEFT_OUT = {"output_dir", "do_train", "do_eval", "do_predict"}
 # What errors say where they do not name the flag.
-SAYS = {"task_name": "there is no dev set in", "glue_submission": "GLUE takes"}
+SAYS = {
+    "task_name": "there is no dev set in",
+    "glue_submission": "GLUE accepts",
+}
 RESULTS = {
     "run_ner": "predictions.jsonl",
     "run_swag": "predictions.jsonl",

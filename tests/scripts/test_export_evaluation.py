@@ -83,7 +83,9 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
         assert score < 0.9
         assert "--export_dir=made/export: its litert file" in done.error
         assert f"f1_macro = {score:.4f} on the dev set" in done.error
-        assert "the model's 1.0000; the export is in made" in done.error
+        assert (
+            "the model's 1.0000. The export was written to made" in done.error
+        )
         assert contents(made / "export") == before
         assert {path.name for path in made.iterdir()} == {
             "export",

@@ -289,9 +289,9 @@ def test_what_does_not_fit_is_named(runs):
             ("--text_column=texts --output_dir=new", "data/train.csv, line 1"),
             ("--data_dir=broken --output_dir=new", unknown),
             ("--do_train=False --labels=red,blue", trained),
-            ("--glue_submission=True", "GLUE takes submissions of ax"),
+            ("--glue_submission=True", "GLUE accepts submissions of ax"),
             ("--class_weights=balanced --output_dir=new", "Received: multi"),
-            ("--num_train_runs=2", "holds a single run"),
+            ("--num_train_runs=2", "contains a single run"),
         ],
         "mrpc": [("--num_train_runs=1", "--num_train_runs=2; received 1")],
     }.items():

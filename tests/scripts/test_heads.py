@@ -102,7 +102,9 @@ def test_a_model_of_mnli_from_elsewhere(models, tmp_path):
         stderr = each.check().stderr
         labels = (tmp_path / f"{name}_weights/labels.txt").read_text()
         assert labels.split() == MNLI
-        is_unnamed = "unnamed does not name its outputs: they are taken to be "
+        is_unnamed = (
+            "unnamed does not name its outputs. They are assumed to be "
+        )
         is_unnamed += "contradiction, entailment, neutral, in this order."
         assert (is_unnamed in stderr) == (name == "unnamed")
         is_moved = "its outputs are put in the order contradiction, entailment"
@@ -148,7 +150,7 @@ SINGLE = "single_label_classification"
 )
 def test_another_tasks_head_is_refused(models, script, head, cases):
     predicting = flags(models, do_predict=True, output_dir="out")
-    needed = f", and a {head} is needed: use it for its own task"
+    needed = f", but this task needs a {head}; use the model for"
     cases = [
         (f"{given} --init_checkpoint={name}", message + needed * bool(head))
         for given, name, message in cases
@@ -169,7 +171,7 @@ def test_a_run_of_another_task_is_refused(models, tmp_path):
         task_name="sts-b",
     )
     script_runner.run("run_classifier.py", tmp_path, **training).check()
-    message = "is a BertClassifier, and a BertMultipleChoice is needed"
+    message = "is a BertClassifier, but this task needs a Bert"
     cases = [
         ("--output_dir=numbers", message),
         ("--output_dir=out --init_checkpoint=numbers", message),
@@ -209,5 +211,5 @@ def test_a_head_that_is_missing_is_warned_of(models, tmp_path):
             export_weights="weights",
         ),
     ).check()
-    assert "encoder has no weights of the task's head" in done.stderr
+    assert "encoder contains no weights for the task's head" in done.stderr
     assert "does not name its outputs" not in done.stderr

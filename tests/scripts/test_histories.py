@@ -206,7 +206,7 @@ def test_a_resumed_run_is_evaluated_on_the_same_records(
             writer.write(record)
     lines = (folder / history.FILE).read_bytes()
     refused = pretrain(folder, **flags | {"eval_input_file": other})
-    assert "holds a run with eval_input_file=" in refused.error
+    assert "contains a run with eval_input_file=" in refused.error
     assert "other.tfrecord" in refused.error
     evaluated = flags | {"do_train": False, "eval_input_file": other}
     pretrain(folder, **evaluated).check()

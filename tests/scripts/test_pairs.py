@@ -170,7 +170,7 @@ def test_vectors_have_no_head(trained, tmp_path):
         ],
     )
     # A classifier has vectors as well.
-    assert "answers are random" not in evaluated.check().stderr
+    assert "outputs are random" not in evaluated.check().stderr
     assert "spearman" in read_results(tmp_path / "run_0")
     for done, message in zip(
         refused,

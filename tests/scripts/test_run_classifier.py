@@ -158,4 +158,4 @@ def test_a_train_set_that_was_changed_within_is_refused(
         --max_seq_length=32 --num_train_epochs=1
     """)
     done = script_runner.run("run_classifier.py", tmp_path, **flags)
-    assert "holds a run with train_records_checksum=" in done.error
+    assert "contains a run with train_records_checksum=" in done.error

@@ -146,7 +146,7 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
         ("--text_column=5", "--text_column=5: the lines of"),
         (
             "--data_dir=plain --document_context",
-            "the predict set in plain has no line of -DOCSTART-",
+            "the predict set in plain has no line -DOCSTART-",
         ),
     ]
     (folder / "plain").mkdir()

@@ -88,7 +88,7 @@ def test_what_cannot_be_tuned_is_named(run):
         ({"do_eval": False}, "--report needs --do_eval"),
         ({"do_eval": False, "report": False}, "--tune_thresholds needs --do"),
         ({"output_mode": "classification"}, "--tune_thresholds needs several"),
-        (regression, "--calibrate needs labels"),
+        (regression, "--calibrate is not for"),
     ):
         done = script_runner.run(
             "run_classifier.py",

@@ -254,8 +254,8 @@ def test_other_outputs_of_a_classifier(name, mode, tmp_path):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"export_format": "litert,tflite"}, "'tflite' is none of saved_model"),
-        ({"export_seq_length": 8}, "--export_seq_length is for the other"),
+        ({"export_format": "litert,tflite"}, "'tflite' is not a format"),
+        ({"export_seq_length": 8}, "--export_seq_length is not for"),
         (
             {"export_format": "openvino", "quantize": "int8"},
             "not for --export_format=openvino|requirements/openvino.txt",

@@ -176,7 +176,7 @@ def test_the_submission(tmp_path):
     (tmp_path / "out/again").mkdir()
     (tmp_path / "out/again/AX.tsv").touch()
     error = run(tmp_path, submission="s.zip").error
-    assert "two files are GLUE's AX.tsv" in error
+    assert "there are two files AX.tsv" in error
 
 
 def write_tied(folder, accuracy, dev_set="a", more=None, **flags):
@@ -251,7 +251,7 @@ def test_predictions_of_other_weights_or_data_are_not_submitted(tmp_path):
     with zipfile.ZipFile(tmp_path / "s.zip") as archive:
         assert archive.read("RTE.tsv") == text
     # Left by weights that were trained further, or changed.
-    refused = "out/rte/RTE.tsv is not what the weights in its folder predicted"
+    refused = "out/rte/RTE.tsv was not predicted by the weights in its folder"
     write_tied(path.parent, 0.5, more={"predictions": None})
     assert refused in submit().error
     write("")
@@ -262,6 +262,6 @@ def test_predictions_of_other_weights_or_data_are_not_submitted(tmp_path):
         write("", **changes)
         (name,) = changes
         assert (
-            f"out/rte/RTE.tsv is of a run with another {name} than "
+            f"out/rte/RTE.tsv comes from a run with another {name} than "
             "out/rte/run_1" in submit().error
         )

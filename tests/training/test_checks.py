@@ -134,7 +134,9 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
             f"{tmp_path}/.", init_checkpoint=str(checkpoint), do_train=True
         )
         checks.check_labels_of_start(command, ["no", "yes"])
-        with pytest.raises(ValueError, match="has the labels .'no', 'yes'.;"):
+        with pytest.raises(
+            ValueError, match="overwrite its labels .'no', 'yes'.;"
+        ):
             checks.check_labels_of_start(command, ["a", "b"])
     # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
     elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))

@@ -71,7 +71,9 @@ def test_records_replaced_in_the_middle_are_refused(
         before = copy.read_bytes()
         shutil.copy(path, copy)
         error = run(2).error
-        assert f"holds a run with {name}=" in error and checksum(path) in error
+        assert (
+            f"contains a run with {name}=" in error and checksum(path) in error
+        )
         # What is refused leaves no trace.
         assert checksum(path) not in remembered.read_text()
         copy.write_bytes(before)

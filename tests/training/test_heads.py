@@ -120,7 +120,7 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
     if {found, name} & {None, "BertModel", "BertPretrainer"} or found == name:
         model_checks.check_head(tmp_path, name, values.get("problem_type"))
     else:
-        message = f"{tmp_path} is a {found}, and a {name} is needed"
+        message = f"{tmp_path} is a {found}, but this task needs a {name}"
         with pytest.raises(ValueError, match=message):
             model_checks.check_head(tmp_path, name, None)
 
@@ -158,14 +158,16 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
     assert not caplog.text
     # Labels that exclude each other say more than the file.
     check(tmp_path, "BertClassifier", None)
-    assert "used to choose one label each" in caplog.text
+    assert "this task chooses one label" in caplog.text
     if file != "config.json":
         for folder in ("best", "averages"):
             (tmp_path / folder).mkdir()
             checkpoint = tmp_path / folder / "model.ckpt-3"
             found = model_folder.read(checkpoint).task["problem_type"]
             assert found == MULTILABEL
-        with pytest.raises(ValueError, match="and a BertMultipleChoice is"):
+        with pytest.raises(
+            ValueError, match="this task needs a BertMultipleChoice"
+        ):
             check(tmp_path, "BertMultipleChoice", None)
 
 
@@ -173,7 +175,9 @@ def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
     """Both have one output and no labels."""
     task = {"name": "BertMultipleChoice", "problem_type": None}
     describe(tmp_path, "model.json", {"version": 1, "task": task})
-    with pytest.raises(ValueError, match="is a BertMultipleChoice, and a Bert"):
+    with pytest.raises(
+        ValueError, match="is a BertMultipleChoice, but this task needs a"
+    ):
         model_checks.check_head(tmp_path, "BertClassifier", "regression")
     describe(tmp_path, "model.json", {"version": 1})
     model_checks.check_head(tmp_path, "BertClassifier", "regression")
@@ -193,7 +197,7 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner, other):
     for folder in ("run", "best"):
         describe(tmp_path / folder, "model.json", described)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    message = f"is a {task['name']}, and a {name} is needed"
+    message = f"is a {task['name']}, but this task needs a {name}"
     for given in (
         {"init_checkpoint": str(tmp_path / "best"), "do_predict": True},
         {"ensemble": str(tmp_path / "best"), "do_eval": True},

@@ -152,7 +152,7 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     with pytest.raises(ValueError, match="bert_config.json describes another"):
         write(mine, num_attention_heads=1)
     (mine / model_folder.FILE).write_text('{"version": 1, "mine": 2}')
-    with pytest.raises(ValueError, match="that no run there wrote"):
+    with pytest.raises(ValueError, match="that no run in this"):
         write(mine)
     assert json.loads((mine / model_folder.FILE).read_text())["mine"] == 2
 

@@ -10,11 +10,12 @@ from training.config.training import TrainingConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FineTuningConfig(TrainingConfig, TextConfig):
-    """Flags of all fine-tuning: input length, actions and when to stop."""
+    """Flags of all fine-tuning, such as input length, epochs and actions."""
 
     max_seq_length: int = flags.head(
         128,
-        "Input length in WordPieces. Longer inputs are cut, shorter padded.",
+        "Input length in WordPieces. Longer inputs are cut, shorter inputs "
+        "are padded.",
         at_least=3,
     )
     trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
@@ -37,8 +38,8 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     num_train_runs: int = flags.training(
         1,
         "Train this many times with different seeds, in the folders run_1, "
-        "run_2 ... of --output_dir; report mean and deviation, and keep the "
-        "best run on the dev set in --output_dir.",
+        "run_2 ... of --output_dir. Report mean and deviation, and save the "
+        "weights of the run that is best on the dev set in --output_dir.",
         at_least=1,
         may_grow=True,
     )
@@ -50,18 +51,18 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     early_stopping_patience: int = flags.training(
         0,
         "Evaluate after each epoch, and stop after this many evaluations "
-        "without improvement; 0 disables it.",
+        "without improvement. 0 disables early stopping.",
         at_least=0,
     )
     metric_for_best: str | None = flags.training(
         None,
-        "Metric that chooses the best step and the best run; by default "
+        "Metric that chooses the best step and the best run. The default is "
         "the task's main metric. eval_loss is lower-is-better.",
     )
     load_best: bool = flags.decoding(
         True,
         "Evaluate, predict and export with the best step, if training "
-        "evaluated any; with --noload_best use the last step.",
+        "evaluated its steps. --noload_best uses the last step.",
     )
     ensemble: str | None = flags.decoding(
         None,
@@ -77,9 +78,9 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     max_export_loss: float = flags.neutral(
         0.5,
-        "Most hundredths of the task's first metric that an export may score "
-        "below the model on the dev set. A worse export replaces no file and "
-        "is kept as NAME.rejected.",
+        "Maximum loss of an export against the model on the dev set, in "
+        "hundredths of the task's main metric. A worse export replaces no "
+        "file and is written to NAME.rejected.",
         at_least=0.0,
     )
 
@@ -87,7 +88,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def weights(self) -> str | None:
-        """See TrainingConfig; for an ensemble, its first model."""
+        """See TrainingConfig. For an ensemble, this is its first model."""
         if self.ensemble is not None:
             return self.ensemble.split(",")[0]
         return super().weights
@@ -149,13 +150,13 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         )
 
     def num_steps(self, num_examples: int) -> tuple[int, int]:
-        """Returns the steps of training and of its warmup, rounded down.
+        """Returns the numbers of training and warmup steps, rounded down.
 
         Args:
-            num_examples: examples in an epoch.
+            num_examples: number of examples in an epoch.
 
         Raises:
-            ValueError: the number of steps is 0.
+            ValueError: the training would have no step.
         """
         size = self.batch_sizes.final
         steps = int(num_examples / size * self.num_train_epochs)
@@ -174,7 +175,7 @@ class DataFolderConfig(FineTuningConfig):
 
     data_dir: str = flags.training(
         None,
-        "Folder of the task's data files; not needed for only an export.",
+        "Folder of the task's data files. Not needed if you only export.",
         kind=Kind.DATA_FOLDER,
     )
 

@@ -32,8 +32,8 @@ class TextConfig:
 
     vocab_file: str = flags.identity(
         None,
-        "Vocabulary that the model was trained with; by default the file in "
-        "the folder of the weights.",
+        "Vocabulary that the model was trained with. The default is the file "
+        "in the folder of the weights.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool = flags.identity(
@@ -45,9 +45,9 @@ class TextConfig:
     segmenter: str | None = flags.identity(
         None,
         "module:function that splits a text into words before they are cut "
-        "into WordPieces, for scripts without spaces between words. Set it in "
-        "every command: a model's folder records the name, but no command "
-        "imports code because a folder says so.",
+        "into WordPieces, for languages without spaces between words. Set it "
+        "in every command: a model's folder records the name, but commands "
+        "import no code that only a folder names.",
     )
 
 
@@ -68,7 +68,8 @@ class ExportConfig:
     )
     export_seq_length: int | None = flags.neutral(
         None,
-        "Input length in formats other than saved_model; by default any.",
+        "Input length in formats other than saved_model. By default, inputs "
+        "may have any length.",
         at_least=1,
     )
     export_version: int | None = flags.neutral(
@@ -79,13 +80,13 @@ class ExportConfig:
     )
     quantize: str | None = flags.neutral(
         None,
-        "Write LiteRT (with this flag the default format) and ONNX in int8. A "
-        "SavedModel beside them keeps its precision.",
+        "Write LiteRT and ONNX in int8. With this flag, the default format is "
+        "LiteRT. A SavedModel beside them keeps its precision.",
         choices=("int8",),
     )
 
     def __post_init__(self) -> None:
-        """Checks the flags; adds the version to the folder."""
+        """Checks the flags, and appends --export_version to --export_dir."""
         # An empty path comes from an unset shell variable. Another check
         # reports it.
         if self.export_version is not None and self.export_dir != "":
@@ -129,12 +130,12 @@ class ExportConfig:
         for name in names:
             if name not in _EXPORT_MODULES:
                 raise ValueError(
-                    f"--export_format={self.export_format}: {name!r} is none "
-                    f"of {', '.join(_EXPORT_MODULES)}"
+                    f"--export_format={self.export_format}: {name!r} is not "
+                    f"a format; choose from {', '.join(_EXPORT_MODULES)}"
                 )
             needed = _EXPORT_MODULES[name]
             if name == "onnx" and self.quantize:
-                # The quantizer is ONNX Runtime's.
+                # ONNX Runtime contains the quantizer.
                 needed = (*needed, "onnxruntime")
             missing = [m for m in needed if not importlib.util.find_spec(m)]
             if missing:
@@ -144,13 +145,14 @@ class ExportConfig:
                 )
         if self.export_seq_length and names == ("saved_model",):
             raise ValueError(
-                "--export_seq_length is for the other formats; a SavedModel "
-                "takes inputs of any length"
+                "--export_seq_length is not for saved_model, which accepts "
+                "inputs of any length; remove the flag, or choose another "
+                "--export_format"
             )
         if self.quantize and "openvino" in names:
             raise ValueError(
                 "--quantize is not for --export_format=openvino; export "
-                "without it, and quantize with OpenVINO's own tools"
+                "without --quantize, and quantize with OpenVINO's own tools"
             )
 
 
@@ -160,18 +162,18 @@ class DeviceConfig(ExportConfig):
 
     distribution_strategy: str | None = flags.neutral(
         None,
-        "Distribution strategy; by default chosen from TF_CONFIG and the "
-        "available devices.",
+        "Distribution strategy. By default, TF_CONFIG and the available "
+        "devices determine it.",
         choices=("one_device", "mirrored", "multi_worker", "tpu"),
     )
     mixed_precision: str = flags.training(
         "float32",
-        "Precision of the computation; variables stay float32.",
+        "Precision of the computation. Variables stay float32.",
         choices=tuple(PRECISIONS),
     )
     jit_compile: bool = flags.training(
         False,
-        "Compile the network with XLA, for GPUs and TPUs; slower on a CPU.",
+        "Compile the network with XLA, for GPUs and TPUs. Slower on a CPU.",
     )
     use_tpu: bool = flags.neutral(False, "Run on a TPU.")
     tpu_name: str | None = flags.neutral(
@@ -183,7 +185,7 @@ class DeviceConfig(ExportConfig):
         None, "Address of the TPU, if --tpu_name is not set."
     )
     num_tpu_cores: int = flags.neutral(
-        8, "Expected number of TPU cores; a warning is logged if it differs."
+        8, "Expected number of TPU cores. Another number logs a warning."
     )
 
     @property
@@ -231,20 +233,20 @@ class DeviceConfig(ExportConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelConfig(DeviceConfig):
-    """Flags of the model that a script reads, and of where it runs."""
+    """Flags of the model that a script loads, and of the devices it uses."""
 
     bert_config_file: str = flags.identity(
         None,
         "JSON file of the model's architecture, also a Hugging Face "
-        "config.json. By default the file in the folder of the weights.",
+        "config.json. The default is the file in the folder of the weights.",
         kind=Kind.MODEL,
     )
     init_checkpoint: str | None = flags.training(
         None,
         "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
         "checkpoint (bert_model.ckpt), a .safetensors file or a "
-        "pytorch_model.bin. The configuration, the vocabulary and the casing "
-        "are read from its folder.",
+        "pytorch_model.bin. Its folder also determines the configuration, the "
+        "vocabulary and the casing.",
         kind=Kind.MODEL,
     )
     given_flags: Mapping[str, Any] = dataclasses.field(
@@ -252,24 +254,25 @@ class ModelConfig(DeviceConfig):
     )
 
     def __post_init__(self) -> None:
-        """Reads values that no flag sets from the folder of the weights."""
+        """Reads values of flags that are not set from the model's folder."""
         model_folder.complete(self)
         super().__post_init__()
 
     @property
     def head(self) -> str | None:
-        """Class of the model; None accepts any.
+        """Class name of the model, or None to accept any class.
 
-        If nothing is trained, a model of another class is an error.
+        A command that does not train reports a model of another class as an
+        error.
         """
         return None
 
     @property
     def weights(self) -> str | None:
-        """The model to use: a checkpoint, a folder with one, or None."""
+        """Checkpoint to load, or a folder that contains it, or None."""
         return self.init_checkpoint
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags to set if the model's folder does not determine them."""
+        """Flags that must be set if the model's folder has no value."""
         return ("bert_config_file",)

@@ -29,14 +29,14 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     vocab_file: str | None = flags.identity(
         None,
-        "The records' vocabulary; needed for records without masks, for an "
-        "export that takes text, and for text in TensorBoard.",
+        "The records' vocabulary. Needed for records without masks, for an "
+        "export that accepts text, and for text in TensorBoard.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool = flags.identity(
         True,
-        "Whether the export lower-cases text; set it as it was when the "
-        "records were created.",
+        "Whether the export lower-cases text. Use the value that the records "
+        "were created with.",
     )
     masked_lm_prob: float = flags.like(
         MaskingOptions,
@@ -52,14 +52,14 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         MaskingOptions,
         "whole_word_draw",
         help="Decide once for each word, not for each WordPiece, whether it "
-        "becomes [MASK], stays as it is, or becomes a random word, in records "
+        "becomes [MASK], stays unchanged, or becomes a random word, in records "
         "without masks.",
     )
     mask_token_prob: float = flags.like(
         MaskingOptions,
         "mask_token_prob",
-        help="Fraction of the WordPieces to predict that become [MASK], in "
-        "records without masks.",
+        help="Of the WordPieces to predict, the fraction that becomes [MASK], "
+        "in records without masks.",
     )
     next_sentence: bool = flags.head(
         True,
@@ -88,9 +88,9 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     eval_input_file: str | None = flags.decoding(
         None,
-        "TFRecord files held out from training, evaluated while training "
-        "every --eval_steps and by --do_eval; without them --do_eval uses "
-        "--input_file, as in the original.",
+        "TFRecord files held out from training. Training evaluates on them "
+        "every --eval_steps, and --do_eval at the end. Without this flag, "
+        "--do_eval uses --input_file, as in Google's code.",
         kind=Kind.INPUT_FILES,
     )
     eval_steps: int = flags.training(
@@ -98,8 +98,8 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     target_accuracy: float | None = flags.neutral(
         None,
-        "Log the step and time at which the masked LM accuracy on "
-        "--eval_input_file first reaches this; also in summary.json.",
+        "Log when the masked LM accuracy on --eval_input_file first reaches "
+        "this value, and record the step and time in summary.json.",
         at_least=0.0,
         at_most=1.0,
     )
@@ -122,12 +122,12 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
             raise ValueError(
                 f"--max_predictions_per_seq={self.max_predictions_per_seq} is "
                 f"more than --max_seq_length={self.max_seq_length}; set both "
-                "as they were when the records were created"
+                "to the values that the records were created with"
             )
         if self.target_accuracy is not None and not self.eval_input_file:
             raise ValueError(
                 f"--target_accuracy={self.target_accuracy} needs "
-                "--eval_input_file, the records to measure it on"
+                "--eval_input_file, the records to measure the accuracy on"
             )
 
     @property

@@ -25,7 +25,7 @@ class OptimizerConfig:
     )
     optimizer: str = flags.training(
         "adamw",
-        "adamw is the optimizer of Google's code; lamb is for batches of "
+        "adamw is the optimizer of Google's code. lamb is for batches of "
         "thousands of examples.",
         choices=("adamw", "lamb"),
     )
@@ -43,12 +43,12 @@ class OptimizerConfig:
     )
     bias_correction: bool = flags.training(
         False,
-        "Correct the bias of Adam's moments, which Google's code leaves in; "
-        "LAMB always does. It helps short trainings at high rates.",
+        "Correct the bias of Adam's moments, which Google's code does not. "
+        "LAMB always corrects it. Helps short trainings at high rates.",
     )
     weight_decay: float = flags.training(
         0.01,
-        "Decoupled weight decay; not applied to LayerNorm and biases.",
+        "Decoupled weight decay. Not applied to LayerNorm and biases.",
         at_least=0.0,
         at_most=1000.0,
     )
@@ -56,15 +56,16 @@ class OptimizerConfig:
         "original",
         "Schedule of the learning rate. original drops below the peak right "
         "after the warmup, continuous does not. time falls to 0 at "
-        "--max_hours, however many steps that takes.",
+        "--max_hours, whatever the number of steps.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
-        1.0, "Exponent of the learning rate's decay; 1 is linear.", at_least=0
+        1.0, "Exponent of the learning rate's decay. 1 is linear.", at_least=0
     )
     layerwise_lr_decay: float = flags.training(
         1.0,
-        "Multiply the learning rate by this for each block further down.",
+        "Multiply each block's learning rate by this factor to get the rate "
+        "of the block below it.",
         at_least=0.0,
         at_most=1.0,
     )
@@ -76,15 +77,15 @@ class DistillationConfig:
 
     teacher: str | None = flags.training(
         None,
-        "Folder of a larger model of the same task to learn from: a "
-        "checkpoint of either format and its configuration, as "
-        "--export_weights writes.",
+        "Folder of a larger model of the same task to learn from. It contains "
+        "a checkpoint (TF1 or Hugging Face) and its configuration, such as a "
+        "folder that --export_weights wrote.",
         kind=Kind.MODEL,
     )
     distill_temperature: float = flags.training(
         2.0,
-        "Divides the logits of teacher and student; higher values reveal more "
-        "about the other classes.",
+        "Temperature that divides the logits of teacher and student. Higher "
+        "values reveal more about the less probable classes.",
         at_least=0.01,
     )
     distill_alpha: float = flags.training(
@@ -95,13 +96,13 @@ class DistillationConfig:
     )
     distill_layers: bool = flags.training(
         False,
-        "Learn the teacher's hidden states and attention too (TinyBERT); the "
-        "teacher then runs in every step.",
+        "Learn the teacher's hidden states and attention too (TinyBERT). Then "
+        "the teacher runs in every step.",
     )
     init_layers: Sequence[str] | None = flags.training(
         None,
-        "For each block of the model, the block of --init_checkpoint (without "
-        "it, of --teacher) to start from: 0,2,5 for 3 blocks from 6.",
+        "Blocks of --init_checkpoint, or without it of --teacher, that the "
+        "model's blocks start from: 0,2,5 to start 3 blocks from 6.",
     )
 
 
@@ -109,8 +110,9 @@ class DistillationConfig:
 class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     """Flags of every training run.
 
-    For summary.json, `given_flags` is {name: value} of the flags on the command
-    line, and `all_flags` of all flags of the script.
+    For summary.json, `given_flags` contains {name: value} of the flags on the
+    command line, and `all_flags` contains {name: value} of all the script's
+    flags.
     """
 
     output_dir: str = flags.neutral(
@@ -131,8 +133,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     gradient_checkpointing: bool = flags.training(
         False,
-        "Recompute activations in the backward pass: less memory, about a "
-        "third more time.",
+        "Recompute activations in the backward pass. Training then needs less "
+        "memory, but about a third more time.",
     )
     trim_padding: bool = flags.training(
         False,
@@ -144,8 +146,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     clip_norm: float = flags.training(
         1.0,
-        "Maximum global norm of the gradient; larger gradients are scaled "
-        "down to it.",
+        "Maximum global norm of the gradient. Larger gradients are scaled "
+        "down to this norm.",
         at_least=1e-6,
         at_most=1e6,
     )
@@ -158,15 +160,16 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     max_hours: float | None = flags.training(
         None,
-        "Save and stop after this many hours, including time before a resume; "
-        "by default only --num_train_steps or --num_train_epochs end training.",
+        "Save and stop after this many hours, including time before a resume. "
+        "By default, only --num_train_steps or --num_train_epochs end "
+        "training.",
         at_least=1e-9,
         at_most=1e6,
         may_grow=True,
     )
     freeze_layers: int = flags.training(
         0,
-        "Freeze the embeddings and this many of the lowest blocks; 0 trains "
+        "Freeze the embeddings and this number of the lowest blocks. 0 trains "
         "everything.",
         at_least=0,
     )
@@ -193,20 +196,20 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     max_nonfinite_steps: int = flags.neutral(
         10,
         "Stop after this many consecutive steps with a non-finite loss or "
-        "gradient; such steps are skipped.",
+        "gradient. Such steps do not change the weights.",
         at_least=1,
     )
     save_checkpoints_steps: int = flags.neutral(
         1000, "Steps between checkpoints.", at_least=1
     )
     keep_checkpoint_max: int = flags.neutral(
-        5, "Number of newest checkpoints to keep; 0 keeps all.", at_least=0
+        5, "Number of newest checkpoints to keep. 0 keeps all.", at_least=0
     )
     iterations_per_loop: int = flags.neutral(
         1000, "On a TPU, number of training steps per host call.", at_least=1
     )
     summary_steps: int = flags.neutral(
-        100, "Steps between TensorBoard entries; 0 disables them.", at_least=0
+        100, "Steps between TensorBoard entries. 0 disables them.", at_least=0
     )
     export_weights: str | None = flags.neutral(
         None,
@@ -217,7 +220,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     allow_changed_settings: bool = flags.neutral(
         False,
-        "Resume a run whose training flags have changed; model.json records "
+        "Resume a run although training flags have changed. model.json records "
         "the change.",
     )
     all_flags: Mapping[str, Any] = dataclasses.field(
@@ -254,7 +257,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
                 raise ValueError(f"--{name} needs --teacher")
         if self.teacher and not (self.distill_alpha or self.distill_layers):
             raise ValueError(
-                "--teacher with --distill_alpha=0 teaches nothing; set it "
+                "--distill_alpha=0 ignores --teacher; set --distill_alpha "
                 "above 0, or set --distill_layers"
             )
         if self.init_layers is None:
@@ -262,7 +265,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         given = f"--init_layers={','.join(self.init_layers)}"
         if not all(layer.strip().isdecimal() for layer in self.init_layers):
             raise ValueError(
-                f"{given} must be indices of blocks, from 0, such as 0,2,5"
+                f"{given} must list indices of blocks, such as 0,2,5"
             )
         if not self.initial_checkpoint:
             raise ValueError(f"{given} needs --init_checkpoint or --teacher")
@@ -278,7 +281,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
             raise ValueError(f"nothing to do: set {names}")
 
     def varied(self, **changes: Any) -> Self:
-        """Returns a copy with changes, in `given_flags` and `all_flags` too."""
+        """Returns a copy with changes, also in `given_flags`, `all_flags`."""
         flags, all_flags = (
             {name: changes.get(name, value) for name, value in values.items()}
             for values in (self.given_flags, self.all_flags)
@@ -289,7 +292,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def weights(self) -> str | None:
-        """See ModelConfig; the checkpoint of a run that began comes first."""
+        """Folder of a run with checkpoints, else the initial checkpoint."""
         if self.has_checkpoint:
             return self.output_dir
         return self.initial_checkpoint
@@ -301,7 +304,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to restore the best step, if saved, instead of the newest."""
+        """Whether to restore the best step, if saved, and not the newest."""
         return False
 
     @property
@@ -344,14 +347,14 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def network(self) -> dict[str, bool]:
-        """Options {name: bool} of the network, arguments of every model."""
+        """{option of the network: bool}, which every model accepts."""
         return {
             name: getattr(self, name, False) for name in model_folder.NETWORK
         }
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """{flag: value} to compare runs by: numbers, choices and weights."""
+        """{flag: value} of the flags that TensorBoard compares runs by."""
         choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
         return {
             name: value
@@ -362,7 +365,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def batch_sizes(self) -> BatchSizes:
-        """Examples in each update, over all devices."""
+        """Number of examples in each update, over all devices."""
         size = self.train_batch_size * self.gradient_accumulation_steps
         return BatchSizes(size)
 
@@ -373,5 +376,5 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def steps_per_call(self) -> int:
-        """Steps between returns to the host."""
+        """Number of steps that one call runs before returning to Python."""
         return self.iterations_per_loop if self.is_tpu else 1

@@ -21,8 +21,8 @@ def test_a_file_has_a_weight_for_each_label(tmp_path):
     assert [*weights.items()] == [("a", 0.5), ("b", 2.0)]
     for wrong, message in (
         ({"a": 1}, r"weight for each of the labels \['a', 'b'\]"),
-        ({"a": 1, "b": 1, "c": 1}, "Received: .'a', 'b', 'c'"),
-        ({"a": 1, "b": 0}, "weight of 'b' must be a number above 0"),
+        ({"a": 1, "b": 1, "c": 1}, "weights for: .'a', 'b', 'c'"),
+        ({"a": 1, "b": 0}, "weight of 'b' must be a number from 1e-6"),
         ({"a": 1, "b": 10**400}, "from 1e-6 to 1e6. Received: 1000"),
         ({"a": 1, "b": 1e39}, "from 1e-6 to 1e6. Received: 1e.39"),
         ({"a": 1, "b": True}, "Received: True"),

@@ -175,14 +175,14 @@ def test_invalid_utf8_is_dropped_and_counted(tmp_path, caplog):
 @pytest.mark.parametrize(
     "processor, text, message",
     [
-        (ColaProcessor(), "a\t1\t\tfine\na\t1\tfine", "2: column 4 .* has 3"),
+        (ColaProcessor(), "a\t1\t\tfine\na\t1\tfine", "2: column 4, .* has 3"),
         (MrpcProcessor(), "header\n2\t0\t0\ta\tb", "2, column 1: .* label '2'"),
         (
             MnliProcessor(),
             "header\n" + "\t".join("0123456789-"),
             "2, column 11: unknown label '-'",
         ),
-        (XnliProcessor(), "header\na\tb", "2: column 3 is needed"),
+        (XnliProcessor(), "header\na\tb", "2: the task needs column 3"),
     ],
 )
 def test_bad_lines_are_named(tmp_path, processor, text, message):
@@ -199,7 +199,7 @@ def test_files_without_examples_are_named(tmp_path):
     with pytest.raises(OSError, match="must be named train.tsv"):
         MrpcProcessor().get_train_examples(tmp_path)
     path.write_text("header")
-    with pytest.raises(ValueError, match=f"{path} holds no example"):
+    with pytest.raises(ValueError, match=f"{path} contains no example"):
         MrpcProcessor().get_train_examples(tmp_path)
 
 

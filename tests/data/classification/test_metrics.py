@@ -75,9 +75,9 @@ def test_each_label():
 @pytest.mark.parametrize(
     "args, message",
     [
-        ((("bleu",), [1], [1]), r"no metric \['bleu'\]"),
-        ((("f1",), [1], [1, 0]), r"one shape.*\(1,\) and \(2,\)"),
-        ((("f1",), [], []), "not empty"),
+        ((("bleu",), [1], [1]), r"unknown metrics \['bleu'\]"),
+        ((("f1",), [1], [1, 0]), r"same shape.*\(1,\) and \(2,\)"),
+        ((("f1",), [], []), "not be empty"),
     ],
 )
 def test_wrong_arguments(args, message):

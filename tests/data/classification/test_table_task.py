@@ -157,7 +157,7 @@ def check_refused(folder, name, text, message, **kwargs):
     [
         ("dev.csv", "a,x\nb,q", "line 3, column 'label': unknown label 'q'"),
         ("dev.csv", "a, ", "line 2, column 'label': a label .* not empty"),
-        ("dev.csv", "", "dev.csv holds no example"),
+        ("dev.csv", "", "dev.csv contains no example"),
         ("dev.jsonl", '{"text": 1}', "line 1: there is no 'label' among"),
         (
             "dev.jsonl",
@@ -190,9 +190,9 @@ def test_columns_that_are_not_there_are_named(tmp_path):
 @pytest.mark.parametrize(
     "mode, label, message",
     [
-        ("classification", "{}", "a label must be a string, not empty, or an"),
-        ("classification", '"x\\ny"', "a label must be a string, not empty"),
-        ("classification", '"\\ud800"', "a label must be a string"),
+        ("classification", "{}", "a label must be an integer, or a string on"),
+        ("classification", '"x\\ny"', "a label must be an integer, or a"),
+        ("classification", '"\\ud800"', "a label must be an integer"),
         ("multilabel", "7", "the labels must be a list or a string"),
         ("regression", "null", "in regression .* Received: 'None'"),
         ("regression", '"high"', "in regression .* Received: 'high'"),
@@ -214,7 +214,7 @@ def test_regression_needs_two_finite_numbers(tmp_path):
     message = 'line 1: the row: "label": NaN is not a finite number'
     check_refused(tmp_path, "dev.jsonl", text, message, **mode)
     (tmp_path / "dev.jsonl").unlink()
-    message = "dev.csv holds one example, and a correlation needs at least two"
+    message = "dev.csv contains one example, but a correlation needs"
     check_refused(tmp_path, "dev.csv", "text,label\na,1\n", message, **mode)
 
 

@@ -38,8 +38,8 @@ def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):
     assert [each.weight for each in (*empty, *short)] == [1, 1]
     assert {each.label_id for group in found for each in group} == {1}
     assert caplog.messages == [
-        "1 of 3 texts were longer than --max_seq_length=6 and are read in "
-        "windows, --doc_stride=2"
+        "1 of 3 texts were longer than --max_seq_length=6 and were split "
+        "into windows (--doc_stride=2)"
     ]
     record = features.encode_classification_features(long[0])
     values = tf.train.Example.FromString(record).features.feature

@@ -115,21 +115,21 @@ def test_distributed_files(split, name, sentences, words, entities):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("a\nb\n", "dev.txt: a line must hold a word and its tag"),
-        ("a O\nb\n", "dev.txt, line 2: the line has 1 columns, .* one 2"),
-        ("a\tO\nb O\n", "line 2: the line has 1 columns, .* parted by tabs"),
+        ("a\nb\n", "dev.txt: a line must contain a word and its tag"),
+        ("a O\nb\n", "dev.txt, line 2: the line has 1 columns, .* line has 2"),
+        ("a\tO\nb O\n", "line 2: the line has 1 columns, .* separated by tabs"),
         ("a NN O\nb NN PER\n", "dev.txt, line 2: a tag must be.*'PER'"),
         ("a O\nb B-\n", "line 2: a tag must be.*'B-'"),
         ("a\tO\n\tO\n", "dev.txt, line 2: the word is missing"),
-        ("1 a O\n2 b O\n\n1 c O\n", "column has numbers.*--text_column"),
+        ("1 a O\n2 b O\n\n1 c O\n", "column contains numbers.*--text_column"),
         # Numbers from 0, through the whole file, of CoNLL-U and of sentences.
-        ("0 a O\n1 b O\n\n0 c O\n", "column has numbers.*--text_column"),
-        ("1-2\ta\tO\n1\tb\tO\n", "column has numbers.*--text_column"),
+        ("0 a O\n1 b O\n\n0 c O\n", "column contains numbers.*--text_column"),
+        ("1-2\ta\tO\n1\tb\tO\n", "column contains numbers.*--text_column"),
         ("s1 a O\ns1 b O\n\ns2 c O\n", "one value .*--text_column"),
         ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
         ("a O\rb O\r\rc O\n", "dev.txt, line 1: a carriage return"),
         ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
-        ("-DOCSTART-\n\n", "dev.txt holds no sentence"),
+        ("-DOCSTART-\n\n", "dev.txt contains no sentence"),
     ],
 )
 def test_bad_files_are_named(tmp_path, text, message):
@@ -145,7 +145,7 @@ def test_bad_files_are_named(tmp_path, text, message):
 def test_other_separators_are_named_in_a_test_set_too(tmp_path, separator):
     text = f"a{separator}O\nb{separator}B-PER\n"
     (tmp_path / "test.txt").write_text(text)
-    with pytest.raises(ValueError, match="parted by a tab or blanks"):
+    with pytest.raises(ValueError, match="separated by a tab"):
         reading.NerProcessor().get_test_examples(tmp_path)
     # Words that look like that are words.
     (tmp_path / "test.txt").write_text(text + "c\n")
@@ -157,11 +157,13 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     (tmp_path / "dev.txt").write_text("a O\n")
     for flag in ("text_column", "label_column"):
         processor = reading.NerProcessor(**{flag: 3})
-        message = f"--{flag}=3: the lines of .*dev.txt have 2 columns"
+        message = (
+            f"--{flag}=3 does not exist: the lines of .*dev.txt have 2 columns"
+        )
         with pytest.raises(ValueError, match=message):
             processor.get_dev_examples(tmp_path)
     processor = reading.NerProcessor(text_column=2)
-    with pytest.raises(ValueError, match="column 2 cannot hold both"):
+    with pytest.raises(ValueError, match="column 2 cannot contain both"):
         processor.get_dev_examples(tmp_path)
     # A test set may lack its tags.
     for text in ("a\nb\n", "a NN\nb NN\n"):
@@ -176,7 +178,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
 
 def test_a_train_set_without_entities_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
-    with pytest.raises(ValueError, match="has no tag but O"):
+    with pytest.raises(ValueError, match="the only tag .* is O"):
         reading.NerProcessor().get_labels(tmp_path)
 
 

@@ -41,7 +41,7 @@ def test_report_counts_what_is_equal_and_unknown(
     text = "The old harbor.\nA light \u1200\u1201 \u1200\u1201.\n"
     path.write_text(f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2)
     create(tmp_path, [path], num_shards=num_shards)
-    assert "9 sentences and 3 documents repeat an earlier one" in caplog.text
+    assert "9 sentences and 3 documents repeat an earlier text" in caplog.text
     assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
 
 

@@ -73,7 +73,7 @@ def decode(examples, features, best, **kwargs):
             '{"data": [{"paragraphs": [{"context": "a", "qas": [7]}]}]}',
             r"paragraphs\[0\]\.qas\[0\] has no 'id' of type str.*7",
         ),
-        ('{"data": []}', "holds no question"),
+        ('{"data": []}', "contains no question"),
     ],
 )
 def test_what_is_not_squad_json_is_named(tmp_path, content, message):
@@ -112,7 +112,7 @@ def test_answers_that_are_not_there_are_skipped(
         )
     assert example.orig_answer_text == "b"
     assert "qas[0]: could not find the answer" in caplog.text
-    assert "1 of 2 questions left out" in caplog.text
+    assert "skipped 1 of 2 questions" in caplog.text
 
 
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u200b", "  "])
@@ -193,7 +193,7 @@ def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
     question = {"id": "q", "answers": []}
     path = write_squad(tmp_path / "squad.json", [question] * 2, "a b")
     assert len(reading.read_squad_examples(path, False)) == 2
-    assert "1 questions have the id of another" in caplog.text
+    assert "1 questions repeat the id of another" in caplog.text
 
 
 def test_lengths_without_room(tmp_path, tokenizer):
@@ -277,7 +277,9 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
         examples, iter(features), raw, options, TOKENIZER
     )
     assert list(answers) == ["0", "1", "2"]
-    with pytest.raises(ValueError, match="out of order: those of example 0"):
+    with pytest.raises(
+        ValueError, match="features of example 0 are out of order"
+    ):
         decode(examples, features[::-1], best)
     with pytest.raises(ValueError, match="no result for the window 1000000000"):
         decoding.decode_predictions(examples, features, [], options, TOKENIZER)

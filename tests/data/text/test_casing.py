@@ -106,7 +106,9 @@ def cased_file(tmp_path):
 
 
 def test_a_cased_vocabulary_asks_for_the_flag(cased_file):
-    with pytest.raises(ValueError, match="cased.txt is .* pass --do_lower_cas"):
+    with pytest.raises(
+        ValueError, match="cased.txt contains .* pass --do_lower_cas"
+    ):
         load(cased_file)
     assert load(cased_file, do_lower_case=False) is False
     # Given, it holds.

@@ -113,7 +113,7 @@ def test_the_tokenizer_forgets_within_bounds(monkeypatch):
 @pytest.mark.parametrize(
     ("lines", "vocab_size", "message"),
     [
-        ("[CLS] [SEP] a", None, r"no \[MASK\], \[UNK\] among its 3"),
+        ("[CLS] [SEP] a", None, r"\[MASK\], \[UNK\] not found in 3"),
         ("[CLS] [SEP] [MASK] [UNK] a", 4, "larger .* 5 .* vocab_size is 4"),
         ("[CLS] [SEP] [MASK] [UNK] a", 5, None),
         # Empty lines at the end, but not before a WordPiece.
@@ -150,8 +150,8 @@ def test_repeated_lines_and_rows_without_a_word_are_googles(tmp_path, caplog):
     assert [record.getMessage() for record in caplog.records] == [
         f"{path} is smaller than the model: 11 WordPieces, but vocab_size is "
         "14; the last 3 rows stay unused",
-        f"{path} repeats 2 lines, of which the last one counts: line 2, 'a', "
-        "is line 8 too",
+        f"{path} repeats 2 lines. The last of equal lines counts: "
+        "line 2, 'a', equals line 8",
     ]
 
 
