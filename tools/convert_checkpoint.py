@@ -1,5 +1,7 @@
 """Converts a BERT between Google's checkpoints and Hugging Face's.
 
+    python -m tools.convert_checkpoint --init_checkpoint=MODEL --output_dir=OUT
+
 A folder like Google's releases (bert_model.ckpt, bert_config.json, vocab.txt)
 becomes a folder that transformers reads (model.safetensors, config.json,
 vocab.txt and the tokenizer's other files), or the reverse. No weight changes.
@@ -358,6 +360,7 @@ def main(options: Config) -> None:
     )
     if tokenizer:
         tokenizer.check_vocab(config.vocab_size)
+    model_checks.check_identity("--init_checkpoint", start, config, tokenizer)
     rows = None
     if options.extended_vocab_file:
         extended = tokenization.FullTokenizer(

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from absl import logging
 
+from files import requirements
 from files.flags import flag
 
 # WordPieces, with padding, that a network computes at a time, and values.
@@ -175,8 +176,8 @@ def open_engine(
     runtime = RUNTIMES[name]
     if not importlib.util.find_spec(runtime.package):
         raise ValueError(
-            f"{folder} needs {runtime.package}; pip install -r "
-            f"{runtime.requirements}"
+            f"{folder} needs {runtime.package}: "
+            f"{requirements.install(runtime.requirements)}"
         )
     # Each imports its runtime, which may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")

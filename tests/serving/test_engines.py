@@ -380,7 +380,7 @@ serving.load("{tmp_path}")
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT
     )
-    message = f"{tmp_path} needs {runtime.package}; pip install -r requirements"
+    message = f"{tmp_path} needs {runtime.package}: pip install -r requirements"
     assert message in done.stderr
 
 
