@@ -212,7 +212,9 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
         ValueError: --do_lower_case contradicts the checkpoint's name.
     """
     if do_lower_case is None:
-        return casing.read_do_lower_case(folder_of(checkpoint))
+        folder = folder_of(checkpoint)
+        stated = casing.read_do_lower_case(folder)
+        return casing.read_normalizer(folder) if stated is None else stated
     casing.validate_case_matches_checkpoint(do_lower_case, checkpoint)
     return do_lower_case
 
