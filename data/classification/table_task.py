@@ -95,7 +95,7 @@ class TableProcessor(DataProcessor):
             )
         if not options.label_separator:
             raise ValueError(
-                "--label_separator= is empty; set what is between two labels "
+                "--label_separator= is empty; set the text between two labels "
                 "of a cell, such as ,"
             )
         self.metrics = _METRICS[self.output_mode]
