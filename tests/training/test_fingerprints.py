@@ -8,6 +8,7 @@ import google_crc32c
 import pytest
 import tensorflow as tf
 
+from data.io import records as record_files
 from data.io.records import RecordWriter, read_records
 from tests import script_runner
 from training import fingerprints, model_folder
@@ -106,6 +107,18 @@ def test_an_unchanged_file_is_read_once(records, tmp_path, caplog):
         found, is_read = find()
         assert is_read and found == [[*expected[0][:2], checksum(path)]]
         assert found != expected
+
+
+def test_a_record_that_is_shorter_than_it_says_is_named(records, tmp_path):
+    """TensorFlow's reader ends the process there, without a message."""
+    path, _ = records
+    start = path.stat().st_size // 1200 * 600
+    with open(path, "r+b") as file:
+        file.seek(start)
+        file.write(record_files._header(1 << 62))
+    message = f"{path.name}: .* the record at byte {start} is cut off"
+    with pytest.raises(ValueError, match=message):
+        fingerprints.Inputs(tmp_path).identify([str(path)], "input_file")
 
 
 def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
