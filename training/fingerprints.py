@@ -72,7 +72,9 @@ class Inputs:
                 if key not in self._known:
                     logging.info("Reading %s for its checksum", file)
                     # TensorFlow crashes if a record is shorter than it says.
-                    records.count_records([file])
+                    # In a remote file, each look at a header is a request.
+                    if not is_remote(file):
+                        records.count_records([file])
                     measured = records.measure_file(file)
                     self._known[key] = measured["crc32c"]
                 checksum = self._known[key]

@@ -200,7 +200,7 @@ def test_remote_files_are_compared_too(tmp_path, caplog):
 def test_evaluations_are_of_the_records_that_a_run_has(tmp_path):
     files = {name: str(tmp_path / name) for name in ("eval", "other")}
     for name in files:
-        (tmp_path / name).write_text(name)
+        (tmp_path / name).write_bytes(record_files.frame(name.encode()))
     run = tmp_path / "run"
     inputs = fingerprints.Inputs(run)
     begin(run)
