@@ -98,27 +98,6 @@ class Config(ModelConfig, TextConfig):
         return (*super().needed, "vocab_file")
 
 
-def parse_layers(layers: str, num_hidden_layers: int) -> list[int]:
-    """Returns the block numbers in --layers as a list.
-
-    Raises:
-        ValueError: one of them is not the number of a block.
-    """
-    indexes = []
-    for layer in layers.split(","):
-        try:
-            index = int(layer)
-        except ValueError:
-            index = num_hidden_layers
-        if not -num_hidden_layers <= index < num_hidden_layers:
-            raise ValueError(
-                f"--layers={layers}: {layer!r} is not one of the model's "
-                f"{num_hidden_layers} blocks, -{num_hidden_layers} to -1"
-            )
-        indexes.append(index)
-    return indexes
-
-
 def parse_features(
     name: str, layers: str, num_blocks: int
 ) -> list[int] | list[str]:
@@ -130,14 +109,28 @@ def parse_features(
         num_blocks: blocks of the model.
 
     Raises:
-        ValueError: the model has too few blocks.
+        ValueError: the model has too few blocks, or no block of a number.
     """
     if TOKEN_FEATURES[name] > num_blocks:
         raise ValueError(
             f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, "
             f"and the model has {num_blocks}"
         )
-    return parse_layers(layers, num_blocks) if name == "layers" else [name]
+    if name != "layers":
+        return [name]
+    indexes = []
+    for layer in layers.split(","):
+        try:
+            index = int(layer)
+        except ValueError:
+            index = num_blocks
+        if not -num_blocks <= index < num_blocks:
+            raise ValueError(
+                f"--layers={layers}: {layer!r} is not one of the model's "
+                f"{num_blocks} blocks, -{num_blocks} to -1"
+            )
+        indexes.append(index)
+    return indexes
 
 
 def parse_weights(
@@ -156,22 +149,17 @@ def parse_weights(
     num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
     if texts is None:
         return [1.0] * num_weights
+    needed = f"{num_weights} finite numbers" if num_weights else "left out"
     try:
         weights = [float(text) for text in texts]
     except ValueError:
         weights = []
-    if (
-        not num_weights
-        or len(weights) != num_weights
-        or not all(map(math.isfinite, weights))
-    ):
-        raise ValueError(
-            f"--layer_weights={','.join(texts)} must be "
-            f"{num_weights or 'left out'} "
-            f"{'finite numbers ' if num_weights else ''}"
-            f"with --token_features={name}"
-        )
-    return weights
+    if len(weights) == num_weights > 0 and all(map(math.isfinite, weights)):
+        return weights
+    raise ValueError(
+        f"--layer_weights={','.join(texts)} must be {needed} with "
+        f"--token_features={name}"
+    )
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:
@@ -197,14 +185,14 @@ def extract(
         tokenizer: FullTokenizer.
         options: the script's flags.
     """
-    writer = {
-        "jsonl": feature_files.json_writer,
-        "npz": feature_files.npz_writer,
-    }[options.output_format]
+    is_json = options.output_format == "jsonl"
+    open_file = (
+        feature_files.json_writer if is_json else feature_files.npz_writer
+    )
     num_lines = 0
     with contextlib.ExitStack() as stack:
         write = stack.enter_context(
-            writer(options.output_file, predictor.model.layer_names)
+            open_file(options.output_file, predictor.model.layer_names)
         )
         project = None
         if options.projector_dir:

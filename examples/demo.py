@@ -1,8 +1,8 @@
-"""Runs the whole job on the data in samples/, in minutes on a CPU.
+"""Runs the complete job on the data in samples/, in minutes on a CPU.
 
-Runs every script as the README does, from raw text to SavedModels, then
-loads the exported models again and asks them something. What is made stays in
-output/demo, with each script's full log.
+Runs every script as the README does, from raw text to SavedModels. Then loads
+an exported model again and asks it something. All files stay in output/demo,
+with the complete log of each script.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 SAMPLES = Path("examples/samples")
 OUTPUT = Path("output/demo")
-# Marks this folder as made by the demo.
+# Marks this folder as the demo's own.
 MARKER = OUTPUT / "made_by_the_demo.txt"
 
 VOCAB = OUTPUT / "vocab.txt"
@@ -78,10 +78,10 @@ SHOWN = re.compile(
 
 
 def run(command):
-    """Runs a script, shows its progress, keeps its log.
+    """Runs a script, shows its progress and keeps its log.
 
     Raises:
-        SystemExit: the script failed; the end of its log is printed.
+        SystemExit: the script failed. The end of its log is printed.
     """
     print(f"\n$ python {' '.join(command)}", flush=True)
     name = next(part for part in command if part != "-m")
@@ -108,14 +108,14 @@ def run(command):
 
 
 def begin_folder():
-    """Creates OUTPUT from scratch; removes it only if an earlier demo made it.
+    """Creates OUTPUT from scratch; removes it only if an earlier demo wrote it.
 
     Raises:
-        SystemExit: there is a folder that no demo made.
+        SystemExit: there is a folder that no demo wrote.
     """
     if OUTPUT.exists() and not MARKER.is_file():
         sys.exit(
-            f"error: {OUTPUT} holds files that this demo did not make; move "
+            f"error: {OUTPUT} contains files that the demo did not write; move "
             "it away"
         )
     shutil.rmtree(OUTPUT, ignore_errors=True)
@@ -162,7 +162,7 @@ def ask(question, context):
 
 
 def describe_environment():
-    """Returns the line that enters the environment of `make demo`."""
+    """Returns the line that activates the environment of `make demo`."""
     script = Path(sys.prefix) / "bin" / "activate"
     if not script.is_relative_to(ROOT):
         return ""
@@ -172,7 +172,7 @@ def describe_environment():
 def main():
     """Runs everything and prints the results."""
     started = time.monotonic()
-    # Paths are as in the README, wherever the demo is started.
+    # Use the README's paths, wherever the user starts the demo.
     os.chdir(ROOT)
     begin_folder()
     corpus = CORPUS.read_text(encoding="utf-8").splitlines()
@@ -201,7 +201,7 @@ def main():
     exported = sorted(OUTPUT.glob("*_model"))
     print(
         f"""
-What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
+The demo wrote to {OUTPUT} ({time.monotonic() - started:.0f} s in all)
   vocab.txt            learned from the corpus
   corpus.tfrecord-*    pretraining instances
   eval-corpus.tfrecord instances of held-out documents
@@ -212,9 +212,9 @@ What was made, in {OUTPUT} ({time.monotonic() - started:.0f} s in all)
   curves.png           {drawn}; masked LM accuracy
                        after steps {read_curve("masked_lm_accuracy")}
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
-report.html has its errors
+report.html shows its errors
   squad/               dev exact match {scores["exact_match"]:.1f}, \
-F1 {scores["f1"]:.1f}; report.html has the answers
+F1 {scores["f1"]:.1f}; report.html shows the answers
   features.jsonl       vectors of the corpus' first lines
   *_model/             SavedModels; squad_model was loaded again and asked:
     {paragraph["context"]}

@@ -247,11 +247,7 @@ def _remote_open(path: str) -> Iterator[IO[bytes]]:
 
 
 def _takes_bytes_directly(path: str) -> bool:
-    """Returns whether `path` is a FIFO, a device or a socket.
-
-    Raises:
-        IsADirectoryError: the path is a folder.
-    """
+    """Returns whether `path` is a FIFO, a device or a socket."""
     try:
         mode = os.stat(path).st_mode
     except FileNotFoundError:

@@ -7,7 +7,7 @@ import contextlib
 import json
 import math
 import os
-from typing import Any, NoReturn
+from typing import Any
 
 from files.paths import StrPath, named_errors
 
@@ -42,7 +42,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
         value = json.loads(
-            text, parse_constant=_refuse_number, parse_float=_finite_float
+            text, parse_constant=_finite_float, parse_float=_finite_float
         )
     except UnicodeDecodeError as error:
         raise ValueError(
@@ -99,10 +99,6 @@ _KINDS = {
 
 class _NotFiniteError(Exception):
     """A number that is NaN, infinite, or too large for a float."""
-
-
-def _refuse_number(name: str) -> NoReturn:
-    raise _NotFiniteError(name)
 
 
 def _finite_float(digits: str) -> float:

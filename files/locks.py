@@ -113,17 +113,15 @@ def _open(path: str) -> TextIO:
                 "a+",
                 encoding="utf-8",
                 errors="replace",
-                opener=_open_no_link,
+                opener=lambda path, mode: os.open(
+                    path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666
+                ),
             )
         except (FileNotFoundError, FileExistsError):
             # The previous process may be removing the folders that it created.
             attempts_left -= 1
             if not attempts_left:
                 raise
-
-
-def _open_no_link(path: str, mode: int) -> int:
-    return os.open(path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def _lock(file: TextIO) -> bool | None:
@@ -145,12 +143,7 @@ def _lock(file: TextIO) -> bool | None:
 
 
 def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
-    """Writes this process into the lock file, replacing one that ended.
-
-    Raises:
-        OSError: the previous owner was on another machine, so it may still run;
-            or the file is not a lock or the beginning of one.
-    """
+    """Writes this process into the lock file, replacing one that ended."""
     file.seek(0)
     # A power cut may have filled the file with zeros.
     text = file.read().rstrip("\0")

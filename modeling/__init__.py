@@ -10,21 +10,21 @@ if TYPE_CHECKING:
     from modeling.checkpoints import (
         extend_model,
         find_checkpoint,
+        has_head,
         huggingface,
         load_checkpoint,
         read_shapes,
     )
-    from modeling.checkpoints.heads import (
-        ARCHITECTURES,
-        find_order,
-        has_head,
-    )
     from modeling.checkpoints.huggingface import (
-        load_config,
+        ARCHITECTURES,
         load_huggingface,
         save_huggingface,
     )
-    from modeling.checkpoints.labels import load_labels, save_labels
+    from modeling.checkpoints.huggingface.config import (
+        load_config,
+        read_architectures,
+    )
+    from modeling.checkpoints.labels import find_order, load_labels, save_labels
     from modeling.checkpoints.names import named_variables
     from modeling.checkpoints.tf1 import save_checkpoint, save_release
     from modeling.config import BertConfig
@@ -56,11 +56,14 @@ _NAMES = {
     "attention": "AttentionLayer",
     "bert": "BertModel",
     "checkpoints": (
-        "extend_model find_checkpoint huggingface load_checkpoint read_shapes"
+        "extend_model find_checkpoint has_head huggingface load_checkpoint "
+        "read_shapes"
     ),
-    "checkpoints.heads": ("ARCHITECTURES find_order has_head"),
-    "checkpoints.huggingface": "load_config load_huggingface save_huggingface",
-    "checkpoints.labels": "load_labels save_labels",
+    "checkpoints.huggingface": (
+        "ARCHITECTURES load_huggingface save_huggingface"
+    ),
+    "checkpoints.huggingface.config": "load_config read_architectures",
+    "checkpoints.labels": "find_order load_labels save_labels",
     "checkpoints.names": "named_variables",
     "checkpoints.tf1": "save_checkpoint save_release",
     "config": "BertConfig",

@@ -10,7 +10,7 @@ from typing import Any
 import keras
 
 from modeling import ops
-from modeling.initializers import create_initializer
+from modeling.initializers import TruncatedNormal
 from modeling.layers import Dense
 from modeling.model import Shape
 from modeling.ops import Tensor
@@ -82,7 +82,7 @@ class AttentionLayer(keras.layers.Layer):
         self.attention_probs_dropout_prob = attention_probs_dropout_prob
         self.kernel_initializer = keras.initializers.get(
             kernel_initializer
-        ) or create_initializer(0.02)
+        ) or TruncatedNormal(stddev=0.02)
         self.query, self.key, self.value = map(
             self._create_projection, ("query", "key", "value")
         )
@@ -180,13 +180,6 @@ class AttentionLayer(keras.layers.Layer):
         mask = keras.ops.cast(attention_mask, dtype)
         # [B, F, T] -> [B, 1, F, T]: the same for all heads.
         return keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
-
-    def compute_output_shape(
-        self, from_tensor_shape: Shape, to_tensor_shape: Shape
-    ) -> Shape:
-        """Returns the shape of the output for the shapes of the inputs."""
-        width = self.num_attention_heads * self.size_per_head
-        return (*from_tensor_shape[:-1], width)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""

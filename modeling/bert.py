@@ -11,7 +11,7 @@ import keras
 from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
-from modeling.initializers import create_initializer
+from modeling.initializers import TruncatedNormal
 from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import Tensor, dropout_seed
 from modeling.positions import (
@@ -49,7 +49,8 @@ class BertModel(FeaturesModel):
         unpad: skip padding if a call passes an `input_mask` of rank 2, and
             pack short sequences for attention in training. Outputs at padding
             are then meaningless. The others differ only by rounding. Does not
-            work under `jax.jit`, because shapes vary.
+            work where JAX traces, as under `jax.jit` or in a functional model,
+            because shapes vary.
         seed: int, seed of the initial weights and of all dropout;
             None = a random seed.
         name: name of the model; variables are always called `bert/...`.
@@ -104,8 +105,9 @@ class BertModel(FeaturesModel):
         self.seed_generator = keras.random.SeedGenerator(
             seed, name="seed_generator"
         )
-        self.initializer = create_initializer(
-            config.initializer_range, self.seed_generator
+        # Each use of the initializer draws a new seed from the generator.
+        self.initializer = TruncatedNormal(
+            stddev=config.initializer_range, seed=self.seed_generator
         )
         self.embeddings = Embeddings(
             config,
@@ -227,29 +229,6 @@ class BertModel(FeaturesModel):
             return self.pooler(sequence_output[:, -1])
         last = last_positions(attended_positions(input_mask))
         return self.pooler(gather_vectors(sequence_output, last))
-
-    def compute_output_shape(
-        self, input_shape: Shape | dict[str, Shape]
-    ) -> dict[str, Any]:
-        """Returns the outputs' shapes.
-
-        Args:
-            input_shape: shape of `input_ids`, or a dict that contains it.
-        """
-        shape: Shape = (
-            get_feature(input_shape, "input_ids")
-            if isinstance(input_shape, dict)
-            else input_shape
-        )
-        self._check_shape(shape)
-        width = self.config.hidden_size
-        sequence = (*shape, width)
-        return {
-            "embedding_output": sequence,
-            "all_encoder_layers": [sequence] * self.config.num_hidden_layers,
-            "sequence_output": sequence,
-            "pooled_output": (shape[0], width),
-        }
 
     def exported_model(self) -> keras.Model:
         """Returns this model with outputs that a SavedModel can hold."""

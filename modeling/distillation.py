@@ -182,9 +182,10 @@ class DistillationLoss(Loss):
     """A task's loss plus the distance from a teacher.
 
     (1 - alpha) * `task_...` + alpha * `teacher_...` for each part of the
-    task's loss (`WeightedLoss.divergences`) and, with layers, `hidden_loss` +
-    `attention_loss`: squared differences, the mean over WordPieces (or pairs
-    of them), width or heads, the sum over layers. Padding does not count.
+    task's loss (`WeightedLoss.value_divergences`) and, with layers,
+    `hidden_loss` + `attention_loss`: squared differences, the mean over
+    WordPieces (or pairs of them), width or heads, the sum over layers. Padding
+    does not count.
 
     Args:
         loss: the task's.
@@ -199,17 +200,15 @@ class DistillationLoss(Loss):
     def __init__(
         self, loss: Loss, temperature: float, alpha: float, layers: bool = False
     ) -> None:
-        if not hasattr(loss, "divergences"):
+        if not hasattr(loss, "value_divergences"):
             raise ValueError(f"{type(loss).__name__} cannot be distilled")
         self.loss: Any = loss
         self.layers = layers
         self.temperature = temperature
         shares = {"task": 1.0 - alpha, "teacher": alpha}
         self.shares = {name: share for name, share in shares.items() if share}
-        self.names = tuple(self._of_each_kind(dict.fromkeys(loss.names)))
         self.epsilon = self._of_each_kind(loss.epsilon)
         if layers:
-            self.names += ("hidden_loss", "attention_loss")
             self.epsilon |= {"hidden_loss": 0.0, "attention_loss": 0.0}
 
     def _of_each_kind(self, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -237,16 +236,14 @@ class DistillationLoss(Loss):
         """
         totals = {}
         for kind, share in self.shares.items():
-            sums = (
-                self.loss.sums(outputs.outputs, features)
+            values = (
+                self.loss.values(outputs.outputs, features)
                 if kind == "task"
-                else self.loss.divergences(
-                    outputs.outputs,
-                    outputs.teacher_outputs,
-                    features,
-                    self.temperature,
+                else self.loss.value_divergences(
+                    outputs.outputs, outputs.teacher_outputs, self.temperature
                 )
             )
+            sums = self.loss.weighted_sums(values, features)
             for name, value in sums.items():
                 totals[f"{kind}_{name}"] = share * value
         if self.layers:

@@ -32,17 +32,3 @@ class TruncatedNormal(keras.initializers.TruncatedNormal):
         return keras.ops.cast(
             self.mean + scale * keras.ops.erfinv(uniform), dtype
         )
-
-
-def create_initializer(
-    initializer_range: float,
-    seed_generator: keras.random.SeedGenerator | None = None,
-) -> TruncatedNormal:
-    """Returns a truncated normal initializer of mean 0.
-
-    Args:
-        initializer_range: standard deviation of the weights.
-        seed_generator: `keras.random.SeedGenerator` that every use draws a
-            new seed from; None = every use gives the same values.
-    """
-    return TruncatedNormal(stddev=initializer_range, seed=seed_generator)

@@ -6,7 +6,7 @@ import keras
 
 from modeling import ops
 from modeling.config import BertConfig
-from modeling.initializers import create_initializer
+from modeling.initializers import TruncatedNormal
 from modeling.ops import Tensor
 
 
@@ -35,7 +35,7 @@ class BertLayer(keras.layers.Layer):
         self.config = config
         self.initializer = keras.initializers.get(
             initializer
-        ) or create_initializer(config.initializer_range)
+        ) or TruncatedNormal(stddev=config.initializer_range)
 
     def create_layer_norm(self) -> keras.layers.LayerNormalization:
         """Returns a layer normalization as all of BERT's are."""

@@ -28,11 +28,9 @@ class Loss(abc.ABC):
     [B] is the weight of each example; without it all weigh the same.
 
     Attributes:
-        names: the parts of the loss; the total is their sum.
-        epsilon: {part: value added to its weight}.
+        epsilon: {part of the loss: value added to its weight}.
     """
 
-    names: tuple[str, ...] = ("loss",)
     epsilon: Mapping[str, float] = {"loss": 0.0}
 
     @abc.abstractmethod
@@ -51,11 +49,11 @@ class Loss(abc.ABC):
     def __call__(
         self, outputs: Any, features: Features
     ) -> tuple[Tensor, Features]:
-        """Returns the total loss of one batch, and a dict of its parts."""
+        """Returns the loss of one batch, and a dict of the parts it sums."""
         sums = self.sums(outputs, features)
         weights = self.weights(features)
         values = {}
-        for name in self.names:
+        for name in self.epsilon:
             weight = keras.ops.cast(weights[name], sums[name].dtype)
             values[name] = sums[name] / (weight + self.epsilon[name])
         return sum(values.values()), values
@@ -76,7 +74,9 @@ class WeightedLoss(Loss):
     ) -> Features:
         """Returns {part: distance of each output from a teacher's output}.
 
-        By default the outputs are logits of classes.
+        By default the outputs are logits of classes. If there is one output per
+        WordPiece, the teacher's outputs may be longer. The temperature divides
+        both logits before the softmax.
         """
         return {"loss": _divergence(outputs, teacher_outputs, temperature)}
 
@@ -92,40 +92,19 @@ class WeightedLoss(Loss):
         weights = self.value_weights(features)
         return {
             name: keras.ops.sum(at_least_float32(weights[name]))
-            for name in self.names
+            for name in self.epsilon
         }
 
     def sums(self, outputs: Any, features: Features) -> Features:
         """Returns the parts' weighted sums; see `Loss.sums`."""
-        return self._weighted_sums(self.values(outputs, features), features)
+        return self.weighted_sums(self.values(outputs, features), features)
 
-    def divergences(
-        self,
-        outputs: Any,
-        teacher_outputs: Any,
-        features: Features,
-        temperature: float,
-    ) -> Features:
-        """Returns the distance of outputs from a teacher's, for distillation.
-
-        Args:
-            outputs: see `sums`.
-            teacher_outputs: the teacher's outputs for `features`. If there is
-                one output per WordPiece, they may be longer than `outputs`.
-            features: see `sums`; labels are not read.
-            temperature: divides both logits before the softmax.
-
-        Returns:
-            a dict of each part's sum over the batch, to divide by `weights`.
-        """
-        values = self.value_divergences(outputs, teacher_outputs, temperature)
-        return self._weighted_sums(values, features)
-
-    def _weighted_sums(self, values: Features, features: Features) -> Features:
+    def weighted_sums(self, values: Features, features: Features) -> Features:
+        """Returns {part: weighted sum of its values}; see `weights`."""
         weights = self.value_weights(features)
         return {
             name: weighted_sum(values[name], weights[name])
-            for name in self.names
+            for name in self.epsilon
         }
 
 
@@ -335,12 +314,10 @@ class PretrainingLoss(WeightedLoss):
         next_sentence: False omits the next sentence loss (paper 5.1).
     """
 
-    names: tuple[str, ...] = ("masked_lm_loss", "next_sentence_loss")
-    epsilon = {"masked_lm_loss": 1e-5, "next_sentence_loss": 0.0}
-
     def __init__(self, next_sentence: bool = True) -> None:
-        if not next_sentence:
-            self.names = ("masked_lm_loss",)
+        self.epsilon = {"masked_lm_loss": 1e-5}
+        if next_sentence:
+            self.epsilon["next_sentence_loss"] = 0.0
 
     def value_weights(self, features: Features) -> Features:
         """Returns weights of the positions, [B, P], and the examples, [B]."""
@@ -401,10 +378,8 @@ def _divergence(
 ) -> Tensor:
     """Returns the Kullback-Leibler divergence from a teacher's distribution.
 
-    This is sum p (log p - log q) over the last axis, where p is the softmax of
-    the teacher's logits divided by the temperature, and q of the student's. It
-    is multiplied by the squared temperature, because dividing the logits
-    shrinks the gradient by that factor (Hinton et al. 2015).
+    The squared temperature makes up for the smaller gradient of the divided
+    logits (Hinton et al. 2015).
     """
     student, teacher = (
         keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 INPUTS = ("input_ids", "input_mask", "segment_ids")
@@ -53,6 +54,23 @@ def assert_same_bits(found, expected):
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, name)
+
+
+def assert_same(found, expected, atol=1e-5, rtol=1e-4):
+    """Compares answers in JSON's types; numbers may differ by rounding."""
+    assert type(found) is type(expected)
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys()
+        for key, value in expected.items():
+            assert_same(found[key], value, atol, rtol)
+    elif isinstance(expected, list):
+        assert len(found) == len(expected)
+        for pair in zip(found, expected, strict=True):
+            assert_same(*pair, atol, rtol)
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=rtol, abs=atol)
+    else:
+        assert found == expected
 
 
 def assert_exported(export_dir, averages):

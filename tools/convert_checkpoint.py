@@ -42,8 +42,6 @@ MODELS = {
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
 }
-# Files to look for beside a checkpoint, in order of preference.
-_VOCABULARIES = ("vocab.txt", "tokenizer.json")
 # Settings by which sentence-transformers computes one vector for a text.
 _POOLING = (
     "1_Pooling/config.json",
@@ -106,7 +104,10 @@ class Config:
 
 
 def find_model(
-    checkpoint: str, config_file: str, names: Collection[str]
+    checkpoint: str,
+    config_file: str,
+    names: Collection[str],
+    folder: model_folder.ModelFolder,
 ) -> str:
     """Returns the key of MODELS for a checkpoint.
 
@@ -114,12 +115,13 @@ def find_model(
         checkpoint: path of the checkpoint.
         config_file: configuration of the model.
         names: names of its weights.
+        folder: description of the checkpoint's folder.
 
     Raises:
         ValueError: neither config.json nor the names decide it.
     """
     kinds = {ours: name for name, ours in MODELS.items()}
-    for architecture in modeling.huggingface.read_architectures(config_file):
+    for architecture in modeling.read_architectures(config_file):
         if architecture in modeling.ARCHITECTURES:
             return kinds[modeling.ARCHITECTURES[architecture]]
         raise ValueError(
@@ -127,19 +129,20 @@ def find_model(
             f"here; set --model, one of {', '.join(MODELS)}, to convert the "
             "part that has"
         )
-    if kind := kinds.get(model_folder.read(checkpoint).model_class or ""):
+    if kind := kinds.get(folder.model_class or ""):
         return kind
-    heads = {name for name in names if not name.startswith("bert")}
-    if any(name.startswith(("output_", "classifier.")) for name in heads):
+
+    def has(*starts: str) -> bool:
+        return any(name.startswith(starts) for name in names)
+
+    if has("output_", "classifier."):
         raise ValueError(
             f"{checkpoint} does not say what its output weights are for; use "
             "--model=classifier, token_classifier or multiple_choice"
         )
-    if any(name.startswith(("cls/squad/", "qa_outputs.")) for name in heads):
+    if has("cls/squad/", "qa_outputs."):
         return "squad"
-    if any(name.startswith(("cls/", "cls.")) for name in heads):
-        return "pretraining"
-    return "bert"
+    return "pretraining" if has("cls/", "cls.") else "bert"
 
 
 def create_model(
@@ -219,34 +222,27 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
     return do_lower_case
 
 
-def find_tokenizer(
-    vocab_file: str | None,
-    do_lower_case: bool | None,
-    checkpoint: str,
-    is_needed: bool,
-) -> tokenization.FullTokenizer | None:
-    """Returns the model's tokenizer, or None if there is no vocabulary.
+def find_vocabulary(checkpoint: str, is_needed: bool) -> str | None:
+    """Returns the vocabulary beside a checkpoint, or None if there is none.
 
     Raises:
-        OSError: the vocabulary cannot be read.
         ValueError: transformers would make up a vocabulary.
     """
-    if vocab_file is None:
-        folder = folder_of(checkpoint)
-        places = [os.path.join(folder, name) for name in _VOCABULARIES]
-        vocab_file = next(filter(os.path.isfile, places), None)
-        if vocab_file is None:
-            if is_needed:
-                raise ValueError(
-                    f"there is no {places[0]}, and without a vocabulary "
-                    "transformers makes up one of 5 tokens; set --vocab_file"
-                )
-            logging.warning(
-                "There is no %s; set --vocab_file to have a vocabulary copied",
-                places[0],
-            )
-            return None
-    return tokenization.FullTokenizer(vocab_file, do_lower_case)
+    folder = folder_of(checkpoint)
+    names = ("vocab.txt", "tokenizer.json")
+    places = [os.path.join(folder, name) for name in names]
+    found = next(filter(os.path.isfile, places), None)
+    if not found and is_needed:
+        raise ValueError(
+            f"there is no {places[0]}, and without a vocabulary transformers "
+            "makes up one of 5 tokens; set --vocab_file"
+        )
+    if not found:
+        logging.warning(
+            "There is no %s; set --vocab_file to have a vocabulary copied",
+            places[0],
+        )
+    return found
 
 
 def find_extension(
@@ -273,16 +269,17 @@ def find_extension(
         ) from None
 
 
-def find_length(name: str, checkpoint: str, longest: int) -> int:
+def find_length(
+    name: str, folder: model_folder.ModelFolder, longest: int
+) -> int:
     """Returns the length of the inputs that a model was trained on.
 
     Args:
         name: key of MODELS.
-        checkpoint: path of the checkpoint.
+        folder: description of the checkpoint's folder.
         longest: number of positions of the model, which is returned if no file
             beside the checkpoint says more.
     """
-    folder = model_folder.read(checkpoint)
     length = folder.task.get("max_seq_length")
     if length is None and name != "multiple_choice":
         # Runs from before model.json counted all choices of an example.
@@ -296,16 +293,6 @@ def find_length(name: str, checkpoint: str, longest: int) -> int:
         if length is None and os.path.isfile(file):
             length = read_json(file).get(entry)
     return min(length, longest) if isinstance(length, int) else longest
-
-
-def read_pooling(checkpoint: str) -> dict[str, str]:
-    """Returns {path: text} of how sentence-transformers pools the vectors."""
-    folder = Path(folder_of(checkpoint))
-    return {
-        name: (folder / name).read_text("utf-8")
-        for name in _POOLING
-        if (folder / name).is_file()
-    }
 
 
 def main(options: Config) -> None:
@@ -325,11 +312,11 @@ def main(options: Config) -> None:
     config = modeling.load_config(config_file)
     costs.check_sizes(config, config_file)
     shapes = modeling.read_shapes(checkpoint)
-    name = options.model or find_model(checkpoint, config_file, shapes)
-    task = model_folder.read(checkpoint).task
+    folder = model_folder.read(checkpoint)
+    name = options.model or find_model(checkpoint, config_file, shapes, folder)
+    task = folder.task
     model_checks.check_head(checkpoint, MODELS[name], task.get("problem_type"))
-    trained = model_folder.read(checkpoint).network
-    network = {option: True for option, is_on in trained.items() if is_on}
+    network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
         # The head is above the encoder.
         network.pop("bilstm", None)
@@ -357,10 +344,10 @@ def main(options: Config) -> None:
                 f"{labels}; correct the one that is wrong"
             )
     is_lower_case = find_casing(options.do_lower_case, start)
-    tokenizer = find_tokenizer(
-        options.vocab_file, is_lower_case, start, is_needed=becomes_theirs
-    )
-    if tokenizer:
+    vocab_file = options.vocab_file or find_vocabulary(start, becomes_theirs)
+    tokenizer = None
+    if vocab_file:
+        tokenizer = tokenization.FullTokenizer(vocab_file, is_lower_case)
         tokenizer.check_vocab(config.vocab_size)
     model_checks.check_identity("--init_checkpoint", start, config, tokenizer)
     rows = None
@@ -373,13 +360,14 @@ def main(options: Config) -> None:
     if rows is not None:
         model = modeling.extend_model(model, rows)
     save: Callable[..., None] = modeling.save_release
-    length = find_length(name, checkpoint, config.max_position_embeddings)
+    length = find_length(name, folder, config.max_position_embeddings)
     entries: dict[str, Any] = {}
     if becomes_theirs:
         save = modeling.save_huggingface
         entries["max_length"] = length
         if name == "classifier":
             entries["problem_type"] = task.get("problem_type")
+    pooling = [Path(folder.path, file) for file in _POOLING if name == "bert"]
     save(
         model,
         options.output_dir,
@@ -397,7 +385,11 @@ def main(options: Config) -> None:
             labels=labels,
             tokenizer=tokenizer,
         )
-        | (read_pooling(checkpoint) if name == "bert" else {}),
+        | {
+            os.path.relpath(file, folder.path): file.read_text("utf-8")
+            for file in pooling
+            if file.is_file()
+        },
         **entries,
     )
     logging.info("Wrote %s", options.output_dir)

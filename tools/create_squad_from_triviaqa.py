@@ -15,7 +15,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from absl import logging
 
@@ -68,17 +68,13 @@ _FOLDERS = {"EntityPages": "wikipedia", "SearchResults": "web"}
 _field = functools.partial(field, layout="TriviaQA")
 
 
-class Passage(NamedTuple):
-    """An entry of SQuAD's "data": a document's beginning and one question."""
-
-    entry: dict[str, Any]
-    has_answer: bool
-
-
 def create_passages(
     question: dict[str, Any], where: str, config: Config, missing: list[str]
-) -> Iterator[Passage]:
-    """Yields a question's passages, one for each of its documents.
+) -> Iterator[dict[str, Any]]:
+    """Yields an entry of SQuAD's "data" for each document of a question.
+
+    An entry is the document's beginning and the question. In training, it has
+    no answer if the document has none.
 
     Args:
         question: an entry of TriviaQA's "Data".
@@ -101,9 +97,9 @@ def create_passages(
         rf"(?<!\w)(?:{'|'.join(patterns)})(?!\w)", re.IGNORECASE
     )
     for title, name, text in _read_documents(question, where, config, missing):
-        match = answer.search(text)
         answers = [{"text": each, "answer_start": -1} for each in spellings]
         if config.for_training:
+            match = answer.search(text)
             answers = []
             if match:
                 found = {"text": match.group(), "answer_start": match.start()}
@@ -114,8 +110,7 @@ def create_passages(
             "answers": answers,
         }
         paragraph = {"context": text, "qas": [qa]}
-        entry = {"title": title, "paragraphs": [paragraph]}
-        yield Passage(entry, match is not None)
+        yield {"title": title, "paragraphs": [paragraph]}
 
 
 def _read_documents(
@@ -187,12 +182,12 @@ def main(config: Config) -> None:
             progress.track(questions, len(questions), "question", "Reading")
         ):
             where = f"{path}: Data[{number}]"
-            for passage in create_passages(question, where, config, missing):
+            for entry in create_passages(question, where, config, missing):
                 num_passages += 1
-                if config.for_training and not passage.has_answer:
+                if not entry["paragraphs"][0]["qas"][0]["answers"]:
                     continue
                 file.write(b",\n" if num_written else b"\n")
-                file.write(json.dumps(passage.entry).encode())
+                file.write(json.dumps(entry).encode())
                 num_written += 1
         file.write(b"\n]}\n")
         if not num_written:

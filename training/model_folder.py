@@ -76,7 +76,7 @@ class ModelFolder:
         if "architectures" not in self.task:
             return self.task.get("name")
         file = os.path.join(self.path, "config.json")
-        names = modeling.huggingface.read_architectures(file)
+        names = modeling.read_architectures(file)
         return modeling.ARCHITECTURES.get(names[0])
 
     def check_class(self, name: str | None) -> None:

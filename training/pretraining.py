@@ -286,7 +286,7 @@ def pretraining_metrics(
     """
     loss = modeling.PretrainingLoss(has_next_sentence)
     sums, weights = loss.sums(outputs, features), loss.weights(features)
-    metrics = {name: (sums[name], weights[name]) for name in loss.names}
+    metrics = {name: (sums[name], weights[name]) for name in loss.epsilon}
     metrics["loss"] = loss(outputs, features)[0], tf.constant(1.0)
     masked = features["masked_lm_weights"]
     right = tf.argmax(outputs["masked_lm_logits"], -1, tf.int32)

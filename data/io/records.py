@@ -58,25 +58,6 @@ def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
     )
 
 
-def encode_examples(features: Mapping[str, np.ndarray]) -> list[bytes]:
-    """Serializes n examples at once, faster than one by one.
-
-    The features are arrays [n, length] of integers from 0 up, or of float32.
-    """
-    columns = []
-    for name, values in features.items():
-        if values.dtype == np.float32:
-            kind, packed = _FLOATS, [row.tobytes() for row in values]
-        else:
-            kind, packed = _INTS, encode_rows(values)
-        columns.append(
-            [_entry(name, kind, len(value)) + value for value in packed]
-        )
-    return [
-        _field(1, b"".join(entries)) for entries in zip(*columns, strict=True)
-    ]
-
-
 def encode_rows(values: np.ndarray) -> list[bytes]:
     """Returns the varints of each row of an array of integers from 0 up."""
     values = values.astype(np.uint32)

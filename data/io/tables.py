@@ -151,20 +151,16 @@ def read_rows(
 def _read_lines(
     path: StrPath, most: int | None
 ) -> Iterator[tuple[int, str | ValueError]]:
-    """Yields (number, line); an error for a line that is too long."""
-    lines: Iterable[tuple[int, str | None]]
+    lines: Iterable[tuple[int, str | ValueError]]
     if most is None:
         lines = text_files.read_numbered(path, is_quoted=True)
     else:
-        lines = enumerate(text_files.read_limited(path, most), start=1)
+        lines = text_files.read_limited(path, most)
     for number, line in lines:
-        if line is None:
-            limit = f"{(most or 0) >> 20} MiB"
-            error = f"the line has more than {limit}; shorten it"
-            yield number, ValueError(error)
-        else:
+        if number == 1 and isinstance(line, str):
             # Skip the byte order mark that some editors write.
-            yield number, line.removeprefix("\ufeff") if number == 1 else line
+            line = line.removeprefix("\ufeff")
+        yield number, line
 
 
 def _is_filled(numbered: tuple[int, str | ValueError]) -> bool:
@@ -276,11 +272,7 @@ def _find_columns(
     optional: Sequence[str],
     where: str,
 ) -> list[tuple[str, int]]:
-    """Returns (name, index) of the columns of a table to read.
-
-    Raises:
-        ValueError: a required column is missing, or a column occurs twice.
-    """
+    """Returns (name, index) of the columns of a table to read."""
     found = []
     for some in (*needed, *([name] for name in optional)):
         matches = [each for each in enumerate(names) if each[1] in some]

@@ -8,6 +8,7 @@ scheme (`gs://...`) go through `tf.io.gfile`.
 import codecs
 import contextlib
 import gzip
+import itertools
 import os
 import zlib
 from collections import Counter
@@ -173,27 +174,32 @@ def read_numbered(
         logging.warning(warning)
 
 
-def read_limited(path: StrPath, most: int) -> Iterator[str | None]:
-    """Yields the lines of requests, which may contain any bytes.
+def read_limited(
+    path: StrPath, most: int
+) -> Iterator[tuple[int, str | ValueError]]:
+    """Yields (number, line) of requests, which may contain any bytes.
 
     Bytes that are not UTF-8 become lone surrogates, which later code rejects. A
-    line of more than `most` bytes, including its end, becomes None.
+    line of more than `most` bytes, including its end, becomes an error.
 
     Raises:
         OSError, ValueError: as for `read_lines`.
     """
     with open_binary(path) as file:
-        is_first = True
-        while line := file.readline(most):
-            if is_first:
+        for number in itertools.count(1):
+            line = end = file.readline(most)
+            if not line:
+                return
+            if number == 1:
                 check_first_line(line, path)
-            is_first, end = False, line
             while len(end) == most and not end.endswith(b"\n"):
                 end = file.readline(most)
             if end is line:
-                yield line.decode("utf-8", "surrogateescape").rstrip("\n")
+                text = line.decode("utf-8", "surrogateescape")
+                yield number, text.rstrip("\n")
             else:
-                yield None
+                limit = f"the line has more than {most >> 20} MiB"
+                yield number, ValueError(f"{limit}; shorten it")
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:

@@ -6,8 +6,8 @@
 # MODEL   output of small-bert-from-scratch.sh: its vocabulary and records of 32
 #         WordPieces
 # DATA    folder with the folders MRPC, SST-2, QNLI and conll2003, each as in its
-#         download; tasks without one are left out
-# OUTPUT  folder for all runs; OUTPUT/ablations.md is the table
+#         download. Tasks without a folder are skipped
+# OUTPUT  folder for all runs. OUTPUT/ablations.md is the table
 #
 # Each row pretrains a variant of the small BERT and fine-tunes it. In the
 # environment: ROWS="as_it_is 1_x_128" runs these rows; STEPS, BATCH, RATE.
@@ -18,7 +18,7 @@ steps=${STEPS:-1500}
 need "$model/vocab.txt" "$model/eval-records_32" "$data"
 make_parts "$data" "$output/data" "3 1"
 
-# Whether to run a row; by default all are.
+# Whether to run a row. By default all run.
 wanted() {
   case " ${ROWS:-$1} " in *" $1 "*) ;; *) return 1 ;; esac
 }
@@ -66,7 +66,7 @@ row() {
   fine_tune "$1" "$1" "$2"
 }
 
-# Table 5, without its MNLI and SQuAD.
+# Table 5, without MNLI and SQuAD.
 effects="MRPC SST-2 QNLI"
 to_the_right=left-to-right_no_next_sentence
 row as_it_is "$effects" 3 128
@@ -80,7 +80,7 @@ fi
   fine_tune left-to-right_with_a_BiLSTM $to_the_right "$effects" \
     --left_to_right --bilstm
 
-# Table 7, of whose features this is the last block's.
+# Table 7, with the features of the last block.
 if wanted NER_fine-tuned || wanted NER_by_features_and_a_BiLSTM; then
   pretrain as_it_is 3 128
 fi
@@ -89,13 +89,13 @@ fi
   fine_tune NER_by_features_and_a_BiLSTM as_it_is CoNLL \
     --bilstm --freeze_layers=3
 
-# Table 6, whose networks are wider.
+# Table 6. The paper's networks are wider.
 row 1_x_128 "MRPC SST-2" 1 128
 row 2_x_128 "MRPC SST-2" 2 128
 row 3_x_64 "MRPC SST-2" 3 64
 
-# Table 8, with MRPC for its MNLI: the fraction of chosen WordPieces that become
-# [MASK], and of those that stay; the others become random.
+# Table 8, with MRPC instead of MNLI: the fraction of chosen WordPieces that
+# become [MASK], and the fraction that stay. The others become random.
 masked() {
   row "$1" "MRPC CoNLL" 3 128 --mask_token_prob="$2" --same_token_prob="$3"
 }

@@ -1,7 +1,7 @@
-# What the recipes share. They source this file; it does nothing by itself.
+# Functions of the recipes, which source this file.
 #
-# In the environment: PYTHON, the interpreter; SEEDS, the seeds of fine-tuning;
-# PRECISION, float32 or bfloat16, which is faster where the CPU multiplies it.
+# In the environment: PYTHON (the interpreter), SEEDS (of fine-tuning), and
+# PRECISION (float32, or bfloat16, which is faster if the CPU multiplies it).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 python=${PYTHON:-python}
@@ -23,13 +23,25 @@ need() {
   done
 }
 
+# Shows a command of Python as a shell reads it.
+show() {
+  printf '$ %s' "$python"
+  printf ' %q' "$@"
+  echo
+}
+
 # Shows and runs a script, or a tool by its module. A finished run says so and
-# is evaluated again; another setting than before is an error.
+# is evaluated again. Another setting than before is an error.
 run() {
-  echo "$ python $*"
   case $1 in
-    *.py) "$python" "$root/$1" "${@:2}" ;;
-    *) "$python" -m "$@" ;;
+    *.py)
+      show "$@"
+      "$python" "$root/$1" "${@:2}"
+      ;;
+    *)
+      show -m "$@"
+      "$python" -m "$@"
+      ;;
   esac
 }
 
@@ -66,8 +78,8 @@ best() {
 }
 
 # Prints the configuration of a small BERT: LAYERS WIDTH HEADS VOCAB_FILE. It
-# has no dropout, and larger initial weights than the original's 0.02, which
-# suit a narrow network.
+# has no dropout, and larger initial weights than Google's 0.02, which suit a
+# narrow network.
 small_config() {
   cat << END
 {
@@ -86,8 +98,8 @@ small_config() {
 END
 }
 
-# Prints a configuration with the original's dropout, without which a small
-# BERT would learn a task's few examples by heart in fine-tuning.
+# Prints a configuration with Google's dropout, without which a small BERT would
+# learn a task's few examples by heart in fine-tuning.
 with_dropout() {
   sed 's/\(dropout_prob": *\)0\.0/\10.1/' "$1"
 }

@@ -5,10 +5,10 @@
 #
 # MODEL   folder with bert_model.ckpt, bert_config.json and vocab.txt
 # TEXT    one sentence per line, a blank line between documents
-# OUTPUT  folder for all that is made; OUTPUT/model is the new MODEL
+# OUTPUT  folder for all files. OUTPUT/model is the new MODEL
 #
-# The numbers are for a released model and some 10 MB of text; each can be set
-# in the environment:
+# The defaults suit a released model and some 10 MB of text. Set others in the
+# environment:
 #
 #     STEPS=1000 RATE=5e-5 bash examples/recipes/domain-adaptation.sh ...
 . "$(dirname "$0")/common.sh"
@@ -25,14 +25,14 @@ run tools.create_vocabulary --input_file="$text" \
   --extend="$model/vocab.txt" --num_new_words="${NEW_WORDS:-1000}" \
   --do_lower_case="$lower" --output_file="$output/vocab.txt"
 
-# A checkpoint with a row for each: the mean of the pieces that it was before.
+# A checkpoint with a row for each new word: the mean of its former pieces.
 run tools.convert_checkpoint --init_checkpoint="$model" \
   --bert_config_file="$model" --vocab_file="$model/vocab.txt" \
   --extended_vocab_file="$output/vocab.txt" --output_format=tf1 \
   --output_dir="$output/start"
 
 # Masks are drawn while training reads, so one pass over the text is enough. A
-# fraction of the documents is held out for evaluation; 0 evaluates on the text.
+# fraction of the documents is held out for evaluation. 0 evaluates on the text.
 run create_pretraining_data.py --input_file="$text" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --output_file="$output/text.tfrecord" --dynamic_masking --dupe_factor=1 \
@@ -41,7 +41,7 @@ run create_pretraining_data.py --input_file="$text" \
 evaluated="$output/eval-text.tfrecord"
 [ -f "$evaluated" ] || evaluated=
 
-# Weights without the optimizer's slots, next to their configuration.
+# Weights without the optimizer's slots, with their configuration.
 run run_pretraining.py --input_file="$output/text.tfrecord-*-of-*" \
   ${evaluated:+"--eval_input_file=$evaluated"} \
   --mixed_precision="$precision" \

@@ -4,9 +4,9 @@
 #     bash examples/recipes/glue.sh MODEL GLUE OUTPUT [FLAG...]
 #
 # MODEL   folder with bert_model.ckpt, bert_config.json and vocab.txt
-# GLUE    folder with GLUE's folders, CoLA, SST-2 and so on; tasks without a
-#         train.tsv are left out
-# OUTPUT  folder for all runs; OUTPUT/glue.md is the table
+# GLUE    folder with GLUE's folders, CoLA, SST-2 and so on. Tasks without a
+#         train.tsv are skipped
+# OUTPUT  folder for all runs. OUTPUT/glue.md is the table
 # FLAG    more flags of run_classifier.py, such as --learning_rate=3e-5
 #
 # In the environment: TASKS="cola mrpc", NUM_SEEDS=5, CHECKPOINT and CONFIG of

@@ -3,12 +3,12 @@
     python examples/recipes/long_texts.py SQUAD OUTPUT
 
 SQUAD is a folder with train-v1.1.json and dev-v1.1.json. A text is successive
-paragraphs of one article, and its label the article's topic, which is given
-below by the title. Articles of the train set are not in the dev set.
+paragraphs of one article. Its label is the article's topic, which TITLES below
+lists by the title. Articles of the train set are not in the dev set.
 
     OUTPUT/topics   train.csv and dev.csv
     OUTPUT/beyond   the same texts, cut in half, after paragraphs of articles
-                    without a topic: WordPieces up to 512 tell nothing
+                    without a topic, so 512 WordPieces do not tell the topic
 """
 
 import csv
@@ -18,8 +18,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Words of a text, and those before the first that tells in OUTPUT/beyond. A
-# word has at least one WordPiece.
+# Words of a text, and words before the first one about the topic in
+# OUTPUT/beyond. A word is at least one WordPiece.
 LENGTH, BEFORE = 1000, 520
 TITLES = {
     "place": """Montana New_York_City Portugal Oklahoma_City Boston Nanjing Bern

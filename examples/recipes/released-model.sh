@@ -5,11 +5,11 @@
 #       uncased_L-24_H-1024_A-16 output/paper [FLAG...]
 #
 # The first argument is the folder of the model, with bert_model.ckpt, its
-# configuration and vocab.txt, the second the folder for all that is made;
-# results.md in it is the table. FLAGs are passed to each command that runs a
-# model, such as --mixed_precision=bfloat16.
+# configuration and vocab.txt. The second is the folder for all files, such as
+# the table, results.md. FLAGs, such as --mixed_precision=bfloat16, go to each
+# command that runs a model.
 #
-# In the environment, each part where its data is:
+# In the environment, the data of each part to run:
 #   GLUE                      MNLI, QQP and the other folders
 #   SQUAD                     train-v1.1.json, dev-v1.1.json, and of v2.0
 #   TRIVIAQA                  qa/ and evidence/: SQuAD v1.1 after TriviaQA

@@ -3,13 +3,13 @@
 #
 #     bash examples/recipes/small-bert-from-scratch.sh CORPUS OUTPUT [GLUE]
 #
-# CORPUS  one sentence per line, a blank line between documents; some of the
+# CORPUS  one sentence per line, a blank line between documents. Some of the
 #         documents are held out for all evaluations
-# OUTPUT  folder for all that is made; OUTPUT/curves.png shows the pretraining
+# OUTPUT  folder for all files. OUTPUT/curves.png shows the pretraining
 # GLUE    folder with GLUE's folders, see glue.sh
 #
-# In the environment: SIZE=long trains for longer, SIZE=sample takes minutes and
-# only shows that everything works; TASKS and NUM_SEEDS of GLUE.
+# In the environment: SIZE=long trains for longer, and SIZE=sample only shows in
+# minutes that everything works. TASKS and NUM_SEEDS are of GLUE.
 #
 # Short inputs, many masks and a high rate come first: the loss plateaus until
 # the network learns more than word frequencies, and the length of the plateau

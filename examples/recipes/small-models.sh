@@ -1,18 +1,18 @@
 #!/bin/bash
-# Measures what int8, and a student of half the layers, cost in accuracy.
+# Measures how much accuracy int8 and a student of half the layers cost.
 #
 #     bash examples/recipes/small-models.sh MODEL DATA OUTPUT
 #
 # MODEL   folder with a checkpoint of either format, its configuration, vocab.txt
 # DATA    folder with the folders MRPC, SST-2, STS-B, squad and conll2003, each
-#         as in its download; tasks without one are left out
-# OUTPUT  folder for all runs; OUTPUT/small_models.md is the table
+#         as in its download. Tasks without a folder are skipped
+# OUTPUT  folder for all runs. OUTPUT/small_models.md is the table
 #
 # Fine-tunes MODEL, and evaluates it as it is and exported for LiteRT in int8. On
-# MRPC, SST-2 and SQuAD it also trains students of every second layer: alone,
-# with the fine-tuned model as teacher (in int8 too), and with its layers as
-# teachers too. In the environment: TASKS, RATE, and LOWER_CASE=False for a
-# cased model.
+# MRPC, SST-2 and SQuAD it also trains students of every second layer: without a
+# teacher, with the fine-tuned model as teacher (in int8 too), and with its
+# layers as teachers too. In the environment: TASKS, RATE, and LOWER_CASE=False
+# for a cased model.
 . "$(dirname "$0")/common.sh"
 [ $# -eq 3 ] || fail "usage: $0 MODEL DATA OUTPUT"
 model=$1 data=$2 output=$3

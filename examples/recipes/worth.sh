@@ -5,8 +5,8 @@
 #
 # MODEL   folder with bert_config.json and vocab.txt
 # DATA    folder with the folders SST-2, MRPC, CoLA, RTE, STS-B, QNLI, squad and
-#         conll2003, each as in its download; tasks without one are left out
-# OUTPUT  folder for all runs; OUTPUT/worth.md is the table
+#         conll2003, each as in its download. Tasks without a folder are skipped
+# OUTPUT  folder for all runs. OUTPUT/worth.md is the table
 #
 # Fine-tunes from random weights and from each checkpoint with every seed, at
 # the learning rate that is best for the start and the first seed: 3 epochs of

@@ -15,7 +15,6 @@
 7. Otherwise: the plain form.
 """
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -75,13 +74,6 @@ def choose(name: str, inputs: Any, training: bool) -> Callable | None:
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
         return FUSED_ON_CPU[name]
     return INFERENCE.get(name)
-
-
-@functools.cache
-def has_cpus_alone() -> bool:
-    """Returns whether TensorFlow has no device but CPUs."""
-    devices = tf.config.list_logical_devices()
-    return {device.device_type for device in devices} == {"CPU"}
 
 
 def _is_wide(inputs: tf.Tensor) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from modeling.accelerated import choice, tracing
+from modeling.accelerated import tracing
 from modeling.layers import all_layers
 
 
@@ -24,7 +24,8 @@ class Predictor:
 
     def __init__(self, model: keras.Model, jit_compile: bool = False) -> None:
         self.model = model
-        is_pinned = choice.has_cpus_alone() and not jit_compile
+        devices = {d.device_type for d in tf.config.list_logical_devices()}
+        is_pinned = devices == {"CPU"} and not jit_compile
         self.device = "CPU:0" if is_pinned else None
 
     def __call__(self, features: Any, kernels: Sequence[tf.Tensor] = ()) -> Any:

@@ -5,7 +5,7 @@ tf1.py and huggingface/ each read and write one format; training writes TF1's.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import keras
@@ -13,14 +13,13 @@ import numpy as np
 from absl import logging
 
 from modeling.checkpoints.folders import find_tf1_checkpoint
-from modeling.checkpoints.heads import find_order
 from modeling.checkpoints.huggingface import (
     find_huggingface,
     is_huggingface,
     load_huggingface,
     read_huggingface_shapes,
 )
-from modeling.checkpoints.labels import load_labels
+from modeling.checkpoints.labels import find_order, load_labels
 from modeling.checkpoints.names import original_name
 from modeling.checkpoints.restore import LoadReport
 from modeling.checkpoints.tf1 import (
@@ -68,40 +67,26 @@ _FOREIGN_ENDINGS = {
 _PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
 
 
-def _refuse_foreign(
-    path: str | os.PathLike[str], looks_inside: bool = True
-) -> None:
-    """Names weights of another framework, or in a subfolder.
-
-    Args:
-        path: a file or a folder.
-        looks_inside: whether to look into subfolders.
-
-    Raises:
-        ValueError: `path` is such a file, or a folder with one and nothing
-            that can be read.
-    """
-    path = os.fspath(path)
-    folder, name = os.path.split(path)
-    names = [name] if os.path.isfile(path) else []
-    if os.path.isdir(path) and not is_huggingface(path):
-        folder, names = path, sorted(os.listdir(path))
-        if any(name.endswith(".index") for name in names):
-            return
-    files = [os.path.join(folder, name) for name in names]
+def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
+    """Names weights of another framework, or in a subfolder, as an error."""
+    if not os.path.isdir(path):
+        _refuse([path] if os.path.isfile(path) else [])
+        return
+    files = [os.path.join(path, name) for name in sorted(os.listdir(path))]
+    if is_huggingface(path) or any(file.endswith(".index") for file in files):
+        return
     # Try names that frameworks write before names that people choose.
     _refuse(file for file in files if os.path.basename(file) in _FOREIGN_FILES)
     inner = [
         file
         for file in files
-        if file != path
-        and os.path.exists(file)
+        if os.path.exists(file)
         and is_huggingface(file)
         and not _PART.search(file)
     ]
     if inner:
         raise ValueError(
-            f"{folder} has its weights in {' and '.join(inner)}: name "
+            f"{path} has its weights in {' and '.join(inner)}: name "
             f"{'that' if len(inner) == 1 else 'one of them'}"
         )
     _refuse(files)
@@ -114,9 +99,9 @@ def _refuse(files: Iterable[str]) -> None:
     """Raises an error for the first file of weights in an unknown format."""
     for file in files:
         name = os.path.basename(file)
-        ending = next(filter(name.endswith, _FOREIGN_ENDINGS), "")
         way_out = _FOREIGN_FILES.get(name)
         if not way_out and not is_huggingface(file):
+            ending = next(filter(name.endswith, _FOREIGN_ENDINGS), "")
             way_out = _FOREIGN_ENDINGS.get(ending)
         if part := _PART.search(name):
             way_out = (
@@ -142,7 +127,7 @@ def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
         ValueError: `path` is one file of a TF1 checkpoint, or holds weights
             of another framework.
     """
-    _refuse_foreign(path)
+    _refuse_foreign(os.fspath(path))
     if is_huggingface(path):
         file = find_huggingface(path)
         read_huggingface_shapes(file)
@@ -193,7 +178,7 @@ def load_checkpoint(
             "`layers` must give a block for each of the model's "
             f"{model.config.num_hidden_layers}. Received: {list(layers)}"
         )
-    _refuse_foreign(path)
+    _refuse_foreign(os.fspath(path))
     if is_huggingface(path):
         report = load_huggingface(model, path, layers)
     else:
@@ -208,6 +193,22 @@ def load_checkpoint(
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
                 variable.assign(keras.ops.take(variable, order, axis=0))
     return report
+
+
+def has_head(name: str, weights: Collection[str]) -> bool:
+    """Returns whether a file's weights, in either format, include a head.
+
+    Args:
+        name: class of the model.
+        weights: names of the weights in a file.
+    """
+    if name == "BertEmbedder":
+        # Its vectors are the encoder's.
+        return True
+    names = {"output_weights", "classifier.weight"}
+    if name == "BertSpanLabeler":
+        names = {"cls/squad/output_weights", "qa_outputs.weight"}
+    return not names.isdisjoint(weights)
 
 
 def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:

@@ -1,6 +1,8 @@
 """Reads and writes the names of a model's outputs, in order."""
 
 import os
+import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,6 +63,34 @@ def load_labels(
             f"{numbered}; correct the one that is wrong"
         )
     return names
+
+
+def find_order(
+    saved: Sequence[str], labels: Sequence[Sequence[str]]
+) -> list[int] | None:
+    """Returns the place of each label among the labels of a saved model.
+
+    Compares the exact names first, then without case and punctuation.
+
+    Args:
+        saved: names of the saved model's outputs, in order.
+        labels: see `load_checkpoint`.
+
+    Returns:
+        a permutation; None if the names are others.
+    """
+    for form in (str, _plain):
+        places = {form(name): index for index, name in enumerate(saved)}
+        for names in labels:
+            wanted = [form(name) for name in names]
+            if len(places) == len(saved) and sorted(wanted) == sorted(places):
+                return [places[name] for name in wanted]
+    return None
+
+
+def _plain(label: str) -> str:
+    label = unicodedata.normalize("NFKC", label).casefold()
+    return re.sub(r"[\W_]+", "_", label).strip("_")
 
 
 def default_labels(num_labels: int) -> list[str]:

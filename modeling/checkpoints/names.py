@@ -1,7 +1,7 @@
 """The original's names of a model's variables."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import keras
 
@@ -44,6 +44,35 @@ def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
         for variable in model.variables
         if not _STATE_OF_KERAS.match(variable.path)
     }
+
+
+def without_scope(
+    names: Collection[str], word_embeddings: re.Pattern[str]
+) -> dict[str, str]:
+    """Returns {name without the scope: name in the file}.
+
+    Modules of TF Hub, and models that hold a BERT, put one scope, such as
+    `module/`, before all its names. If there is another variable of the same
+    name outside of the scope, its name gets a `/`.
+
+    Args:
+        names: names in the file.
+        word_embeddings: pattern of the name of BERT's word embeddings. Its
+            first group is the scope.
+    """
+    scopes = [m[1] or "" for m in map(word_embeddings.fullmatch, names) if m]
+    scope = scopes[0] if len(scopes) == 1 else ""
+    scoped = {
+        name.removeprefix(scope): name
+        for name in names
+        if name.startswith(scope)
+    }
+    others = {
+        f"/{name}" if name in scoped else name: name
+        for name in names
+        if not name.startswith(scope)
+    }
+    return others | scoped
 
 
 def source_name(name: str, layers: Sequence[int] | None) -> str:

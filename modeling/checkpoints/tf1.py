@@ -22,7 +22,7 @@ from files.labels import check_labels
 from modeling.checkpoints.folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
 from modeling.checkpoints.labels import save_labels
-from modeling.checkpoints.names import original_name
+from modeling.checkpoints.names import original_name, without_scope
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import (
     errors_named,
@@ -145,30 +145,8 @@ def _shapes(reader: Any) -> dict[str, Sequence[int]]:
 
 
 def _stored_names(reader: Any) -> dict[str, str]:
-    """Returns {the original's name: name in the file}.
-
-    Modules of TF Hub, and models that hold a BERT, put one scope, such as
-    `module/`, before all names.
-    """
-    names = list(reader.get_variable_to_shape_map())
-    scopes = [
-        match[1]
-        for name in names
-        if (match := _WORD_EMBEDDINGS.fullmatch(name))
-    ]
-    scope = (scopes[0] or "") if len(scopes) == 1 else ""
-    scoped = {
-        name.removeprefix(scope): name
-        for name in names
-        if name.startswith(scope)
-    }
-    # Outside the scope there may be another variable of the same name.
-    others = {
-        f"/{name}" if name in scoped else name: name
-        for name in names
-        if not name.startswith(scope)
-    }
-    return others | scoped
+    names = reader.get_variable_to_shape_map()
+    return without_scope(names, _WORD_EMBEDDINGS)
 
 
 def check_tf1_files(prefix: str) -> None:

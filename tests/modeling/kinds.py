@@ -50,15 +50,13 @@ EVERYTHING = LAYERS | MODELS
 FITTED_IN_OTHERS = {"bert", "masked_lm"}
 # XLA takes seconds to compile each of the others, which are parts of the
 # classifier or consist of the same parts.
-QUICK_TO_FIT = {"dense", "output_head", "classifier"}
+QUICK_TO_FIT = {"dense", "output_head"}
 # Dense layers in each model: six in a block, the pooler, the head's own.
 NUM_DENSE = dict.fromkeys(MODELS, 13) | {"pretrainer": 14}
 
-# Models that differ most: the others are left to `make test-slow`.
+# The model with most parts: the others are left to `make test-slow`.
 EACH_MODEL = [
-    pytest.param(
-        kind, marks=[pytest.mark.slow] * (kind not in ("pretrainer", "choices"))
-    )
+    pytest.param(kind, marks=[pytest.mark.slow] * (kind != "pretrainer"))
     for kind in MODELS
 ]
 

@@ -54,20 +54,16 @@ def test_a_file_and_a_clone_hold_the_same(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", EVERYTHING)
-@pytest.mark.parametrize("free", [False, True])
-def test_a_functional_model_gives_what_a_call_gives(kind, free):
-    model, inputs = create_functional(kind, free, name="inner")
+def test_a_functional_model_gives_what_a_call_gives(kind):
+    model, inputs = create_functional(kind, free=True, name="inner")
     inner = model.get_layer("inner")
     assert_close(model(inputs), inner(*inputs), 0)
 
 
 @pytest.mark.parametrize("kind", EVERYTHING)
-@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
 def test_each_dtype_policy_is_obeyed(kind, dtype):
-    layer, exact = (
-        EVERYTHING[kind](dtype=dtype),
-        EVERYTHING[kind](dtype="float64"),
-    )
+    layer, exact = (EVERYTHING[kind](dtype=x) for x in (dtype, "float64"))
     inputs = create_inputs(kind)
     outputs = layer(*inputs)
     exact(*inputs)
@@ -76,16 +72,15 @@ def test_each_dtype_policy_is_obeyed(kind, dtype):
     compute_dtype = dtype.removeprefix("mixed_")
     for output in keras.tree.flatten(outputs):
         assert keras.backend.standardize_dtype(output.dtype) == compute_dtype
-    variable_dtype = "float64" if dtype == "float64" else "float32"
-    assert {weight.dtype for weight in layer.weights} == {variable_dtype}
-    tolerance = {"float32": 1e-5, "bfloat16": 0.3, "float64": 0}
+    assert {weight.dtype for weight in layer.weights} == {"float32"}
+    assert {weight.dtype for weight in exact.weights} == {"float64"}
+    tolerance = {"float32": 1e-5, "bfloat16": 0.3}
     assert_close(outputs, exact(*inputs), tolerance[compute_dtype])
 
 
 @pytest.mark.parametrize("kind", EVERYTHING)
-@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
-def test_shapes_are_known_before_the_first_call(kind, dtype):
-    layer = EVERYTHING[kind](dtype=dtype)
+def test_shapes_are_known_before_the_first_call(kind):
+    layer = EVERYTHING[kind](dtype="mixed_bfloat16")
     inputs = create_inputs(kind)
     specs = keras.tree.map_structure(
         lambda x: keras.KerasTensor(x.shape, x.dtype.name), inputs
@@ -153,14 +148,13 @@ def test_a_model_that_was_never_called_is_exported(kind, tmp_path):
     check_export(kind, tmp_path)
 
 
-@pytest.mark.parametrize("kind", ["classifier", "spans", "choices"])
-def test_an_export_takes_a_signature(kind, tmp_path):
-    (features,) = create_inputs(kind)
+def test_an_export_takes_a_signature(tmp_path):
+    (features,) = create_inputs("choices")
     signature = {
         name: keras.InputSpec("int32", (None,) * value.ndim, name=name)
         for name, value in features.items()
     }
-    check_export(kind, tmp_path, input_signature=[signature])
+    check_export("choices", tmp_path, input_signature=[signature])
 
 
 def compiled_loss(outputs):
@@ -178,7 +172,10 @@ def compiled_loss(outputs):
     "kind",
     [
         pytest.param(
-            kind, marks=[pytest.mark.soak] * (kind not in QUICK_TO_FIT)
+            kind,
+            marks=[pytest.mark.slow]
+            if kind == "classifier"
+            else [pytest.mark.soak] * (kind not in QUICK_TO_FIT),
         )
         for kind in EVERYTHING
         if kind not in FITTED_IN_OTHERS
@@ -192,13 +189,15 @@ def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
     monkeypatch.setattr(kinds, "CONFIG", dataclasses.replace(CONFIG, **small))
     if kind in LAYERS:
         model, inputs = create_functional(kind)
+        again = model
     else:
         model, (inputs,) = MODELS[kind](), create_inputs(kind)
-        assert not model.built
+        again = MODELS[kind]()
     shapes = keras.tree.map_structure(
         lambda x: keras.KerasTensor(x.shape, x.dtype.name), inputs
     )
-    outputs = model.compute_output_spec(shapes)
+    outputs = again.compute_output_spec(shapes)
+    assert model.built == (again is model)
     targets = keras.tree.map_structure(lambda _: np.zeros(B), outputs)
     model.compile("sgd", compiled_loss(outputs), jit_compile=True)
     history = model.fit(inputs, targets, epochs=2, batch_size=B, verbose=0)

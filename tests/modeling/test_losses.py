@@ -162,7 +162,7 @@ def test_a_batch_and_its_parts_equal_the_formula(case):
     loss, outputs, features, expected = case()
     features = with_ids(features)
     total, values = loss(outputs, features)
-    assert tuple(values) == loss.names
+    assert [*values] == [*loss.epsilon]
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
 
     def part(tensors, rows):
@@ -178,7 +178,7 @@ def test_a_batch_and_its_parts_equal_the_formula(case):
     total = sum(
         sum(float(s[name]) for s in sums)
         / (sum(float(w[name]) for w in weights) + loss.epsilon[name])
-        for name in loss.names
+        for name in loss.epsilon
     )
     np.testing.assert_allclose(total, expected, rtol=0, atol=1e-12)
 

@@ -8,8 +8,8 @@ from modeling import initializers
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 def test_initial_weights_are_truncated_normal(dtype):
-    initializer = initializers.create_initializer(
-        0.02, keras.random.SeedGenerator(3)
+    initializer = initializers.TruncatedNormal(
+        stddev=0.02, seed=keras.random.SeedGenerator(3)
     )
     values = initializer((1000, 1000), dtype)
     assert keras.backend.standardize_dtype(values.dtype) == dtype
@@ -28,11 +28,11 @@ def test_initial_weights_are_truncated_normal(dtype):
 
 def test_each_use_of_a_seed_generator_draws_new_weights():
     generator = keras.random.SeedGenerator(3)
-    initializer = initializers.create_initializer(0.02, generator)
+    initializer = initializers.TruncatedNormal(stddev=0.02, seed=generator)
     first, second = (np.asarray(initializer((64, 64))) for _ in range(2))
     assert np.isclose(first, second).mean() < 0.01
     generator = keras.random.SeedGenerator(3)
-    again = initializers.create_initializer(0.02, generator)
+    again = initializers.TruncatedNormal(stddev=0.02, seed=generator)
     np.testing.assert_array_equal(again((64, 64)), first)
 
 

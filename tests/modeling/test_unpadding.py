@@ -48,7 +48,12 @@ def loss_and_gradients(model, training):
 
 
 @pytest.fixture(
-    scope="module", params=[(False, False), (True, False), (True, True)]
+    scope="module",
+    params=[
+        (False, False),
+        (True, False),
+        pytest.param((True, True), marks=pytest.mark.slow),
+    ],
 )
 def padded_and_not(request):
     """Outputs and gradients of a batch with its padding, and without."""

@@ -29,12 +29,9 @@ TEXTS = {
     "empty": "",
     "a.txt": "word\n",
     "no_mask.txt": lambda vocab: vocab.replace("[MASK]", "[NONE]"),
-    "text.tfrecord": "Not a record, but a line.\n" * 9,
     "columns/train.tsv": f"{HEADER}1\t2\t3\tOne text.\n",
-    "label/train.tsv": f"{HEADER}1\t2\t3\tA.\tA.\nyes\t2\t3\tA.\tA.\n",
     "few/train.tsv": f"{HEADER}1\t2\t3\tA text.\tA text.\n",
     "csv/train.csv": "text,label\na,b\na,b,c\n",
-    "jsonl/train.jsonl": '{"text": "a", "label": "b"}\n{"text": 7}\n',
     "ner/train.txt": "word\nword NN M-PER\n",
     "swag/train.jsonl": '{"sent1": "a"}\n',
     "runs/history.jsonl": '{"kind": "eval", "step": NaN}\n',
@@ -63,11 +60,8 @@ def files(tmp_path_factory, tiny):
     os.link(folder / "a.txt", folder / "hard.txt")
     config = json.loads((tiny / "bert_config.json").read_text())
     for name, change in {
-        "wide": {"hidden_size": 64},
         "more_words": {"vocab_size": 1601},
         "fewer_words": {"vocab_size": 100},
-        "odd_heads": {"num_attention_heads": 3},
-        "text_value": {"hidden_size": "x"},
     }.items():
         (folder / f"{name}.json").write_text(json.dumps(config | change))
     whole = (tiny / "train.tfrecord").read_bytes()
@@ -96,17 +90,12 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--input_file=none*", "--input_file", "no file matches 'none*'"),
         ("--input_file=empty", "empty: the file contains no record"),
         ("--input_file=cut.tfrecord", "cut.tfrecord", "truncated"),
-        ("--input_file=text.tfrecord", "text.tfrecord", "not a TFRecord"),
         ("--input_file=other.tfrecord", "no feature 'input_ids'"),
         ("--bert_config_file=fewer_words.json", "vocab_size is 100"),
         ("--max_seq_length=31", "=31; choose --max_seq_length=32"),
-        ("--max_predictions_per_seq=6", "=6; choose --max_predictions_per"),
         ("--do_train=False", "nothing to do", "--do_train", "--do_eval"),
         ("--bert_config_file=none.json", "none.json"),
         ("--bert_config_file=not.json", "not.json is not valid JSON"),
-        ("--bert_config_file=nested.json", "nested too deeply"),
-        ("--bert_config_file=text_value.json", "hidden_size"),
-        ("--bert_config_file=odd_heads.json", "num_attention_heads"),
         ("--max_seq_length=65", "--max_seq_length=65", "64 positions"),
         (f"--init_checkpoint={prefix}.index", f"its files share, {prefix}"),
         ("--init_checkpoint=none.ckpt", "no checkpoint none.ckpt"),
@@ -114,25 +103,17 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
             f"--init_checkpoint={prefix} --bert_config_file=more_words.json",
             "vocab_size is 1600 there and 1601 here",
         ),
-        (
-            f"--init_checkpoint={prefix} --bert_config_file=wide.json",
-            "the configuration does not belong to this checkpoint",
-        ),
         (f"--init_checkpoint={prefix} --init_from=scratch", "init_from"),
         ("--do_train=False --do_eval=True", "out", "--init_checkpoint"),
         ("--output_dir=empty/out", "--output_dir=empty/out"),
         ("--export_dir=few", "--export_dir=few", "not an export"),
         ("--use_tpu=True", "--use_tpu: no TPU", "--tpu_name"),
         ("--distribution_strategy=multi_worker", "TF_CONFIG"),
-        ("--learning_rate=nan", "--learning_rate", "not a finite number"),
         ("--num_train_steps=1e9", "--num_train_steps=1e9"),
         ("--adam_beta_1=1", "flag --adam_beta_1=1: "),
-        ("--adam_beta_2=1.5", "flag --adam_beta_2=1.5: "),
-        ("--weight_decay=-0.1", "flag --weight_decay=-0.1: "),
         ("--freeze_layers=3", "freeze_layers"),
         ("--target_accuracy=0.4", "_accuracy=0.4 needs --eval_input_file"),
         ("--lr_schedule=time", "--lr_schedule=time needs --max_hours"),
-        ("--batch_size_warmup=4", "--batch_size_warmup=4 is not of the form"),
         ("--mixed_precision=int8", "<float32|bfloat16|float16>"),
         ("--input_fil=a", "Unknown command line flag 'input_fil'"),
     ]
@@ -164,9 +145,7 @@ def test_run_classifier(files, model_flags):
         ("--task_name=nothing", "--task_name=nothing", "mrpc"),
         ("--data_dir=none --do_eval=True", "no train set in none"),
         ("--data_dir=columns", "columns/train.tsv, line 2", "column 5"),
-        ("--data_dir=label", "label/train.tsv, line 3", "'yes'"),
         ("--vocab_file=none.txt", "none.txt"),
-        ("--vocab_file=noise", "noise: no [CLS]"),
         ("--vocab_file=no_mask.txt", "no_mask.txt: no [MASK]"),
         ("--bert_config_file=fewer_words.json", "larger than the model: 1600"),
         (f"{released} --do_lower_case=False", "use --do_lower_case=True"),
@@ -175,7 +154,6 @@ def test_run_classifier(files, model_flags):
         ("--init_checkpoint=cut.ckpt", "cut.ckpt cannot be read"),
         ("--init_checkpoint=model.safetensors", "model.safetensors"),
         ("--task_name=csv --data_dir=csv", "csv/train.csv", "line 3"),
-        ("--task_name=csv --data_dir=jsonl", "jsonl/train.jsonl", "line 2"),
         (
             "--task_name=csv --data_dir=csv --labels=a,a",
             "--labels: label 2, 'a'",
@@ -192,7 +170,6 @@ def test_paths_are_checked_before_any_work(files):
         ("--export_dir=run/export", "an export needs a folder of its own"),
         ("--export_weights=new\x1b", "contains '\\x1b', a control character"),
         ("--export_version=1", "--export_version=1 needs --export_dir"),
-        ("--export_version=1 --export_dir=", "--export_dir= is empty"),
         ("--export_version=1 --export_dir=run", "run/1 is inside --output_dir"),
     ]
     check_refusals(files, "run_classifier.py", flags, cases)
@@ -206,7 +183,6 @@ def test_run_squad_ner_and_swag(files, model_flags):
         ("--do_predict=False", "nothing to do", "--do_predict"),
         ("--predict_file=", "--predict_file"),
         ("--do_train=True", "--train_file"),
-        ("--predict_file=not.json", "not.json is not valid JSON"),
         ("--predict_file=list.json", "list.json: data[0] has no"),
         (
             "--do_train=True --train_file=v2.json",
@@ -223,8 +199,6 @@ def test_run_squad_ner_and_swag(files, model_flags):
     check_refusals(files, "run_ner.py", train, cases)
     cases = [
         ("--data_dir=swag", "swag/train.jsonl, line 1"),
-        ("--data_dir=csv", "csv/train.csv, line 1"),
-        ("--data_dir=saved", "there is no train set in"),
     ]
     check_refusals(files, "run_swag.py", train, cases)
 
@@ -234,7 +208,6 @@ def test_texts_and_vocabularies(files, model_flags):
     cases = [
         ("--vocab_size=x", "--vocab_size=x"),
         ("--vocab_size=105", "--vocab_size=105 is too small"),
-        ("--num_unused=30520", "--num_unused=30520 leaves no room in --vocab"),
         ("--num_new_words=3", "--num_new_words needs --extend"),
         ("--extend=a.txt --vocab_size=50", "--vocab_size is for a new"),
         ("--input_file=none*", "--input_file: no file"),
@@ -244,7 +217,6 @@ def test_texts_and_vocabularies(files, model_flags):
     ]
     check_refusals(files, "tools.create_vocabulary", vocabulary, cases)
     cases = [
-        ("--vocab_file=no_mask.txt", "no [MASK]"),
         ("--vocab_file=absent", "error: --vocab_file=absent: ", ABSENT),
         ("--input_file=*.txt --output_file=new,link.txt", SAME),
         ("--output_file=model/vocab.txt", SAME),
@@ -265,7 +237,6 @@ def test_texts_and_vocabularies(files, model_flags):
         (f"{at_scale} --output_file=a,b", "--output_file takes one name"),
         (f"{at_scale} --output_file=gs://a/b", "local file system only"),
         (f"{at_scale} --output_file=a.txt/out", "a.txt"),
-        (f"{at_scale} --input_file=none.txt", "--input_file: no file matches"),
         (f"{at_scale} --word_boundary_file=no.txt", "--word_boundary_file: no"),
         (f"{at_scale} --dupe_facter=3", "unknown arguments"),
         (f"{at_scale} --segmenter=no_such_module:cut", "--segmenter"),
@@ -277,28 +248,21 @@ def test_texts_and_vocabularies(files, model_flags):
         ("--input_file=none.txt", "--input_file", "none.txt"),
         ("--input_file=link.txt --output_file=a.txt", SAME),
         ("--layers=-1,-3", "--layers=-1,-3: '-3' is not one of", "2 blocks"),
-        ("--layers=last", "--layers=last"),
         (
             "--token_features=sum_all --layer_weights=1,2,3",
             "--layer_weights=1,2,3 must be 2 finite numbers with "
             "--token_features=sum_all",
         ),
         (
-            "--token_features=sum_all --layer_weights=1,nan",
-            "--layer_weights=1,nan must be 2 finite numbers",
-        ),
-        (
             "--layer_weights=1,2",
             "must be left out with --token_features=layers",
         ),
         ("--output_file=empty/out.json", "empty/out.json"),
-        ("--batch_size=0", "--batch_size=0"),
     ]
     check_refusals(files, "extract_features.py", features, cases)
     trivia = {"evidence_dir": "few", "output_file": "out"}
     cases = [
         ("--input_file=nested.json", "nested too deeply"),
-        ("--input_file=absent", "error: --input_file=absent: ", ABSENT),
     ]
     check_refusals(files, "tools.create_squad_from_triviaqa", trivia, cases)
     cases = [("--runs=runs", "history.jsonl, line 1")]

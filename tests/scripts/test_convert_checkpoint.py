@@ -54,24 +54,23 @@ def write_vocab(path, tokens):
 def converted(tmp_path_factory):
     """A folder with CLASS (TF1) and CLASS-back (Hugging Face) of each class."""
     folder = tmp_path_factory.mktemp("converted")
-    vocab_file = write_vocab(folder / "vocab.txt", TOKENS)
-    there = [
-        {"init_checkpoint": RECORDED / x, "output_dir": x} for x in CLASSES
-    ]
-    back = [
-        {
-            "init_checkpoint": folder / name / "bert_model.ckpt",
-            "output_dir": f"{name}-back",
-            "model": model,
-            "vocab_file": None,
-        }
-        for name, (_, model) in CLASSES.items()
-    ]
-    flags = {"vocab_file": vocab_file}
-    for changes in (there, back):
-        for done in script_runner.run_each(SCRIPT, folder, flags, changes):
-            done.check()
+    vocab_file = str(write_vocab(folder / "vocab.txt", TOKENS))
+    for name, (_, model) in CLASSES.items():
+        convert(RECORDED / name, folder / name, vocab_file=vocab_file)
+        checkpoint = folder / name / "bert_model.ckpt"
+        convert(checkpoint, folder / f"{name}-back", model=model)
     return folder
+
+
+def convert(init_checkpoint, output_dir, **options):
+    """Converts in this process; other tests run the script as a user does."""
+    convert_checkpoint.main(
+        convert_checkpoint.Config(
+            init_checkpoint=str(init_checkpoint),
+            output_dir=str(output_dir),
+            **options,
+        )
+    )
 
 
 def compute(name, model, recorded):
@@ -136,14 +135,11 @@ def test_there_and_back_is_equal_to_the_bit(converted, name):
     folder = converted / f"{name}-back"
     weights = "model.safetensors"
     check_weights(RECORDED / name / weights, folder / weights)
-    original, config, settings = (
-        json.loads(path.read_text())
-        for path in (
-            RECORDED / name / "config.json",
-            folder / "config.json",
-            folder / "tokenizer_config.json",
-        )
+    original, config = (
+        json.loads((path / "config.json").read_text())
+        for path in (RECORDED / name, folder)
     )
+    settings = json.loads((folder / "tokenizer_config.json").read_text())
     # The one kind there is, which transformers no longer writes.
     assert config.pop("position_embedding_type") == "absolute"
     assert config == {k: v for k, v in original.items() if k in config}
@@ -174,7 +170,8 @@ def change_config(folder, **changes):
     (folder / "config.json").write_text(json.dumps(config | changes))
 
 
-def test_what_cannot_be_converted_is_named(converted, tmp_path):
+def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     shutil.copytree(RECORDED / "BertModel", tmp_path / "other")
     change_config(tmp_path / "other", architectures=["BertLMHeadModel"])
     shutil.copytree(RECORDED / "BertForTokenClassification", tmp_path / "short")
@@ -188,25 +185,19 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path):
         converted / "BertForSequenceClassification", tmp_path / "unknown"
     )
     (tmp_path / "unknown/model.json").unlink()
-    damaged = "--init_checkpoint=damaged/bert_model.ckpt"
-    cases = [
-        ("--init_checkpoint=other", "is of BertLMHeadModel"),
-        ("--init_checkpoint=torch", "torch/pytorch_model.bin cannot be read: "),
-        ("--init_checkpoint=unknown", "use --model=classifier, token_"),
-        ("--init_checkpoint=bert-base-uncased", "nothing is downloaded"),
-        (
-            f"--init_checkpoint={RECORDED}/BertModel --model=squad",
-            "has no weights for --model=squad",
-        ),
-        ("--init_checkpoint=short", "`id2label` must name the model's 3"),
-        (
-            damaged,
-            "damaged/vocab.txt, and without a vocabulary transformers makes "
-            "up one of 5 tokens; set --vocab_file",
-        ),
-        (f"{damaged} --vocab_file=larger.txt", "larger than the model: 25"),
-    ]
-    check_refusals(tmp_path, SCRIPT, {"output_dir": "out"}, cases)
+    for source, options, message in (
+        ("other", {}, "is of BertLMHeadModel"),
+        ("torch", {}, "torch/pytorch_model.bin cannot be read: "),
+        ("unknown", {}, "use --model=classifier, token_"),
+        ("bert-base-uncased", {}, "nothing is downloaded"),
+        (f"{RECORDED}/BertModel", {"model": "squad"}, "no weights for --model"),
+        ("short", {}, "`id2label` must name the model's 3"),
+        ("damaged/bert_model.ckpt", {}, "makes up one of 5 tokens"),
+        ("damaged", {"vocab_file": "larger.txt"}, "larger than the model: 25"),
+    ):
+        with pytest.raises((ValueError, OSError), match=message):
+            convert(source, "out", **options)
+        assert not (tmp_path / "out").exists()
 
 
 def test_flags_that_contradict_the_folder_are_refused(converted, tmp_path):
@@ -217,7 +208,7 @@ def test_flags_that_contradict_the_folder_are_refused(converted, tmp_path):
     cases = [
         ("--do_lower_case=True", "do_lower_case=False; received True"),
         ("--vocab_file=other.txt", "line 6 is 'tape'", "has 'film'"),
-        ("--bert_config_file=relu.json", "hidden_act=gelu; received relu"),
+        ("--bert_config_file=relu.json", "hidden_act=gelu", "received relu"),
     ]
     # Released weights, and a Hugging Face folder.
     for name in ("BertModel", "BertModel-back"):
@@ -255,6 +246,13 @@ def test_the_casing_is_the_flags_or_the_configurations(tmp_path):
     assert find_casing(False, str(checkpoint)) is False
 
 
+def create(folder, model_class, *arguments, **options):
+    """Returns a tiny model, and a tokenizer whose vocabulary it has."""
+    config = tiny_config(vocab_size=len(TOKENS))
+    tokenizer = FullTokenizer(write_vocab(folder / "vocab.txt", TOKENS))
+    return built(model_class(config, *arguments, **options)), tokenizer
+
+
 @pytest.mark.parametrize(
     ("mode", "num_labels", "expected"),
     [
@@ -267,49 +265,26 @@ def test_the_casing_is_the_flags_or_the_configurations(tmp_path):
 def test_the_task_of_a_classifier_goes_with_it(
     tmp_path, mode, num_labels, expected
 ):
-    """A multi-label model's scores are sigmoids, which transformers must know.
-
-    As in a run's folder: its settings, and the best step in a folder of its
-    own.
-    """
-    config = tiny_config(vocab_size=len(TOKENS))
-    model = built(modeling.BertClassifier(config, num_labels))
-    tokenizer = FullTokenizer(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    """A multi-label model's scores are sigmoids; transformers must know."""
+    model, tokenizer = create(tmp_path, modeling.BertClassifier, num_labels)
     labels = LABELS if num_labels == 3 else None
     modeling.save_release(model, tmp_path / "run/best", tokenizer, labels)
     if mode:
         settings = json.dumps({"output_mode": mode, "seed": 1})
         (tmp_path / "run/run_settings.json").write_text(settings)
     for name in ("classifier", "bert"):
-        convert_checkpoint.main(
-            convert_checkpoint.Config(
-                init_checkpoint=str(tmp_path / "run/best/bert_model.ckpt"),
-                output_dir=str(tmp_path / name),
-                model=name,
-            )
-        )
+        checkpoint = tmp_path / "run/best/bert_model.ckpt"
+        convert(checkpoint, tmp_path / name, model=name)
     config = json.loads((tmp_path / "classifier/config.json").read_text())
     assert config.get("problem_type") == expected
-    if num_labels == 3:
+    if labels:
         assert [*config["id2label"].values()] == LABELS
     assert "problem_type" not in (tmp_path / "bert/config.json").read_text()
 
 
-def convert(init_checkpoint, output_dir, **options):
-    convert_checkpoint.main(
-        convert_checkpoint.Config(
-            init_checkpoint=str(init_checkpoint),
-            output_dir=str(output_dir),
-            **options,
-        )
-    )
-
-
 def test_the_task_goes_there_and_back(tmp_path):
     """Through Google's format, which has no entry for it."""
-    config = tiny_config(vocab_size=len(TOKENS))
-    model = built(modeling.BertClassifier(config, 3))
-    tokenizer = FullTokenizer(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    model, tokenizer = create(tmp_path, modeling.BertClassifier, 3)
     modeling.save_huggingface(
         *(model, tmp_path / "there", LABELS, tokenizer),
         problem_type="multi_label_classification",
@@ -322,10 +297,8 @@ def test_the_task_goes_there_and_back(tmp_path):
     convert(
         *(tmp_path / "there", tmp_path / "more"), extended_vocab_file=extended
     )
-    check_weights(
-        tmp_path / "there/model.safetensors",
-        tmp_path / "back/model.safetensors",
-    )
+    weights = "model.safetensors"
+    check_weights(tmp_path / "there" / weights, tmp_path / "back" / weights)
     for name in ("there", "back", "more"):
         written = json.loads((tmp_path / name / "config.json").read_text())
         assert written["problem_type"] == "multi_label_classification"
@@ -342,16 +315,12 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
     start = tmp_path / "start"
     shutil.copytree(converted / "BertModel-back", start)
     (start / "1_Pooling").mkdir()
-    kind = "sentence_transformers.models."
+    parts = [("", "Transformer"), ("1_Pooling", "Pooling")]
     texts = {
         "modules.json": [
-            {"idx": 0, "name": "0", "path": "", "type": f"{kind}Transformer"},
-            {
-                "idx": 1,
-                "name": "1",
-                "path": "1_Pooling",
-                "type": f"{kind}Pooling",
-            },
+            {"idx": number, "name": str(number), "path": path}
+            | {"type": f"sentence_transformers.models.{kind}"}
+            for number, (path, kind) in enumerate(parts)
         ],
         "sentence_bert_config.json": {"max_seq_length": 7},
         "1_Pooling/config.json": {
@@ -384,12 +353,11 @@ def test_the_pooling_of_sentences_goes_there_and_back(converted, tmp_path):
 
 
 def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
-    config = tiny_config(vocab_size=len(TOKENS))
-    model = built(modeling.BertPretrainer(config, left_to_right=True))
-    tokenizer = FullTokenizer(write_vocab(tmp_path / "vocab.txt", TOKENS))
+    kind = modeling.BertPretrainer
+    model, tokenizer = create(tmp_path, kind, left_to_right=True)
     modeling.save_release(model, tmp_path / "run", tokenizer)
     settings = {"left_to_right": True, "tokenizer": tokenizer.identity}
-    settings["bert_config"] = config.to_dict()
+    settings["bert_config"] = model.config.to_dict()
     description = {"version": 1, "task": {}, "origin": {"settings": settings}}
     (tmp_path / "run/model.json").write_text(json.dumps(description))
     message = "was trained with --left_to_right, which transformers'"
@@ -424,6 +392,7 @@ def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
     cases = [
         ("--do_lower_case=True", "saved/tokenizer.json", "_lower_case=False"),
         ("--vocab_file=saved/config.json", "this is not BERT's tokenizer"),
+        ("--init_checkpoint=bert-base-uncased", "nothing is downloaded"),
     ]
     flags["output_dir"] = "new"
     check_refusals(tmp_path, SCRIPT, flags, cases)

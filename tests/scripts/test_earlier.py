@@ -96,29 +96,17 @@ def test_stopped_runs_end_with_the_same_bits(name, step, folder, rounds_alike):
     assert best.exists() == had_best
 
 
-def assert_close(found, expected):
-    """Compares answers; numbers may differ by rounding."""
-    if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
-        for key, value in expected.items():
-            assert_close(found[key], value)
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, rel=1e-4)
-    else:
-        assert found == expected
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("path", EXPECTED["answers"])
 def test_exported_models_answer(path, tmp_path):
     request, expected = EXPECTED["answers"][path]
     model = serving.load(EARLIER / path)
     ask = model.classify if "text_a" in request else model.answer
-    assert_close(ask(**request), expected)
+    checkpoints.assert_same(ask(**request), expected, 0)
     (tmp_path / "asked.jsonl").write_text(json.dumps(request) + "\n")
     asked = {"model": EARLIER / path, "input_file": "asked.jsonl"}
     done = script_runner.run("predict.py", tmp_path, **asked).check()
-    assert_close(json.loads(done.stdout), expected)
+    checkpoints.assert_same(json.loads(done.stdout), expected, 0)
 
 
 def test_weights_convert_both_ways(folder):

@@ -119,14 +119,3 @@ def test_records_that_are_too_long_are_not_checked(flags, tmp_path):
     ).check()
     model = json.loads((tmp_path / "made/export/model.json").read_text())
     assert model["export_evaluation"]["litert"]["f1_macro"] == 1
-
-
-def test_each_format_is_scored(flags, tmp_path):
-    for package in ("onnxruntime", "openvino"):
-        pytest.importorskip(package, reason=f"needs {package}")
-    formats = "saved_model,litert,onnx,openvino"
-    export(tmp_path, flags, f"--do_eval --export_format={formats}").check()
-    model = json.loads((tmp_path / "made/export/model.json").read_text())
-    found = model["export_evaluation"]
-    assert found.keys() == {*formats.split(",")}
-    assert {scores["f1_macro"] for scores in found.values()} == {1}

@@ -141,8 +141,8 @@ OUTPUTS = {
 
 
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
-def test_every_flag_for_a_path_is_checked(pool, script):
-    found = pool.submit(path_flags, script).result(script_runner.TIMEOUT)
+def test_every_flag_for_a_path_is_checked(script):
+    found = path_flags(script)
     assert None not in found.values(), found
     outputs = {k: v for k, v in found.items() if v in paths.OUTPUTS}
     shown = {f"{flag}={kind.name}" for flag, kind in outputs.items()}
@@ -185,32 +185,48 @@ def test_numbers_that_mean_nothing_are_refused_by_name(pool, script):
         assert error.count("\n") == 1
 
 
+# Each command in a process that has imported nothing of the project.
 LOADED = """
-import runpy, sys
-sys.argv = sys.argv[1:]
-try:
-    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
-except SystemExit as ended:
-    print(ended.code, sorted({"tensorflow", "keras"} & set(sys.modules)))
+import os, runpy, sys
+import absl.app
+
+for script in sys.argv[1:]:
+    for flag in ("--help", "--no_such_flag"):
+        if not os.fork():
+            sys.argv = [script, flag]
+            try:
+                runpy.run_module(script, run_name="__main__", alter_sys=True)
+            except SystemExit as ended:
+                loaded = {"tensorflow", "keras"} & set(sys.modules)
+                print(ended.code, sorted(loaded), end="\\f", flush=True)
+            os._exit(0)
+        os.wait()
 """
 
 
+@pytest.fixture(scope="module")
+def printed():
+    """{script: what it prints for --help and for a wrong flag}."""
+    command = [sys.executable, "-c", LOADED, *script_runner.SCRIPTS]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    texts = done.stdout.split("\f")
+    pairs = zip(texts[::2], texts[1::2], strict=False)
+    return dict(zip(script_runner.SCRIPTS, pairs, strict=True))
+
+
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
-def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script):
+def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script, printed):
     name = script if "." in script else f"{script}.py"
     documented = script_runner.documented_flags()[name]
-    for flag in ("--help", "--no_such_flag"):
-        command = [sys.executable, "-c", LOADED, script, flag]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        assert done.stdout.splitlines()[-1:] == ["1 []"], done.stderr
-        if flag == "--help":
-            listed = re.findall(r"^ +--(?:\[no\])?(\w+):", done.stdout, re.M)
-            assert documented and documented <= {*listed}
-            # The script's own text, and its path as the user types it.
-            path = ROOT / f"{script.replace('.', '/')}.py"
-            purpose = ast.get_docstring(ast.parse(path.read_text()))
-            assert done.stdout.startswith(purpose.splitlines()[0])
-            assert f"\n{path.relative_to(ROOT)}:\n" in done.stdout
+    text, wrong = printed[script]
+    assert wrong == "1 []" and text.endswith("\n1 []")
+    listed = re.findall(r"^ +--(?:\[no\])?(\w+):", text, re.M)
+    assert documented and documented <= {*listed}
+    # The script's own text, and its path as the user types it.
+    path = ROOT / f"{script.replace('.', '/')}.py"
+    purpose = ast.get_docstring(ast.parse(path.read_text()))
+    assert text.startswith(purpose.splitlines()[0])
+    assert f"\n{path.relative_to(ROOT)}:\n" in text
 
 
 def test_help_may_be_cut_off():

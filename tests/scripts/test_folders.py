@@ -89,6 +89,7 @@ def test_of_several_workers_the_chief_locks(
 NAME = "50% [new] *run?* \\{b}"
 
 
+@pytest.mark.slow
 def test_training_resumes_exports_and_predicts(
     tmp_path, tiny, pretraining_flags
 ):

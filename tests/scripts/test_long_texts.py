@@ -103,6 +103,7 @@ def test_exports_are_scored_and_answer_as_the_run(trained):
             assert "num_wordpieces_cut" not in answer
 
 
+@pytest.mark.slow
 def test_the_server_reads_windows(trained, tmp_path):
     from tests.serving.server.server_process import running
 
@@ -175,6 +176,7 @@ def test_windows_that_cannot_be(trained):
     check_refusals(folder, "run_classifier.py", flags, cases)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "mode, pooling", [("multilabel", "mean"), ("regression", "max")]
 )

@@ -35,11 +35,7 @@ def trained(tmp_path_factory, tiny):
     write(folder / "scores", "train", ["text", "text_b", "score"], rows)
     write(folder / "scores", "dev", ["text", "text_b", "score"], rows)
     write(folder / "scores", "test", ["text", "text_b"], [r[:2] for r in rows])
-    kinds = {
-        "ranking": "ranking",
-        "close": "embedding",
-        "scores": "embedding",
-    }
+    kinds = {"ranking": "ranking", "close": "embedding", "scores": "embedding"}
     done = script_runner.run_all(
         [
             (
@@ -52,8 +48,12 @@ def trained(tmp_path_factory, tiny):
                     num_train_epochs=1,
                     learning_rate=1e-3,
                     output_dir=folder / kind / "run",
-                    export_dir=folder / kind / "served",
-                    export_format="litert",
+                    **{"do_predict": False}
+                    if kind == "close"
+                    else {
+                        "export_dir": folder / kind / "served",
+                        "export_format": "litert",
+                    },
                 ),
             )
             for kind, task_name in kinds.items()
@@ -84,21 +84,20 @@ def test_passages_are_ranked(trained):
 
 
 def test_vectors_are_trained_and_exported(trained):
-    for kind, metric in (("close", "recall_1"), ("scores", "spearman")):
-        run = trained[kind] / "run"
-        assert metric in read_results(run)
-        bert = serving.load(trained[kind] / "served")
-        assert bert.tasks == ["embed", "tokenize"]
-        entries = read_lines(run / "predictions.jsonl")
-        first, second = (
-            bert.embed([entry[name] for entry in entries])
-            for name in ("text_a", "text_b")
-        )
-        for entry, one, other in zip(entries, first, second, strict=True):
-            cosine = np.dot(one["mean_normalized"], other["mean_normalized"])
-            assert entry["label"] == pytest.approx(cosine, abs=1e-4)
-    # One that was trained to compare texts goes on as any other encoder.
+    assert "recall_1" in read_results(trained["close"] / "run")
     folder = trained["scores"]
+    assert "spearman" in read_results(folder / "run")
+    bert = serving.load(folder / "served")
+    assert bert.tasks == ["embed", "tokenize"]
+    entries = read_lines(folder / "run/predictions.jsonl")
+    first, second = (
+        bert.embed([entry[name] for entry in entries])
+        for name in ("text_a", "text_b")
+    )
+    for entry, one, other in zip(entries, first, second, strict=True):
+        cosine = np.dot(one["mean_normalized"], other["mean_normalized"])
+        assert entry["label"] == pytest.approx(cosine, abs=1e-4)
+    # One that was trained to compare texts starts any other encoder.
     text = folder / "text.txt"
     text.write_text("the boat\n")
     flags = {"init_checkpoint": folder / "run", "input_file": text}

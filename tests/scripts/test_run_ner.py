@@ -189,6 +189,7 @@ def write_export(path, count):
     return tasks
 
 
+@pytest.mark.slow
 def test_label_studios_export_trains_and_predicts_spans(tmp_path, tiny):
     for name, count in (("train", 48), ("dev", 9), ("test", 6)):
         tasks = write_export(tmp_path / f"{name}.json", count)

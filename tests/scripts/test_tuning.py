@@ -47,6 +47,7 @@ def test_scores_and_report_tell_of_them(run):
     page = (folder / "run/report.html").read_text()
     assert "Before --calibrate" in page and "threshold" in page
     exported = read_results(folder / "run", "export_eval_results.txt")
+    assert len({name.split("_")[0] for name in exported}) == len(run[2])
     for name, value in exported.items():
         expected = results[name.split("_", 2 if "saved" in name else 1)[-1]]
         assert value == pytest.approx(expected, abs=1e-4), name

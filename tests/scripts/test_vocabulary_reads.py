@@ -23,11 +23,6 @@ FLAGS = {
         --task_name=MRPC --data_dir={SAMPLES}/glue --do_eval --do_predict
         --num_train_epochs=0.1
     """,
-    "run_squad.py": f"""
-        --train_file={SAMPLES}/squad/train.json --do_predict
-        --predict_file={SAMPLES}/squad/dev.json --max_query_length=8
-        --doc_stride=8 --num_train_epochs=0.1
-    """,
     "run_pretraining.py": """
         --input_file=made-* --max_predictions_per_seq=5 --do_eval
         --max_eval_steps=2 --num_train_steps=2 --summary_steps=1
@@ -46,7 +41,8 @@ def test_the_vocabulary_is_opened_once(tmp_path, tiny, script):
             tmp_path, "made", num_shards=1, dynamic_masking=True
         )
     flags = parse_flags(f"""
-        --bert_config_file={tiny}/bert_config.json --vocab_file=words.txt
+        --bert_config_file={tiny}/one_block/bert_config.json
+        --vocab_file=words.txt
         --output_dir=run --export_dir=export --export_weights=weights
         --max_seq_length=32 --train_batch_size=4 --do_train {FLAGS[script]}
     """)

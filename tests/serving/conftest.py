@@ -1,5 +1,6 @@
 """Exports of every kind, asked in a process that has TensorFlow alone."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -14,13 +15,22 @@ import serving
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
 from data.text.tokenization import FullTokenizer
-from serving import classifier, encoder, ner, pretraining, squad
+from serving import classifier, encoder, engines, ner, pretraining, squad
 from serving.signatures import ServingOptions
 from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
+from training.config import ExportConfig
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
 CASED_TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt", do_lower_case=False)
+INSTALLED = [
+    name
+    for name, runtime in engines.RUNTIMES.items()
+    if importlib.util.find_spec(runtime.package)
+]
+SMALL = [name for name in INSTALLED if name != "saved_model"]
+# The writers of these need their runtimes.
+FORMAT = ",".join(dict.fromkeys(["litert", *SMALL]))
 LABELS = ["no", "maybe", "yes"]
 TAGS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 LENGTH = 24
@@ -190,6 +200,21 @@ def exports(tmp_path_factory):
 def export_folder(exports):
     """The folder of the exports, each in one of its name."""
     return exports["squad"].path.parent
+
+
+@pytest.fixture(scope="session")
+def folders(tmp_path_factory):
+    """{kind: folder of an export for other runtimes}, weights as `exports`."""
+    folder = tmp_path_factory.mktemp("engines")
+    kinds = [kind for kind, requests in REQUESTS.items() if requests]
+    for kind in kinds:
+        # OpenVINO runs the graph of ONNX: one output and two are enough.
+        has_all = kind in ("classifier", "squad")
+        format = FORMAT if has_all else FORMAT.replace(",openvino", "")
+        config = ExportConfig(export_dir="x", export_format=format)
+        options = ServingOptions(TOKENIZER, LENGTH, export=config)
+        export(kind, folder / kind, options)
+    return {kind: folder / kind for kind in kinds}
 
 
 @pytest.fixture(scope="session")

@@ -17,11 +17,8 @@ from tests.serving.conftest import (
 
 CASES = [
     ("classification", "mean"),
-    ("classification", "max"),
-    ("multilabel", "mean"),
     ("multilabel", "max"),
     ("regression", "mean"),
-    ("regression", "max"),
     ("calibrated", "max"),
 ]
 

@@ -80,6 +80,7 @@ def write_all(folder):
             write_network(folder / f"{name} plain", hidden_act=name, **kwargs)
 
 
+@pytest.mark.slow
 def test_the_list_has_what_exports_use_and_no_more(export_folder, tmp_path):
     write_all(tmp_path)
     used = set()

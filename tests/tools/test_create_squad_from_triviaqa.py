@@ -81,44 +81,43 @@ def read(folder, **options):
     return missing, found
 
 
-def qas(passages):
-    """Yields each passage, its text and its question."""
-    for passage in passages:
-        (paragraph,) = passage.entry["paragraphs"]
-        yield passage, paragraph["context"], *paragraph["qas"]
+def qas(entries):
+    """Yields the text and the question of each entry."""
+    for entry in entries:
+        (paragraph,) = entry["paragraphs"]
+        yield paragraph["context"], *paragraph["qas"]
 
 
 def test_the_first_whole_words_that_answer(released):
     missing, (first, second) = read(released)
-    (_, text, qa), (other, _, not_answered) = qas(first)
+    (text, qa), (_, not_answered) = qas(first)
     assert qa["id"] == "tc_1--Brant_Rock.txt"
     assert not_answered["id"] == "tc_1--12/12_70.txt"
     # Holmes is another word, and another document does not count.
-    assert not other.has_answer and not_answered["answers"] == []
+    assert not_answered["answers"] == []
     (found,) = qa["answers"]
     # The longest spelling at the first place, as the document spells it.
     assert found["text"] == "anna  maria Holm"
     start = found["answer_start"]
     assert text[start : start + len(found["text"])] == found["text"]
-    ((_, _, qa),) = qas(second)
+    ((_, qa),) = qas(second)
     assert qa["answers"][0]["text"] == "1874"
     assert missing == ["Lost.txt"]
 
 
 def test_documents_are_cut_to_their_first_words(released):
     _, (first, second) = read(released, max_num_words=5)
-    (passage, text, _), _ = qas(first)
-    assert text == "The light of Brant Rock"
-    assert not passage.has_answer
+    (text, qa), _ = qas(first)
+    assert text == "The light of Brant Rock" and not qa["answers"]
     _, (_, second) = read(released, max_num_words=9)
-    ((passage, text, _),) = qas(second)
-    assert text.endswith("lit in 1874.") and passage.has_answer
+    ((text, qa),) = qas(second)
+    assert text.endswith("lit in 1874.") and qa["answers"]
 
 
 def test_all_spellings_are_gold_answers(released):
     _, (first, _) = read(released, for_training=False)
     spellings = ["Anna Holm", "Anna Maria Holm", "Holm"]
-    for _, _, qa in qas(first):
+    for _, qa in qas(first):
         assert [each["text"] for each in qa["answers"]] == spellings
 
 
@@ -146,8 +145,9 @@ def test_lists_may_be_null(released):
     found = question(1, answer("Anna Holm"), ["Brant_Rock.txt"])
     found["Answer"] |= {"Aliases": None, "HumanAnswers": None}
     save(released, found | {"SearchResults": None})
-    _, ((passage,),) = read(released)
-    assert passage.has_answer
+    _, (entries,) = read(released)
+    ((_, qa),) = qas(entries)
+    assert qa["answers"]
 
 
 def test_the_script_writes_what_run_squad_reads(released):

@@ -9,6 +9,8 @@ import tensorflow as tf
 from tests import script_runner
 from tests.golden import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, tiny):

@@ -21,7 +21,7 @@ from data.io import feature_specs, tfrecords
 from data.io.records import (
     RecordWriter,
     count_records,
-    encode_examples,
+    encode_example,
     read_records,
 )
 from files import json_files
@@ -256,7 +256,8 @@ class Teacher(Callback):
                 }
                 # Two concatenated messages are parsed as one, with the
                 # fields of both.
-                for added in encode_examples(rows):
+                for values in zip(*rows.values(), strict=True):
+                    added = encode_example(dict(zip(rows, values, strict=True)))
                     writer.write(next(serialized) + added)
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:

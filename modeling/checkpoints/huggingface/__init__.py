@@ -22,8 +22,6 @@ from files.labels import check_labels
 from modeling.checkpoints.huggingface.config import (
     CONFIG_FILE,
     config_to_huggingface,
-    load_config,
-    read_architectures,
 )
 from modeling.checkpoints.huggingface.opening import open_tensors
 from modeling.checkpoints.huggingface.tokenizer import (
@@ -31,22 +29,13 @@ from modeling.checkpoints.huggingface.tokenizer import (
     write_tokenizer,
 )
 from modeling.checkpoints.labels import default_labels
-from modeling.checkpoints.names import original_name, source_name
+from modeling.checkpoints.names import (
+    original_name,
+    source_name,
+    without_scope,
+)
 from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
-
-__all__ = [
-    "CLASSES",
-    "CONFIG_FILE",
-    "config_entries",
-    "find_huggingface",
-    "is_huggingface",
-    "load_config",
-    "load_huggingface",
-    "read_architectures",
-    "read_huggingface_shapes",
-    "save_huggingface",
-]
 
 WEIGHTS_FILE = "model.safetensors"
 # The files that are read, the first that is there; an index says which of
@@ -70,11 +59,11 @@ _DTYPES = {
     "F32": "float32",
     "F64": "float64",
 }
+# The scope must not be of a network that is no BERT, such as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
-    r"((?:.+\.)??)(?:bert\.)?embeddings\.word_embeddings\.weight"
+    r"((?:.+\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
+    r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
-# Scopes of networks that are no BERT, such as `roberta.`.
-_OTHER_NETWORK = re.compile(r"(?:\wbert|berta|electra)\.$")
 # ours: theirs. The heads whose names follow no rule.
 _HEADS = {
     "cls/predictions/output_bias": "cls.predictions.bias",
@@ -99,6 +88,9 @@ CLASSES = {
     "BertSpanLabeler": "BertForQuestionAnswering",
     "BertMultipleChoice": "BertForMultipleChoice",
 }
+# theirs: ours.
+ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
+ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def _huggingface_name(name: str) -> str:
@@ -145,9 +137,10 @@ def read_huggingface_shapes(
 ) -> dict[str, Sequence[int]]:
     """Returns {Hugging Face's name: shape}; see `modeling.read_shapes`."""
     with open_tensors(path) as file:
+        names = without_scope(file.keys(), _WORD_EMBEDDINGS)
         return {
             name: file.get_slice(stored).get_shape()
-            for name, stored in _without_scope(file.keys()).items()
+            for name, stored in names.items()
         }
 
 
@@ -171,10 +164,8 @@ def load_huggingface(
     shapes: dict[str, list[int]] = {}
     dtypes = {}
     with open_tensors(path) as file:
-        stored_names = {
-            _normalize(name): stored
-            for name, stored in _without_scope(file.keys()).items()
-        }
+        scopeless = without_scope(file.keys(), _WORD_EMBEDDINGS)
+        stored_names = {_normalize(name): scopeless[name] for name in scopeless}
         if any(name.startswith("cls/predictions/") for name in names):
             _check_decoder(path, file, stored_names)
         sources = {
@@ -204,9 +195,6 @@ def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
 
     Tied weights may be stored twice; here each copy must equal the first, or
     stands for one that is missing.
-
-    Raises:
-        ValueError: the copies differ.
     """
     for copy, shared in _DECODER.items():
         if copy not in stored_names:
@@ -222,20 +210,6 @@ def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
                 "is false there). BERT's masked LM head shares them, so this "
                 "head cannot be used; the encoder can, under another task"
             )
-
-
-def _without_scope(names: Sequence[str]) -> dict[str, str]:
-    """Returns {name that transformers gives: name in the file}.
-
-    A model that holds a BERT puts one scope, such as `module.`, before the
-    names. A name outside the scope stays, unless there is the same inside.
-    """
-    scopes = [m[1] for name in names if (m := _WORD_EMBEDDINGS.fullmatch(name))]
-    scope = scopes[0] if len(scopes) == 1 else ""
-    if _OTHER_NETWORK.search(scope):
-        scope = ""
-    ordered = sorted(names, key=lambda name: name.startswith(scope))
-    return {name.removeprefix(scope): name for name in ordered}
 
 
 def _normalize(name: str) -> str:

@@ -1,12 +1,14 @@
 """Reads tensors that torch wrote with pickle, without torch and safely.
 
-A pickle may run any code when Python loads it. Here an interpreter of a few of
-its instructions builds dictionaries, numbers and descriptions of tensors, and
-refuses every other instruction and every other name, so that no code runs.
+A pickle may run any code when Python loads it, because it may call any class or
+function. Here it gets only the names that tensors need, and each is replaced by
+code of this module, which describes the tensors.
 """
 
+import collections
 import io
 import os
+import pickle
 import pickletools
 import reprlib
 import struct
@@ -39,6 +41,9 @@ class _Name(NamedTuple):
 
     name: str
 
+    def __call__(self, *arguments: Any) -> Any:
+        return _CALLS[self.name](*arguments)
+
 
 class _Storage(NamedTuple):
     """Values that several tensors may share."""
@@ -46,6 +51,10 @@ class _Storage(NamedTuple):
     key: str
     kind: str
     size: int
+
+    @property
+    def num_bytes(self) -> int:
+        return self.size * np.dtype(_STORAGES[self.kind][1]).itemsize
 
 
 class _Tensor(NamedTuple):
@@ -125,13 +134,14 @@ class PickledTensors:
             order = entries.get(f"{folder}byteorder")
             if order and archive.read(order) != b"little":
                 raise ValueError("its numbers are big-endian")
-            storages: dict[str, _Storage] = {}
-            found = _unpickle(io.BytesIO(archive.read(pickles[0])), storages)
-            for key, storage in storages.items():
+            reader = _Unpickler(io.BytesIO(archive.read(pickles[0])))
+            found = reader.load()
+            for key, storage in reader.storages.items():
                 entry = entries[f"{folder}data/{key}"]
                 if entry.compress_type != zipfile.ZIP_STORED:
                     raise ValueError(f"{entry.filename} is compressed")
-                _check_size(storage, entry.file_size)
+                if entry.file_size != storage.num_bytes:
+                    raise ValueError(f"{entry.filename} has another size")
                 # A local header may have other extra fields than the list.
                 file.seek(entry.header_offset)
                 *_, name, extra = struct.unpack("<26x2H", file.read(30))
@@ -139,32 +149,23 @@ class PickledTensors:
         return found
 
     def _find_legacy(self, file: BinaryIO) -> Any:
-        if _unpickle(file) != _LEGACY:
+        if _Unpickler(file).load() != _LEGACY:
             raise ValueError("it begins in another way")
-        version, system = _unpickle(file), _unpickle(file)
+        version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
             raise ValueError("its version or its byte order is another one")
-        storages: dict[str, _Storage] = {}
-        found = _unpickle(file, storages)
-        for key in _of_type(list, _unpickle(file)):
-            storage = storages[_of_type(str, key)]
+        reader = _Unpickler(file)
+        found = reader.load()
+        for key in _Unpickler(file).load():
+            storage = reader.storages[key]
             (count,) = struct.unpack("<q", file.read(8))
             if count != storage.size:
                 raise ValueError(f"storage {key} has {count} values")
             self._places[key] = file.tell()
-            file.seek(_byte_size(storage), os.SEEK_CUR)
+            file.seek(storage.num_bytes, os.SEEK_CUR)
         if file.tell() > os.fstat(file.fileno()).st_size:
             raise ValueError("it is cut off")
         return found
-
-
-def _byte_size(storage: _Storage) -> int:
-    return storage.size * np.dtype(_STORAGES[storage.kind][1]).itemsize
-
-
-def _check_size(storage: _Storage, size: int) -> None:
-    if size != _byte_size(storage):
-        raise ValueError(f"storage {storage.key} has {size} bytes")
 
 
 def _check_tensors(found: Any) -> dict[str, _Tensor]:
@@ -185,27 +186,6 @@ def _check_tensors(found: Any) -> dict[str, _Tensor]:
     return found
 
 
-def _create_storage(
-    storages: dict[str, _Storage] | None, reference: Any
-) -> _Storage:
-    """Returns the storage that a pickle refers to, and lists it."""
-    kind, storage_type, key, _, size, *view = reference
-    if (
-        storages is None
-        or kind != "storage"
-        or not isinstance(key, str)
-        or type(size) is not int
-        or size < 0
-        or view not in ([], [None])
-        or getattr(storage_type, "name", None) not in _STORAGES
-    ):
-        raise ValueError(f"it refers to {reprlib.repr(reference)}")
-    storage = _Storage(key, storage_type.name, size)
-    if storages.setdefault(key, storage) != storage:
-        raise ValueError(f"storage {key} is of two types")
-    return storage
-
-
 def _create_tensor(
     storage: Any, offset: Any, shape: Any, strides: Any, *_: Any
 ) -> _Tensor:
@@ -219,126 +199,68 @@ def _create_tensor(
 
 # What a pickle may call, and what happens instead.
 _CALLS: dict[str, Callable[..., Any]] = {
-    "collections OrderedDict": lambda: {},
+    "collections OrderedDict": collections.OrderedDict,
     "torch._utils _rebuild_parameter": lambda tensor, *_: tensor,
     "torch._utils _rebuild_parameter_with_state": lambda tensor, *_: tensor,
     "torch._utils _rebuild_tensor": _create_tensor,
     "torch._utils _rebuild_tensor_v2": _create_tensor,
 }
-_CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False}
-_EMPTY = {"EMPTY_DICT": dict, "EMPTY_LIST": list, "EMPTY_TUPLE": tuple}
 
 
-def _unpickle(
-    file: BinaryIO, storages: dict[str, _Storage] | None = None
-) -> Any:
-    """Returns what one pickle describes, and leaves the file behind it.
+# The instructions that tensors need. Python would reserve gigabytes for some
+# of the others.
+_INSTRUCTIONS = frozenset(
+    "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE EMPTY_DICT EMPTY_LIST "
+    "EMPTY_TUPLE BINUNICODE SHORT_BINUNICODE BININT BININT1 BININT2 LONG1 "
+    "BINFLOAT BINPUT LONG_BINPUT MEMOIZE BINGET LONG_BINGET TUPLE TUPLE1 "
+    "TUPLE2 TUPLE3 APPEND APPENDS SETITEM SETITEMS GLOBAL STACK_GLOBAL "
+    "BINPERSID REDUCE BUILD".split()
+)
 
-    Args:
-        file: positioned at the pickle.
-        storages: gets {key: storage} of what the tensors refer to; None = the
-            pickle may refer to none.
 
-    Raises:
-        ValueError: it has an instruction or a name that no tensor needs.
+class _Unpickler(pickle.Unpickler):
+    """Reads one pickle from a file, and leaves the file behind it.
+
+    Attributes:
+        storages: {key: storage} that the tensors refer to.
     """
-    stack: list[Any] = []
-    marks: list[int] = []
-    memo: dict[int, Any] = {}
 
-    def pop_marked() -> list[Any]:
-        start = marks.pop()
-        items = stack[start:]
-        del stack[start:]
-        return items
-
-    argument: Any
-    for opcode, argument, _ in pickletools.genops(file):
-        match opcode.name:
-            case "PROTO" | "FRAME":
-                pass
-            case "STOP":
-                (result,) = stack
-                return result
-            case "MARK":
-                marks.append(len(stack))
-            case name if name in _CONSTANTS:
-                stack.append(_CONSTANTS[name])
-            case name if name in _EMPTY:
-                stack.append(_EMPTY[name]())
-            case (
-                "BINUNICODE"
-                | "SHORT_BINUNICODE"
-                | "BININT"
-                | "BININT1"
-                | "BININT2"
-                | "LONG1"
-                | "BINFLOAT"
-            ):
-                stack.append(argument)
-            case "BINPUT" | "LONG_BINPUT":
-                memo[argument] = stack[-1]
-            case "MEMOIZE":
-                memo[len(memo)] = stack[-1]
-            case "BINGET" | "LONG_BINGET":
-                stack.append(memo[argument])
-            case "TUPLE":
-                stack.append(tuple(pop_marked()))
-            case "TUPLE1" | "TUPLE2" | "TUPLE3":
-                count = int(opcode.name[-1])
-                stack[-count:] = [tuple(stack[-count:])]
-            case "APPEND":
-                item = stack.pop()
-                _of_type(list, stack[-1]).append(item)
-            case "APPENDS":
-                items = pop_marked()
-                _of_type(list, stack[-1]).extend(items)
-            case "SETITEM":
-                key, value = stack.pop(-2), stack.pop()
-                _of_type(dict, stack[-1])[_of_type(str, key)] = value
-            case "SETITEMS":
-                items = pop_marked()
-                keys = [_of_type(str, key) for key in items[::2]]
-                pairs = zip(keys, items[1::2], strict=True)
-                _of_type(dict, stack[-1]).update(pairs)
-            case "GLOBAL":
-                stack.append(_find(argument))
-            case "STACK_GLOBAL":
-                names = [_of_type(str, stack.pop(place)) for place in (-2, -1)]
-                stack.append(_find(" ".join(names)))
-            case "BINPERSID":
-                stack.append(_create_storage(storages, stack.pop()))
-            case "REDUCE":
-                arguments = _of_type(tuple, stack.pop())
-                called = _of_type(_Name, stack.pop())
-                stack.append(_CALLS[called.name](*arguments))
-            case "BUILD":
-                # Versions of layers, which torch hangs on the dictionary.
-                stack.pop()
-                _of_type(dict, stack[-1])
-            case name:
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file)
+        self.storages: dict[str, _Storage] = {}
+        start = file.tell()
+        for number, (code, argument, _) in enumerate(pickletools.genops(file)):
+            # Objects are numbered one after another.
+            is_far = code.name == "LONG_BINPUT" and argument > number
+            if code.name not in _INSTRUCTIONS or is_far:
                 raise ValueError(
-                    f"it has the instruction {name}, which tensors do not need"
+                    f"it has the instruction {code.name}, which tensors do not "
+                    "need"
                 )
-    raise ValueError("it is cut off")
+        file.seek(start)
 
+    def find_class(self, module: str, name: str) -> _Name:
+        found = _Name(f"{module} {name}")
+        if found.name not in _CALLS and found.name not in _STORAGES:
+            raise ValueError(
+                f"it asks for {module}.{name}, which is no tensor and could "
+                "run code"
+            )
+        return found
 
-def _of_type(kind: type, value: Any) -> Any:
-    # Tuples within tuples, 60 deep, are short in a file and endless in print.
-    if not isinstance(value, kind):
-        raise ValueError(f"{reprlib.repr(value)} is no {kind.__name__}")
-    return value
-
-
-def _find(name: str) -> _Name:
-    """Returns a name that tensors need.
-
-    Raises:
-        ValueError: it is any other.
-    """
-    if name not in _CALLS and name not in _STORAGES:
-        raise ValueError(
-            f"it asks for {name.replace(' ', '.', 1)}, which is no tensor and "
-            "could run code"
-        )
-    return _Name(name)
+    def persistent_load(self, reference: Any) -> _Storage:
+        """Returns the storage that a pickle refers to, and lists it."""
+        kind, storage_type, key, _, size, *view = reference
+        if (
+            kind != "storage"
+            or not isinstance(key, str)
+            or type(size) is not int
+            or size < 0
+            or view not in ([], [None])
+            or getattr(storage_type, "name", None) not in _STORAGES
+        ):
+            raise ValueError(f"it refers to {reprlib.repr(reference)}")
+        storage = _Storage(key, storage_type.name, size)
+        if self.storages.setdefault(key, storage) != storage:
+            raise ValueError(f"storage {key} is of two types")
+        return storage

@@ -369,11 +369,11 @@ def test_architectures_of_another_type_are_refused(tmp_path, names):
     with pytest.raises(
         ValueError, match="config.json: `architectures` must be a list of"
     ):
-        huggingface.read_architectures(tmp_path)
+        huggingface.config.read_architectures(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "read", [load_config, load_labels, huggingface.read_architectures]
+    "read", [load_config, load_labels, huggingface.config.read_architectures]
 )
 def test_a_config_that_is_no_json_object_is_named(tmp_path, read):
     for contents in ("[" * 100_000, "[]", "{", '{"hidden_size": 1e999}', ""):

@@ -79,6 +79,10 @@ def pickled(text):
 ENDLESS = b")" + 60 * b"q\x00h\x00\x86"
 
 
+# The name of a function.
+CALL = b"\x80\x02ctorch._utils\n_rebuild_tensor\n"
+
+
 class Malicious:
     """Runs a command when Python unpickles it."""
 
@@ -123,10 +127,12 @@ def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol, is_zip):
         (b"", "it is damaged, or"),
         # A storage whose type is a text.
         (b"\x80\x02(" + 3 * pickled("storage") + b"NK\x01tQ.", "refers to"),
-        # To print, to hash and to join the tuple would take for ever.
-        (b"\x80\x02" + ENDLESS + b"K\x01a.", "is no list"),
-        (b"\x80\x02}" + ENDLESS + b"K\x01s.", "is no str"),
-        (b"\x80\x02" + ENDLESS + b"h\x00\x93.", "is no str"),
+        # To print the tuple would take for ever.
+        (CALL + b"(" + ENDLESS + b"K\x00))tR.", "a tensor of"),
+        # Attributes of the name of a function, and a new instance of it.
+        (CALL + b"N}" + pickled("name") + pickled("a") + b"s\x86b.", "damaged"),
+        # As many numbered objects as fill the memory.
+        (b"\x80\x02}r\xff\xff\xff\xff.", "instruction LONG_BINPUT"),
     ],
 )
 def test_anything_but_tensors_is_refused(tmp_path, contents, message):

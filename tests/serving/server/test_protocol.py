@@ -6,14 +6,14 @@ by a function of the server.
 
 import asyncio
 import json
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import tensorflow as tf
 
 pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
-from serving.server import app, limits, monitoring, versions
+from serving.server import app, limits, monitoring, versions, worker
+from serving.server.batching import Batcher
 from serving.server.limits import Limits
 
 
@@ -241,9 +241,28 @@ def read_table(text):
     return table
 
 
+class Here(versions.LoadedVersion):
+    """A version in this process: tests of serve.py have a process for each."""
+
+    def __init__(self, path, number, files, limits, on_batch):
+        self.number, self.files, self.is_lost = number, files, False
+        version = worker.Version(path, limits)
+        self.description = version.description
+        self.batcher = Batcher(version.run, limits, on_batch)
+
+    def _end(self):
+        pass
+
+
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     """(method, path, body) -> status and text of the server's answer."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "LoadedVersion", Here)
+        yield from create_ask(tmp_path_factory)
+
+
+def create_ask(tmp_path_factory):
     models, options = {}, Limits(allow_any_operation=True)
     for name, (function, inputs) in MODELS.items():
         module, path = tf.Module(), tmp_path_factory.mktemp(name)
@@ -252,9 +271,8 @@ def ask(tmp_path_factory):
         models[name] = versions.ServedModel(
             name, path, options, lambda *_: None
         )
-    with ThreadPoolExecutor(2) as pool:
-        for _ in pool.map(versions.ServedModel.refresh, models.values()):
-            pass
+    for model in models.values():
+        model.refresh()
     server = app.Server(models, options, monitoring.Monitoring())
 
     def ask(method, path, body=b""):

@@ -3,6 +3,7 @@
 import base64
 import collections
 import contextlib
+import functools
 import gzip
 import http.client
 import json
@@ -16,9 +17,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from tests.checkpoints import assert_same
 from tests.serving.conftest import REQUESTS, TEXTS
 from tests.serving.server.server_process import running, send
 
+check_alike = functools.partial(assert_same, atol=1e-4, rtol=1e-6)
 IDS = {
     "input_ids": [[1, 5, 7, 2], [1, 9, 2, 0], [1, 2, 0, 0]],
     "input_mask": [[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]],
@@ -57,9 +60,27 @@ def call(function, columns):
 
 
 @pytest.mark.slow
-def test_every_signature_by_rows_and_columns(server, load):
+def test_every_signature_by_rows_and_columns(
+    server, load, export_folder, tmp_path
+):
+    kind = "multiple_choice"
+    with running(tmp_path, {kind: export_folder / kind}) as more:
+        num_signatures = check_signatures(more, load, [kind])
+    num_signatures += check_signatures(server, load, {*REQUESTS} - {kind})
+    # serving_default too, which is `serve` over ids; and `tokenize` and
+    # `attention` of all that take text.
+    assert num_signatures == 6 * 2 + 5 * 2 + len(
+        [
+            *("classify", "classify_text", "answer", "answer_n_best"),
+            *("tag", "tag_words", "fill_mask", "next_sentence", "embed"),
+        ]
+    )
+
+
+def check_signatures(server, load, kinds):
+    """Asks every signature of some models, and returns their number."""
     num_signatures = 0
-    for kind in REQUESTS:
+    for kind in kinds:
         for signature, function in load(kind).engine.signatures.items():
             columns = columns_of(kind, function.structured_input_signature[1])
             outputs = call(function, columns)
@@ -89,14 +110,7 @@ def test_every_signature_by_rows_and_columns(server, load):
                 assert status == 200, found
                 check_alike(found, expected)
             num_signatures += 1
-    # serving_default too, which is `serve` over ids; and `tokenize` and
-    # `attention` of all that take text.
-    assert num_signatures == 6 * 2 + 5 * 2 + len(
-        [
-            *("classify", "classify_text", "answer", "answer_n_best"),
-            *("tag", "tag_words", "fill_mask", "next_sentence", "embed"),
-        ]
-    )
+    return num_signatures
 
 
 def test_many_clients_get_the_answers_of_one(server):
@@ -148,21 +162,6 @@ def read_metrics(server):
         for sample in family.samples:
             found[sample.name, sample.labels.get("model")] += sample.value
     return found
-
-
-def check_alike(found, expected):
-    if isinstance(expected, dict):
-        assert found.keys() == expected.keys()
-        for key in expected:
-            check_alike(found[key], expected[key])
-    elif isinstance(expected, list):
-        assert len(found) == len(expected)
-        for pair in zip(found, expected, strict=True):
-            check_alike(*pair)
-    elif isinstance(expected, float):
-        assert found == pytest.approx(expected, abs=1e-4)
-    else:
-        assert found == expected
 
 
 ROWS = '{{"input_ids": [{}], "input_mask": [{}], "segment_ids": [{}]}}'
@@ -331,14 +330,13 @@ def test_a_body_of_two_lengths_is_the_last_of_its_connection(server):
     assert b"connection: close" in answer.lower()
 
 
-def test_no_client_with_pauses_loses_a_request(tmp_path, export_folder):
+def test_no_client_with_pauses_loses_a_request(tmp_path, folders):
     """Neither while it asks nor when the server is told to stop.
 
     BERT_SOAK_SECONDS makes a soak of it.
     """
-    seconds = float(os.environ.get("BERT_SOAK_SECONDS", "5"))
-    models = {"ner": export_folder / "ner"}
-    with running(tmp_path, models, timeout_s=1) as server:
+    seconds = float(os.environ.get("BERT_SOAK_SECONDS", "2"))
+    with running(tmp_path, {"ner": folders["ner"]}, timeout_s=1) as server:
 
         def keep_asking(number):
             client = http.client.HTTPConnection("127.0.0.1", server.port)

@@ -1,40 +1,9 @@
-"""Makes the files beside it with the scripts of an earlier commit.
-
-    git worktree add ../earlier 3e0a75b
-    python tests/testdata/earlier/record.py ../earlier
-
-It runs commands.json in this folder, with that commit's scripts, so that all
-paths in the files are relative. Delete the files of the last recording first.
-"""
+"""Arithmetic of the machine that recorded the files beside it."""
 
 import hashlib
-import json
-import shutil
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
-HERE = Path(__file__).parent
-# Runs whose end the tests compare, and the file that exists when a run is
-# stopped; None for a run that is not.
-STOPS = {
-    "from_original": None,
-    "pretraining": "pretraining/model.ckpt-10.index",
-    "classifier": "classifier/best/checkpoint",
-    "distilled": "distilled/model.ckpt-10.index",
-}
-ASKED = {
-    "classifier": {
-        "text_a": "The river kept the gull at noon.",
-        "text_b": "The river kept the gull, at sea.",
-    },
-    "squad": {
-        "question": "Who kept the lamp?",
-        "context": "The gull kept the lamp at noon.",
-    },
-}
+import numpy as np
+import tensorflow as tf
 
 
 def probe() -> str:
@@ -43,8 +12,6 @@ def probe() -> str:
     Two machines on which it differs round differently, so that runs of the
     same code differ in the last bits, too.
     """
-    import numpy as np
-    import tensorflow as tf
 
     def numbers(*shape):
         count = np.arange(np.prod(shape), dtype=np.int64)
@@ -68,55 +35,3 @@ def probe() -> str:
     for result in results():
         checksum.update(result.numpy().tobytes())
     return checksum.hexdigest()
-
-
-def main() -> None:
-    """Runs all commands, and keeps what the tests need."""
-    checkout = Path(sys.argv[1]).resolve()
-
-    def start(script, flags, **options):
-        line = [sys.executable, str(checkout / script)]
-        line += [f"--{name}={value}" for name, value in flags.items()]
-        return subprocess.Popen(line, cwd=HERE, **options)
-
-    def finish(script, flags):
-        assert start(script, flags).wait() == 0
-
-    for name, (script, flags) in json.loads(
-        (HERE / "commands.json").read_text()
-    ).items():
-        if name not in STOPS:
-            finish(script, flags)
-            continue
-        if STOPS[name]:
-            with start(script, flags) as process:
-                while not (HERE / STOPS[name]).exists():
-                    assert process.poll() is None
-                    time.sleep(0.001)
-                process.send_signal(signal.SIGTERM)
-            assert process.returncode == 75, "it ended before it was stopped"
-        finish(script, flags | {"output_dir": f"{name}_end"})
-        for path in (HERE / f"{name}_end").iterdir():
-            if not path.name.startswith(("model.ckpt-", "eval_r", "test_r")):
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-    answers = {}
-    for name, request in ASKED.items():
-        model = f"exports/{name}"
-        line = [sys.executable, str(checkout / "predict.py")]
-        done = subprocess.run(
-            [*line, f"--model={model}"],
-            input=json.dumps(request),
-            capture_output=True,
-            check=True,
-            cwd=HERE,
-            text=True,
-        )
-        answers[model] = [request, json.loads(done.stdout)]
-    for path in HERE.glob("unused*"):
-        shutil.rmtree(path)
-    expected = {"probe": probe(), "answers": answers}
-    (HERE / "expected.json").write_text(json.dumps(expected, indent=2) + "\n")
-
-
-if __name__ == "__main__":
-    main()

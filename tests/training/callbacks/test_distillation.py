@@ -37,6 +37,9 @@ class ToyTask(toy_task.ToyTask):
     def label(self, number):
         return self.first_label if number == 5 else number % 2
 
+    def create_model(self, config, **options):
+        return modeling.BertClassifier(config, 2, **options)
+
 
 def write_config(path, **changes):
     path.write_text(json.dumps(conftest.TINY | changes))
@@ -256,18 +259,14 @@ def test_contradictions_are_refused_early(options, changes, message):
         )
 
 
-def test_a_student_has_a_folder_of_its_own(options, teacher):
+def test_a_student_has_a_folder_and_a_teacher(options, teacher):
+    given = {"teacher": None, "given_flags": {"distill_alpha": 0.5}}
+    with pytest.raises(ValueError, match="--distill_alpha needs --teacher"):
+        dataclasses.replace(options, **given)
     options = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
     config = modeling.load_config(options.bert_config_file)
     with pytest.raises(ValueError, match="is the folder of --teacher="):
         distillation.check_teacher(options, config)
-
-
-def test_flags_of_a_missing_teacher_are_refused(options):
-    with pytest.raises(ValueError, match="--distill_alpha needs --teacher"):
-        dataclasses.replace(
-            options, teacher=None, given_flags={"distill_alpha": 0.5}
-        )
 
 
 def test_a_teacher_of_another_shape_or_task_is_refused(
