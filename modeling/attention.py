@@ -181,6 +181,13 @@ class AttentionLayer(keras.layers.Layer):
         # [B, F, T] -> [B, 1, F, T]: the same for all heads.
         return keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
 
+    def compute_output_shape(
+        self, from_tensor_shape: Shape, to_tensor_shape: Shape
+    ) -> Shape:
+        """Returns the shape of the output for the shapes of the inputs."""
+        width = self.num_attention_heads * self.size_per_head
+        return (*from_tensor_shape[:-1], width)
+
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
         return {

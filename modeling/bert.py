@@ -230,6 +230,29 @@ class BertModel(FeaturesModel):
         last = last_positions(attended_positions(input_mask))
         return self.pooler(gather_vectors(sequence_output, last))
 
+    def compute_output_shape(
+        self, input_shape: Shape | dict[str, Shape]
+    ) -> dict[str, Any]:
+        """Returns the outputs' shapes.
+
+        Args:
+            input_shape: shape of `input_ids`, or a dict that contains it.
+        """
+        shape: Shape = (
+            get_feature(input_shape, "input_ids")
+            if isinstance(input_shape, dict)
+            else input_shape
+        )
+        self._check_shape(shape)
+        width = self.config.hidden_size
+        sequence = (*shape, width)
+        return {
+            "embedding_output": sequence,
+            "all_encoder_layers": [sequence] * self.config.num_hidden_layers,
+            "sequence_output": sequence,
+            "pooled_output": (shape[0], width),
+        }
+
     def exported_model(self) -> keras.Model:
         """Returns this model with outputs that a SavedModel can hold."""
         return _FlatBertModel(self)

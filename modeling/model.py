@@ -117,26 +117,6 @@ class FeaturesModel(keras.Model):
             model, filepath, format, verbose, input_signature, **kwargs
         )
 
-    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        """Returns the shapes and types of the outputs, as `KerasTensor`s."""
-        self.build_once()
-        # Keras's layers take them from `compute_output_shape`, which has no
-        # types.
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)
-
-    def compute_output_shape(self, features_shape: Any) -> Any:
-        """Returns the shapes of the outputs.
-
-        Args:
-            features_shape: dict of the features' shapes; for `BertModel` also
-                the shape of `input_ids`.
-        """
-        specs = keras.tree.map_shape_structure(
-            lambda shape: keras.KerasTensor(shape, "int32"), features_shape
-        )
-        outputs = self.compute_output_spec(specs)
-        return keras.tree.map_structure(lambda spec: spec.shape, outputs)
-
     def exported_model(self) -> keras.Model:
         """Returns the model to export."""
         return self
@@ -250,12 +230,13 @@ def get_feature(features: Mapping[str, Any], name: str) -> Any:
     """Returns one feature.
 
     Raises:
-        ValueError: the feature is missing.
+        ValueError: the feature is missing, or the features are not a dict.
     """
-    if name not in features:
+    if not isinstance(features, dict) or name not in features:
+        received = sorted(features) if isinstance(features, dict) else features
         raise ValueError(
             f"The features must be a dict that holds `{name}`. "
-            f"Received: {sorted(features)}"
+            f"Received: {received}"
         )
     return features[name]
 

@@ -23,7 +23,7 @@ from modeling.heads import (
     MaskedLanguageModelHead,
     OutputHead,
 )
-from modeling.model import FeaturesModel, check_ids, get_feature
+from modeling.model import FeaturesModel, Shape, check_ids, get_feature
 from modeling.ops import (
     Features,
     Tensor,
@@ -207,6 +207,16 @@ class BertPretrainer(TaskModel):
             ),
         }
 
+    def compute_output_shape(
+        self, features_shape: dict[str, Shape]
+    ) -> dict[str, Shape]:
+        """Returns the shapes of what `call` returns."""
+        masked = get_feature(features_shape, "masked_lm_positions")
+        return {
+            "masked_lm_logits": (*masked, self.config.vocab_size),
+            "next_sentence_logits": (masked[0], 2),
+        }
+
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertClassifier(TaskModel):
@@ -242,6 +252,12 @@ class BertClassifier(TaskModel):
         """Computes the logits; see the class."""
         inputs = encoded[self.head_input]
         return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
+
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
+        """Returns the shape of the logits."""
+        shape = get_feature(features_shape, "input_ids")
+        kept = shape[:1] if self.head_input == "pooled_output" else shape
+        return (*kept, self.num_labels)
 
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments."""
@@ -294,6 +310,13 @@ class BertSpanLabeler(TaskModel):
             mask = keras.ops.cast(mask, logits.dtype)
             logits = logits + ((1.0 - mask) * -10000.0)[..., None]
         return {"start_logits": logits[..., 0], "end_logits": logits[..., 1]}
+
+    def compute_output_shape(
+        self, features_shape: dict[str, Shape]
+    ) -> dict[str, Shape]:
+        """Returns the shapes of what `call` returns."""
+        input_shape = get_feature(features_shape, "input_ids")
+        return {"start_logits": input_shape, "end_logits": input_shape}
 
 
 class SeveralTextsModel(TaskModel):
@@ -349,6 +372,10 @@ class BertMultipleChoice(SeveralTextsModel):
             logits, keras.ops.shape(features["input_ids"])[:2]
         )
 
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
+        """Returns the shape of what `call` returns."""
+        return get_feature(features_shape, "input_ids")[:2]
+
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertEmbedder(SeveralTextsModel):
@@ -378,3 +405,8 @@ class BertEmbedder(SeveralTextsModel):
         )
         shape = keras.ops.shape(features["input_ids"])[:2]
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
+
+    def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
+        """Returns the shape of what `call` returns."""
+        shape = get_feature(features_shape, "input_ids")[:2]
+        return (*shape, self.config.hidden_size)

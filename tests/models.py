@@ -4,10 +4,7 @@ import numpy as np
 
 import modeling
 
-NO_DROPOUT = {
-    "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
-}
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def tiny_config(**changes):
@@ -36,9 +33,5 @@ def create_batch(lengths, length):
     """Returns int32 features of sequences with padding, for `tiny_config`."""
     mask = np.arange(length) < np.array(lengths)[:, None]
     ids = np.random.default_rng(0).integers(1, 50, mask.shape) * mask
-    features = {
-        "input_ids": ids,
-        "input_mask": mask,
-        "segment_ids": ids % 2,
-    }
+    features = {"input_ids": ids, "input_mask": mask, "segment_ids": ids % 2}
     return {name: value.astype("int32") for name, value in features.items()}

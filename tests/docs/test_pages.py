@@ -1,6 +1,7 @@
 """Checks the pages: links, commands, flags and snippets."""
 
 import itertools
+import pydoc
 import re
 
 import pytest
@@ -104,6 +105,13 @@ def test_snippets_run(page, tmp_path):
         tmp_path / "snippets.py", ROOT, environment=environment
     ) as script:
         script.finish().check()
+
+
+@pytest.mark.parametrize("page", ["api.md", "adding_a_task.md"])
+def test_the_site_documents_names_that_exist(page):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for name in re.findall(r"^::: (\S+)$", text, re.M):
+        assert pydoc.locate(name), name
 
 
 def test_the_index_of_flags_is_up_to_date():

@@ -32,19 +32,19 @@ RULES = {
 }
 # Hits in: pages, docstrings, comments, errors.
 BUDGET: dict[str, tuple[int, ...]] = {
-    "those of": (9, 23, 5, 2),
+    "those of": (3, 23, 5, 2),
     "next to": (0, 0, 0, 1),
-    "alone": (1, 4, 2, 5),
-    "leave out": (8, 2, 2, 6),
-    "what is": (57, 37, 14, 4),
-    "refuse": (1, 3, 0, 0),
-    "give": (5, 9, 1, 13),
-    "has": (58, 180, 53, 117),
-    "made": (8, 34, 4, 9),
-    "worth, figure": (2, 4, 2, 0),
-    "share, further": (13, 24, 10, 4),
+    "alone": (0, 4, 2, 5),
+    "leave out": (0, 2, 2, 6),
+    "what is": (55, 37, 14, 4),
+    "refuse": (0, 3, 0, 0),
+    "give": (0, 9, 1, 13),
+    "has": (20, 180, 53, 117),
+    "made": (7, 34, 4, 9),
+    "worth, figure": (0, 4, 2, 0),
+    "share, further": (8, 24, 10, 4),
     "likewise": (0, 0, 0, 0),
-    "semicolon": (3, 540, 50, 229),
+    "semicolon": (2, 540, 50, 229),
     "Args of": (0, 22, 0, 0),
 }
 KINDS = ("pages", "docstrings", "comments", "errors")

@@ -46,9 +46,14 @@ def test_forward(form):
     base_width.assert_close(found, recorded("out"), 1e-4)
 
 
-@pytest.mark.parametrize("form", ["plain", "compiled"])
 @pytest.mark.parametrize(
-    "dtype, tolerance", [("float32", 1e-3), ("float64", 1e-9)]
+    "form, dtype, tolerance",
+    [
+        ("compiled", "float32", 1e-3),
+        ("plain", "float64", 1e-9),
+        pytest.param("plain", "float32", 1e-3, marks=pytest.mark.slow),
+        pytest.param("compiled", "float64", 1e-9, marks=pytest.mark.slow),
+    ],
 )
 def test_gradients(form, dtype, tolerance):
     model = base_width.create_model(dtype)

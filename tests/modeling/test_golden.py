@@ -68,7 +68,9 @@ def form(request):
 
 @pytest.mark.backends
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("one_hot", [False, True])
+@pytest.mark.parametrize(
+    "one_hot", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("folder", MODELS)
 def test_forward(folder, one_hot, dtype, form):
     features = load(folder, "forward.npz", "in/")
@@ -172,7 +174,8 @@ def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
     shutil.rmtree(tmp_path / "modeling" / "accelerated")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "tests/modeling/test_golden.py"]
-        + ["-p", "no:cacheprovider", "-k", "plain or classifier or span"],
+        + ["-p", "no:cacheprovider", "-m", "not soak"]
+        + ["-k", "plain or classifier or span"],
         cwd=tmp_path,
         # Of the recordings, those in tests/ are enough.
         env={"TF_CPP_MIN_LOG_LEVEL": "2"},

@@ -184,7 +184,9 @@ def train_step(model, features, seed):
     return total, [tf.convert_to_tensor(gradient) for gradient in gradients]
 
 
-@pytest.mark.parametrize("dtype", ["float64", "mixed_bfloat16"])
+@pytest.mark.parametrize(
+    "dtype", ["float64", pytest.param("mixed_bfloat16", marks=pytest.mark.slow)]
+)
 def test_gradient_checkpointing_repeats_the_dropout(dtype):
     features = create_features()
     seed = keras.ops.convert_to_tensor([1, 2], dtype="int64")

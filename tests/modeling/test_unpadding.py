@@ -114,6 +114,21 @@ def test_a_mask_of_rank_3_is_computed_with_its_padding():
 
 
 @pytest.mark.backends
+@pytest.mark.parametrize("length", [None, 8])
+def test_a_functional_model_on_any_backend_of_keras(length):
+    """Its inputs may be of any length."""
+    batch = models.create_batch([8, 3], 8)
+    inputs = {name: keras.Input([length], dtype="int32") for name in batch}
+    classifier = modeling.BertClassifier(CONFIG, 2)
+    model = keras.Model(inputs, classifier(inputs))
+    assert model.output_shape == (None, 2)
+    np.testing.assert_allclose(
+        *map(keras.ops.convert_to_numpy, (model(batch), classifier(batch))),
+        rtol=1e-5,
+    )
+
+
+@pytest.mark.backends
 def test_gradients_on_any_backend_of_keras():
     model = modeling.BertClassifier(CONFIG, 2, unpad=True, seed=1)
     batch = {

@@ -72,7 +72,6 @@ def files(tmp_path_factory, tiny):
     (folder / "changed.tfrecord").write_bytes(changed)
     squad = records.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(records.frame(squad))
-    (folder / "noise").write_bytes(b"\x80\xbf" * 99)
     (folder / "flags").write_bytes(b"--vocab_size=\xff\n")
     for name in (f"{CASED}/bert_model", f"{UNCASED}/bert_model", "cut"):
         variables = {"global_step": tf.Variable(0)}
@@ -197,9 +196,7 @@ def test_run_squad_ner_and_swag(files, model_flags):
         ("--data_dir=ner", "ner/train.txt, line 2: the line has 3 columns")
     ]
     check_refusals(files, "run_ner.py", train, cases)
-    cases = [
-        ("--data_dir=swag", "swag/train.jsonl, line 1"),
-    ]
+    cases = [("--data_dir=swag", "swag/train.jsonl, line 1")]
     check_refusals(files, "run_swag.py", train, cases)
 
 
@@ -261,9 +258,7 @@ def test_texts_and_vocabularies(files, model_flags):
     ]
     check_refusals(files, "extract_features.py", features, cases)
     trivia = {"evidence_dir": "few", "output_file": "out"}
-    cases = [
-        ("--input_file=nested.json", "nested too deeply"),
-    ]
+    cases = [("--input_file=nested.json", "nested too deeply")]
     check_refusals(files, "tools.create_squad_from_triviaqa", trivia, cases)
     cases = [("--runs=runs", "history.jsonl, line 1")]
     check_refusals(files, "tools.plot_runs", {"png": "out"}, cases)

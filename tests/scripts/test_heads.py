@@ -156,6 +156,7 @@ def test_another_tasks_head_is_refused(models, script, head, cases):
     check_errors(models, script, predicting, cases)
 
 
+@pytest.mark.slow
 def test_a_run_of_another_task_is_refused(models, tmp_path):
     """A model of numbers, and one of choices: one output, no labels."""
     training = flags(

@@ -135,6 +135,7 @@ def test_a_killed_run_has_the_same_history_and_weights(
     assert_same_bits(values(folder, 8), values(undisturbed, 8))
 
 
+@pytest.mark.slow
 def test_averages_are_what_is_evaluated_exported_and_kept(
     undisturbed, flags, tmp_path
 ):

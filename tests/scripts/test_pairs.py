@@ -13,6 +13,7 @@ from tests import script_runner
 from tests.script_runner import parse_flags, read_lines, read_results
 from tests.scripts.test_heads import CONFIG, VOCAB, save
 
+pytestmark = pytest.mark.slow
 TEXTS = ["the river", "a boat sails", "the sky is blue", "an old lamp"]
 
 

@@ -1,9 +1,7 @@
 import json
-import re
 import shutil
 
 import numpy as np
-import tensorflow as tf
 
 import run_classifier  # noqa: F401, it registers the files of its runs
 from files import run_files
@@ -63,19 +61,6 @@ def test_the_evaluation_is_kept_reported_and_shown(classified):
         found = [row["gold_label"], row["text_a"], row["text_b"]]
         assert found == [line[0], *line[3:]]
         assert row["label"] in ("0", "1")
-
-
-def test_starts_from_the_pretrained_weights_with_a_new_head(classified):
-    folder, done = classified
-    (loaded,) = re.findall(r"model.ckpt-7: (.+)", done.stderr)
-    assert loaded == (
-        f"{5 + 2 * 16 + 2} variables loaded; 2 new: output_weights, output_bias"
-    )
-    shapes = dict(tf.train.list_variables(str(folder / "run/model.ckpt-8")))
-    assert shapes["output_weights"] == [2, 32]
-    assert shapes["output_bias"] == [2]
-    assert shapes["output_weights/adam_v"] == [2, 32]
-    assert "cls/predictions/output_bias" not in shapes
 
 
 def test_predicts_from_a_finished_run_whatever_the_batch(

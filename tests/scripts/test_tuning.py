@@ -7,6 +7,8 @@ from serving import engines
 from tests import glue_sets, script_runner
 from tests.script_runner import parse_flags, read_lines, read_results
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, tiny):

@@ -31,7 +31,13 @@ FLAGS = {
 }
 
 
-@pytest.mark.parametrize("script", FLAGS)
+@pytest.mark.parametrize(
+    "script",
+    [
+        "run_classifier.py",
+        pytest.param("run_pretraining.py", marks=pytest.mark.slow),
+    ],
+)
 def test_the_vocabulary_is_opened_once(tmp_path, tiny, script):
     contents = (SAMPLES / "vocab.txt").read_bytes().rstrip()
     (tmp_path / "words.txt").write_bytes(contents)

@@ -5,10 +5,7 @@ import pytest
 import tensorflow as tf
 
 import serving
-from data.classification.features import (
-    InputExample,
-    convert_single_example,
-)
+from data.classification.features import InputExample, convert_single_example
 from data.text.tokenization import FullTokenizer
 from serving.signatures import ServingOptions
 from tests.serving.conftest import (

@@ -63,11 +63,7 @@ def test_answer(exports):
         )
     ]
     answers, nbest, odds = squad_decoding.decode_predictions(
-        examples,
-        features,
-        results,
-        DECODING,
-        served.tokenizer.basic_tokenizer,
+        examples, features, results, DECODING, served.tokenizer.basic_tokenizer
     )
     assert found["answer"] == list(answers.values())
     assert len({*found["answer"]}) > 2
@@ -124,10 +120,10 @@ def test_tag_parts_punctuation(exports):
     served = exports["ner"]
     words = served.outputs[1]["words"]
     assert [word for word in words[0] if word] == [
-        *("The", "harbor", "light", "is", "on", "."),
+        *("The", "harbor", "light", "is", "on", ".")
     ]
     assert words[3, :11].tolist() == [
-        *("A", "boat", ",", "the", "sea", "and", "(", "a", "storm", ")!", "A"),
+        *("A", "boat", ",", "the", "sea", "and", "(", "a", "storm", ")!", "A")
     ]
     assert not any(words[1]) and not any(words[2])
     tags = served.outputs[1]["tags"]

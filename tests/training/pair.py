@@ -78,11 +78,7 @@ def create_config(output_dir="", **changes):
 
 
 def create_trainer(
-    precision="float32",
-    strategy=None,
-    callbacks=(),
-    records=None,
-    **changes,
+    precision="float32", strategy=None, callbacks=(), records=None, **changes
 ):
     config = create_config(**{"learning_rate": 0.1} | changes)
     optimizer = optimization.create_optimizer(config, 100, 0)
@@ -90,12 +86,7 @@ def create_trainer(
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
     skipping = NonFinite(records)
     return Trainer(
-        Pair(),
-        Sum(),
-        optimizer,
-        config,
-        [skipping, *callbacks],
-        strategy,
+        Pair(), Sum(), optimizer, config, [skipping, *callbacks], strategy
     )
 
 

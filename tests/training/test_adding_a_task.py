@@ -93,8 +93,6 @@ def test_its_errors_are_one_line(run):
     (folder / "broken").mkdir()
     (folder / "broken/train.jsonl").write_text('{"question": "is it"}\n')
     wrong = script_runner.run(
-        script,
-        folder,
-        **flags | {"data_dir": "broken", "output_dir": "new"},
+        script, folder, **flags | {"data_dir": "broken", "output_dir": "new"}
     )
     assert "train.jsonl, line 1: KeyError('passage')" in wrong.error

@@ -106,6 +106,7 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
     assert np.abs(special.softmax(logits, axis=-1) - mean).max() > 0.01
 
 
+@pytest.mark.slow
 def test_values_are_averaged(tmp_path):
     write_table(tmp_path, [0.5, 3.0])
     models, members = save_members(
@@ -163,6 +164,7 @@ def test_nbest_lists_are_averaged(tmp_path):
     assert f"{num_right} of 108 answers are exactly right" in page.text
 
 
+@pytest.mark.slow
 def test_tags_are_averaged_and_reported(tmp_path):
     labels = ["O", "B-LOC", "I-LOC"]
     models, members = save_members(

@@ -115,6 +115,7 @@ def test_training_equals_the_original(path, form, monkeypatch):
         )
 
 
+@pytest.mark.slow
 def test_steps_made_without_returning_are_the_same_steps():
     # What --iterations_per_loop does on a TPU.
     path = golden.paths("models/*/pretraining_steps.npz")[-1].values[0]

@@ -197,11 +197,17 @@ def _create_tensor(
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
 
 
+def _create_parameter(tensor: Any, *_: Any) -> _Tensor:
+    if not isinstance(tensor, _Tensor):
+        raise ValueError(f"a parameter of {reprlib.repr(tensor)}")
+    return tensor
+
+
 # What a pickle may call, and what happens instead.
 _CALLS: dict[str, Callable[..., Any]] = {
     "collections OrderedDict": collections.OrderedDict,
-    "torch._utils _rebuild_parameter": lambda tensor, *_: tensor,
-    "torch._utils _rebuild_parameter_with_state": lambda tensor, *_: tensor,
+    "torch._utils _rebuild_parameter": _create_parameter,
+    "torch._utils _rebuild_parameter_with_state": _create_parameter,
     "torch._utils _rebuild_tensor": _create_tensor,
     "torch._utils _rebuild_tensor_v2": _create_tensor,
 }
@@ -229,14 +235,25 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(file)
         self.storages: dict[str, _Storage] = {}
         start = file.tell()
-        for number, (code, argument, _) in enumerate(pickletools.genops(file)):
+        # {number of an object: the instruction that created it}
+        created: dict[Any, str] = {}
+        last = ""
+        instructions: Any = pickletools.genops(file)
+        for number, (code, argument, _) in enumerate(instructions):
             # Objects are numbered one after another.
-            is_far = code.name == "LONG_BINPUT" and argument > number
+            is_far = code.name == "LONG_BINPUT" and int(argument or 0) > number
             if code.name not in _INSTRUCTIONS or is_far:
                 raise ValueError(
                     f"it has the instruction {code.name}, which tensors do not "
                     "need"
                 )
+            if "GET" in code.name and "TUPLE" in created[argument]:
+                # To hash a tuple of a tuple twice, and so on, takes for ever.
+                raise ValueError("it has one tuple in several places")
+            if "PUT" in code.name or code.name == "MEMOIZE":
+                created[len(created) if argument is None else argument] = last
+            else:
+                last = code.name
         file.seek(start)
 
     def find_class(self, module: str, name: str) -> _Name:

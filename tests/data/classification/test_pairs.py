@@ -127,7 +127,7 @@ def test_features_are_of_both_texts(scores, expected):
     assert [each.label_id for each in found] == expected
     ids = np.array(found[0].input_ids).reshape(2, 5)
     assert tokenizer.convert_ids_to_tokens(ids[1].tolist())[:3] == [
-        *("[CLS]", "a", "[SEP]"),
+        *("[CLS]", "a", "[SEP]")
     ]
     assert found[0].input_mask == [1, 1, 1, 1, 0, 1, 1, 1, 0, 0]
 

@@ -16,7 +16,6 @@ from tests.shards import create, read
         ("os:sep", "it raised TypeError: 'str' object is not callable"),
         ("builtins:str", "must return a list of str.*it returned A tug"),
         ("builtins:len", "it raised TypeError: 'int' object is not iter"),
-        ("builtins:enumerate", "must return a list of str"),
         ("no_such_module:cut", "cannot be imported as module:function"),
         ("os", "cannot be imported as module:function"),
     ],

@@ -120,10 +120,7 @@ def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
     for path, flags in (
         (settings, {}),
         (model / settings.name, {"weights": str(model)}),
-        (
-            model / settings.name,
-            {"weights": f"{model}/bert_model.ckpt"},
-        ),
+        (model / settings.name, {"weights": f"{model}/bert_model.ckpt"}),
     ):
         for file in (vocab_file, cased_file):
             path.write_text(json.dumps({"do_lower_case": False}))
@@ -149,10 +146,7 @@ def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
         ({"do_lower_case": "yes"}, "`do_lower_case` must be true or false"),
         ({"do_lower_case": True, "strip_accents": False}, "`strip_accents` is"),
         ({"do_lower_case": False, "strip_accents": True}, "`strip_accents` is"),
-        (
-            {"tokenize_chinese_chars": False},
-            "`tokenize_chinese_chars` is f",
-        ),
+        ({"tokenize_chinese_chars": False}, "`tokenize_chinese_chars` is f"),
         # transformers lower-cases where nothing is said.
         ({"strip_accents": False}, "`strip_accents` is"),
         ({"do_basic_tokenize": False}, "`do_basic_tokenize` is false"),

@@ -27,7 +27,7 @@ WIDTHS = (1, 3, 130)
 
 
 def cases():
-    """Yields all cases; XLA takes seconds for each, so some are soak tests."""
+    """Yields all cases; XLA takes seconds for each, so some run later."""
     for table, forms in TABLES.items():
         for name, dtype, width in itertools.product(forms, DTYPES, WIDTHS):
             if name in APART or (table, dtype) == ("fused_on_cpu", "float64"):
@@ -35,11 +35,12 @@ def cases():
                 continue
             is_compiled = table in ("compiled", "vocabulary")
             widths = (1, 130) if dtype == "float64" else (130,)
-            is_slow = is_compiled and width not in widths
-            yield pytest.param(
-                *(table, name, dtype, width),
-                marks=[pytest.mark.soak] if is_slow else [],
-            )
+            marks = []
+            if is_compiled and width not in widths:
+                marks = [pytest.mark.soak]
+            elif is_compiled and dtype == "bfloat16":
+                marks = [pytest.mark.slow]
+            yield pytest.param(table, name, dtype, width, marks=marks)
 
 
 def draw(*shape, number=0):

@@ -34,8 +34,7 @@ def create_forward(model, predicts=True, shape=(None, None)):
     call = inference.Predictor(model) if predicts else model
 
     @tf.function(
-        input_signature=[tf.TensorSpec(shape, tf.int32)] * 3,
-        autograph=False,
+        input_signature=[tf.TensorSpec(shape, tf.int32)] * 3, autograph=False
     )
     def forward(*inputs):
         outputs = call(dict(zip(INPUTS, inputs, strict=True)))

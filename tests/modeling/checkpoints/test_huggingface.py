@@ -114,15 +114,11 @@ def test_weights_in_several_files(tmp_path):
     "name, way_out",
     [
         ("tf_model.h5", "save_pretrained"),
-        ("flax_model.msgpack", "save_pretrained"),
         ("adapter_model.safetensors", "merge it"),
         ("saved_model.pb", "checkpoint"),
-        ("model.onnx", "checkpoint"),
         ("pytorch_model-00001-of-00002.bin", "name its folder"),
         ("model.gguf", "save_pretrained"),
-        ("rust_model.ot", "save_pretrained"),
         ("tf_model.h5.index.json", "save_pretrained"),
-        ("checkpoint.pth.tar", "save_pretrained"),
         ("epoch=3.ckpt", "save_pretrained"),
         ("bert.keras", "load_model"),
         ("openvino_model.xml", "checkpoint"),
@@ -347,14 +343,10 @@ def test_weights_of_another_type_are_refused(tmp_path, dtype, name):
         ({"position_embedding_type": "relative_key"}, "must be 'absolute'"),
         ({"is_decoder": True}, "`is_decoder` must be False"),
         ({"hidden_act": "relu2"}, "`hidden_act` must be one of .*'gelu_new'"),
-        ({"hidden_act": ["gelu"]}, r"`hidden_act` must be .*\['gelu'\]"),
-        ({"hidden_act": {"name": "gelu"}}, "`hidden_act` must be one of"),
         ({"hidden_act": None}, "`hidden_act` must be one of .*None"),
         # tests/modeling/test_config.py has more values that BertConfig refuses.
-        ({"hidden_size": "12"}, "`hidden_size` must be a whole number"),
         ({"model_type": 5}, "`model_type` must be 'bert'"),
         ({"layer_norm_eps": "1e-12"}, "`layer_norm_eps` must be a finite"),
-        ({"num_attention_heads": 5}, "multiple of `num_attention_heads`"),
     ],
 )
 def test_a_network_that_is_not_berts_is_refused(tmp_path, changes, message):

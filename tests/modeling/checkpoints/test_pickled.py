@@ -81,6 +81,7 @@ ENDLESS = b")" + 60 * b"q\x00h\x00\x86"
 
 # The name of a function.
 CALL = b"\x80\x02ctorch._utils\n_rebuild_tensor\n"
+PARAMETER = CALL.replace(b"tensor", b"parameter")
 
 
 class Malicious:
@@ -127,8 +128,11 @@ def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol, is_zip):
         (b"", "it is damaged, or"),
         # A storage whose type is a text.
         (b"\x80\x02(" + 3 * pickled("storage") + b"NK\x01tQ.", "refers to"),
-        # To print the tuple would take for ever.
-        (CALL + b"(" + ENDLESS + b"K\x00))tR.", "a tensor of"),
+        # To hash or to print the tuple would take for ever.
+        (b"\x80\x02}" + ENDLESS + b"K\x01s.", "one tuple in several"),
+        (PARAMETER + ENDLESS + b"\x85R.", "one tuple in several"),
+        (PARAMETER + b")\x85R.", "a parameter of ()"),
+        (CALL + b"(" + ENDLESS + b"K\x00))tR.", "one tuple in several"),
         # Attributes of the name of a function, and a new instance of it.
         (CALL + b"N}" + pickled("name") + pickled("a") + b"s\x86b.", "damaged"),
         # As many numbered objects as fill the memory.

@@ -89,8 +89,7 @@ def check_slow_clients(server):
     )
     with ThreadPoolExecutor(2) as pool:
         body, none = pool.map(
-            lambda data: send(server, data, shut=False),
-            [head + b"\r\n{", head],
+            lambda data: send(server, data, shut=False), [head + b"\r\n{", head]
         )
     assert b"408" in body.split(b"\r\n")[0]
     assert none == b""

@@ -38,10 +38,7 @@ MODELS = {
     ),
     "bytes": (lambda x: {"image_bytes": x}, specs(tf.string, "x")),
     "scalar": (lambda x: {"n": tf.size(x)}, specs(tf.string, "x")),
-    "uneven": (
-        lambda x: {"a": x, "b": tf.repeat(x, 2)},
-        specs(tf.string, "x"),
-    ),
+    "uneven": (lambda x: {"a": x, "b": tf.repeat(x, 2)}, specs(tf.string, "x")),
 }
 
 # A paragraph is: model body -> the complete answer, with status 200.

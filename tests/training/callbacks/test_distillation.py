@@ -210,8 +210,7 @@ def test_another_teacher_does_not_resume(trained, teacher):
     before = outputs.stat()
     with pytest.raises(ValueError, match="holds a run with teacher="):
         fine_tuning.run(
-            ToyTask(),
-            dataclasses.replace(options, teacher=str(teacher / "hf")),
+            ToyTask(), dataclasses.replace(options, teacher=str(teacher / "hf"))
         )
     # Refused before that teacher's outputs were computed.
     assert outputs.stat() == before

@@ -39,12 +39,7 @@ def test_the_rate_follows_the_time(tmp_path):
         max_hours=1.0,
         poly_power=2.0,
     )
-    optimizer = optimization.create_optimizer(
-        config,
-        1000,
-        4,
-        time_spent=spent,
-    )
+    optimizer = optimization.create_optimizer(config, 1000, 4, time_spent=spent)
     rates = {}
 
     def look(step, logs):
