@@ -1,7 +1,7 @@
-"""Applies an exported model to texts: of the command, a pipe or tables.
+"""Applies an exported model to texts from the command line, a pipe or files.
 
-Reads JSON objects, one a line, or the rows of CSV, TSV or Parquet, or plain
-lines of text, and writes a JSON object for each, or a table:
+Reads JSON objects, one per line, or rows of CSV, TSV or Parquet, or lines of
+plain text. Writes a JSON object or a row of a table for each:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
@@ -15,16 +15,16 @@ lines of text, and writes a JSON object for each, or a table:
     tokenize       {"text_a": ".."}, text_b if any  -> {"tokens": .., ..}
     attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
 
-`classify`, `tokenize` and `attention` take {"text": ".."} too. An "id" is
+`classify`, `tokenize` and `attention` also accept {"text": ".."}. An "id" is
 copied to the answer. For a line that cannot be answered, the script
 writes {"line", "error"}, and its exit status is 1.
+
+These commands answer a table, answer texts of the command line, and draw
+attention as a page for a browser:
 
     python predict.py --model=DIR --input_file=a.parquet --output_file=b.csv
     python predict.py --model=DIR "a text" ["a second one"]
     python predict.py attention --model=DIR "a text" ["a second one"]
-
-answer a table, answer the texts of the command, and draw attention as a page
-to open in a browser.
 """
 
 import dataclasses
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from serving import TextModel
     from serving.tasks import base
 
-# Exit status by which shells report a broken pipe (SIGPIPE).
+# Exit status that shells use for a broken pipe (SIGPIPE).
 _BROKEN_PIPE = 141
 
 
@@ -62,14 +62,14 @@ class Config(EngineConfig, TaskOptions):
 
     model: str = flag(
         ...,
-        "Folder of an export, as --export_dir writes it, or of its numbered "
-        "versions; the newest is used. Only a SavedModel needs TensorFlow. A "
+        "Export that --export_dir wrote, or a folder of numbered exports, of "
+        "which the newest is used. Only a SavedModel needs TensorFlow. A "
         "SavedModel is a program: see --allow_any_operation.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(
         None,
-        "Task to run; by default the first one that the model supports.",
+        "Task to run. By default the main task of the model.",
         choices=[
             *("fill-mask", "next-sentence", "classify"),
             *("answer", "tag", "embed", "rerank", "score", "zero-shot"),
@@ -78,7 +78,7 @@ class Config(EngineConfig, TaskOptions):
     )
     input_file: str | None = flag(
         None,
-        "Requests to read, one file or several; by default standard input.",
+        "One or several files of requests. By default standard input.",
         kind=Kind.INPUT_FILES,
     )
     input_format: str | None = flag(
@@ -86,48 +86,50 @@ class Config(EngineConfig, TaskOptions):
         "jsonl: one JSON object per line. csv, tsv, parquet: a table whose "
         "columns are named like the keys of such an object, unless "
         "--text_column names them. text: one text per line. By default the "
-        "file's ending decides, or else whether the first line begins with {.",
+        "file's ending decides. For other endings, a first line that begins "
+        "with { means jsonl.",
         choices=tables.FORMS,
     )
     text_column: str | None = flag(
         None,
-        "Column, or JSON key, of the text. By number, from 1, the table has "
-        "no header line.",
+        "Column, or JSON key, of the text. A number, from 1, selects a column "
+        "of a table without a header line.",
     )
     text_b_column: str | None = flag(
         None, "Column, or JSON key, of the second text."
     )
     quoting: bool = flag(
         True,
-        'Treat " in CSV and TSV as a quote; otherwise as an ordinary '
-        "character.",
+        'Treat " in CSV and TSV as a quote. --noquoting treats it as an '
+        "ordinary character.",
     )
     shard: str | None = flag(
         None,
-        "Answer one part of the rows, from 1/4 to 4/4. Joined in this order, "
-        "the JSON lines of all parts equal those of one run.",
+        "Answer only one part of the rows, such as 1/4 to 4/4. The JSON lines "
+        "of all parts, joined in order, equal the output of one run.",
     )
     output_file: str | None = flag(
         None,
-        "Answers to write; by default standard output. A killed run leaves "
-        "FILE.unfinished, and the same command continues it. For `attention`: "
-        "the HTML page to write, by default attention.html.",
+        "File of answers to write. By default standard output. A killed run "
+        "leaves FILE.unfinished, which the same command continues. For "
+        "`attention`: HTML page to write, by default attention.html.",
         kind=Kind.OUTPUT_FILE,
     )
     output_format: str | None = flag(
         None,
-        "Form of the answers; by default the one that --output_file ends in, "
-        "or jsonl. npy contains one field of numbers.",
+        "Format of the answers. By default the ending of --output_file, or "
+        "else jsonl. npy contains one numeric field.",
         choices=[*answer_files.ENDINGS.values()],
     )
     output_fields: Sequence[str] | None = flag(
         None,
-        "Fields of the answers to write; by default all, in npy the "
-        "probabilities, the value or the mean vector.",
+        "Fields of the answers to write. By default all fields, or for npy "
+        "the probabilities, the value or the mean vector.",
     )
     batch_size: int = flag(
         32,
-        "Maximum rows in a batch; on a pipe a batch does not wait to be full.",
+        "Maximum rows in a batch. On a pipe, a batch does not wait until it is "
+        "full.",
         at_least=1,
     )
     strict: bool = flag(
@@ -141,8 +143,8 @@ class Config(EngineConfig, TaskOptions):
         """Returns the files to read, or standard input.
 
         Raises:
-            FileNotFoundError: there is none of that name.
-            ValueError: Parquet is to be read from a pipe.
+            FileNotFoundError: no file matches --input_file.
+            ValueError: the input is Parquet from a pipe.
         """
         if self.input_file and os.path.exists(self.input_file):
             return [self.input_file]
@@ -153,10 +155,10 @@ class Config(EngineConfig, TaskOptions):
         return [text_files.STDIN]
 
     def find_shard(self) -> tuple[int, int]:
-        """Returns the number and the count of --shard, 1 of 1 without it.
+        """Returns the part and the number of parts of --shard, or (1, 1).
 
         Raises:
-            ValueError: it is malformed.
+            ValueError: --shard is malformed.
         """
         found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", self.shard or "1/1")
         number, count = map(int, found.groups()) if found else (0, 0)
@@ -173,7 +175,7 @@ class Config(EngineConfig, TaskOptions):
         Args:
             default: engine to use without --engine, or None to choose one.
         """
-        # Flags are checked before the seconds that TensorFlow may take to load.
+        # Import late: check flags before TensorFlow loads for seconds.
         import serving
 
         options = self.engine_options()
@@ -182,20 +184,22 @@ class Config(EngineConfig, TaskOptions):
 
 
 def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
-    """Returns the request of a command's texts, one for each field in order.
+    """Converts the texts of the command line to a request.
 
-    Of a task whose last field is a list, it has the remaining texts.
+    Each text becomes a field, in order. If the last field is a list, it gets
+    all remaining texts.
 
     Raises:
-        ValueError: there are too few or too many, or one cannot be answered.
+        ValueError: there are too few or too many texts, or the task cannot
+            answer them.
     """
     given: Sequence[Any] = texts
     if task.lists and len(texts) > 1:
         given = [texts[0], [*texts[1:]]]
     if not sum(task.fields.values()) <= len(given) <= len(task.fields):
         raise ValueError(
-            f"{task.name} takes {', '.join(task.fields)} as texts in this "
-            f"order, each in quotes. Received: {[*texts]}"
+            f"{task.name}: pass these texts in this order, each in quotes: "
+            f"{', '.join(task.fields)}. Received: {[*texts]}"
         )
     request = dict(zip(task.fields, given, strict=False))
     task.check(request)
@@ -203,19 +207,19 @@ def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
 
 
 def main(config: Config, arguments: Sequence[str]) -> int:
-    """Loads the model, then answers row after row, or the arguments."""
+    """Loads the model, and answers the texts of the command or the rows."""
     if arguments[:1] == ["attention"]:
         return draw_attention(config, arguments[1:])
     if arguments and config.input_file:
         raise ValueError(
-            f"--input_file={config.input_file} and the texts {[*arguments]} "
-            "are both to be answered; leave one out"
+            f"the command names both --input_file={config.input_file} and the "
+            f"texts {[*arguments]}; pass only one of them"
         )
     paths, shard = config.find_inputs(), config.find_shard()
     # Pipes cannot be read twice.
     is_table = not arguments and all(map(os.path.isfile, paths))
     if config.shard and not is_table:
-        raise ValueError(f"--shard={config.shard} needs --input_file, of files")
+        raise ValueError(f"--shard={config.shard} needs --input_file, no pipe")
     form = config.output_format or answer_files.form_of(config.output_file)
     answer_files.check_form(form)
     model = config.load()
@@ -234,7 +238,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     if arguments:
         batches = iter([[(requests.Place(1), to_request(task, arguments))]])
     elif is_table:
-        # Also finds what is wrong with the files, before any long work.
+        # `count` also checks the files before any long work.
         count = source.count(task)
         start, end = requests.cut_shard(count, shard, config.batch_size)
         count = end - start
@@ -265,7 +269,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     logging.info(
-        "%d lines answered, %d could not be%s",
+        "%d lines answered, %d lines failed%s",
         answerer.num_answers,
         answerer.num_errors,
         f"; wrote {path}" if path else "",
@@ -276,7 +280,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
 def describe(
     config: Config, model: "TextModel", inputs: Sequence[str], form: str
 ) -> dict[str, Any]:
-    """Returns all that the answers depend on."""
+    """Returns everything that the answers depend on: flags and files."""
     flags = dataclasses.asdict(config)
     for name in ("output_file", "output_format", "keep_going"):
         del flags[name]
@@ -284,7 +288,7 @@ def describe(
     stamps = [
         (os.path.realpath(file), status.st_size, status.st_mtime_ns)
         for file in files
-        # A run may write in the model's folder.
+        # Skip this run's own files, which may be in the model's folder.
         if file.suffix not in (".unfinished", ".lock")
         and stat.S_ISREG((status := file.stat()).st_mode)
     ]
@@ -296,15 +300,15 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
     """Writes the page of `predict.py attention "a text" ["a second one"]`.
 
     Raises:
-        ValueError: there is no text, or there are more than two.
-        FileExistsError: the file exists and was not written by this script.
+        ValueError: the number of texts is not 1 or 2.
+        FileExistsError: the file exists, but this script did not write it.
     """
     if len(texts) not in (1, 2):
         raise ValueError(
-            f'attention takes "a text" ["a second one"]. Received: {[*texts]}'
+            f"attention needs one or two texts. Received: {[*texts]}"
         )
     path = config.output_file or "attention.html"
-    # Flags are checked before the seconds that TensorFlow takes to load.
+    # Import late: check flags before TensorFlow loads for seconds.
     from serving import attention_page
 
     if config.output_file is None:
@@ -312,7 +316,7 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
     found = config.load("saved_model").attention(*texts)
     with atomic_open(path) as writer:
         writer.write(attention_page.render(found))
-    logging.info("%s: open it in a browser", path)
+    logging.info("Open %s in a browser", path)
     return 0
 
 

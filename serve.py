@@ -1,4 +1,4 @@
-"""Serves exported models over HTTP, by TensorFlow Serving's REST protocol.
+"""Serves exported models over HTTP with TensorFlow Serving's REST protocol.
 
     python serve.py --model=output/squad_model --model=mrpc=output/mrpc_model
 
@@ -35,21 +35,21 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(Limits):
-    """The models to serve, and the limits of their requests."""
+    """The models to serve, and the limits on their requests."""
 
     model: Sequence[str] = flag(
         ...,
-        "NAME=DIR or DIR, a folder of an export, as --export_dir writes "
-        "it, or of its numbered versions; the newest is served. NAME defaults "
-        "to the folder's name. One in LiteRT needs no TensorFlow. A "
-        "SavedModel is a program: see --allow_any_operation",
+        "NAME=DIR or DIR. DIR is an export that --export_dir wrote, or a "
+        "folder of numbered exports, of which the newest is served. NAME "
+        "defaults to the name of the folder. Only a SavedModel needs "
+        "TensorFlow. A SavedModel is a program: see --allow_any_operation.",
         is_repeated=True,
     )
     host: str = flag(
-        "127.0.0.1", "Address to listen on; 0.0.0.0 lets other machines in."
+        "127.0.0.1", "Address to listen on. 0.0.0.0 lets other machines in."
     )
     port: int = flag(
-        8501, "Port; 0 takes a free one.", at_least=0, at_most=65535
+        8501, "Port. 0 picks a free port.", at_least=0, at_most=65535
     )
     token_file: str | None = flag(
         None,
@@ -58,7 +58,7 @@ class Config(Limits):
     )
     request_log: str | None = flag(
         None,
-        "Append one JSON line per request to this file, without its texts.",
+        "File to which each request appends one JSON line, without its texts.",
         kind=Kind.OUTPUT_FILE,
     )
     poll_s: float = flag(
@@ -67,11 +67,11 @@ class Config(Limits):
 
 
 def parse_models(given: Sequence[str]) -> dict[str, str]:
-    """Returns {name: folder} of the values of --model.
+    """Returns {name: folder} from the values of --model.
 
     Raises:
-        ValueError: a name is invalid, or is there twice.
-        FileNotFoundError: there is no such folder.
+        ValueError: a name is invalid, or occurs twice.
+        FileNotFoundError: a folder does not exist.
     """
     models: dict[str, str] = {}
     for value in given:
@@ -85,33 +85,33 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
             )
         if not _NAME.fullmatch(name):
             raise ValueError(
-                f"--model={value}: {name!r} cannot be a model's name, which is "
-                "of letters, digits and . _ -; use --model=NAME=DIR"
+                f"--model={value}: the name {name!r} may contain only letters, "
+                "digits and . _ - (at most 100); use --model=NAME=DIR"
             )
         if name in models:
             raise ValueError(
-                f"--model={value}: there is a model {name} already; use "
+                f"--model={value}: two models are named {name}; use "
                 "--model=NAME=DIR with another name"
             )
         if not os.path.isdir(path):
             raise FileNotFoundError(
-                f"--model={value}: there is no folder {path!r}; use one that "
-                "--export_dir wrote"
+                f"--model={value}: the folder {path!r} does not exist; use a "
+                "folder that --export_dir wrote"
             )
         models[name] = path
     return models
 
 
 def read_token(path: str | None) -> str:
-    """Returns the token in a file, "" for none.
+    """Returns the token in a file, or "" if there is no file.
 
     Raises:
-        ValueError: the file contains no token that a header can carry.
+        ValueError: the file is too long, or is not one word of ASCII.
     """
     if path is None:
         return ""
     if stat.S_ISREG(os.stat(path).st_mode) and os.path.getsize(path) > 4096:
-        raise ValueError(f"--token_file={path} has more than 4096 bytes")
+        raise ValueError(f"--token_file={path} is longer than 4096 bytes")
     token = Path(path).read_bytes().strip()
     if not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
         raise ValueError(
@@ -125,7 +125,7 @@ def check_packages() -> None:
     """Checks that the packages of the server are installed.
 
     Raises:
-        ValueError: one is not installed.
+        ValueError: a package is not installed.
     """
     try:
         import prometheus_client  # noqa: F401
@@ -133,9 +133,8 @@ def check_packages() -> None:
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise ValueError(
-            f"serve.py needs {error.name}; install what "
-            "requirements/serve.txt lists, `pip install -r "
-            "requirements/serve.txt`"
+            f"serve.py needs {error.name}; install the server's packages with "
+            "`pip install -r requirements/serve.txt`"
         ) from None
 
 
@@ -143,19 +142,19 @@ def load(model: "versions.ServedModel") -> None:
     """Loads the newest version of a model that can be loaded.
 
     Raises:
-        ValueError: there is none.
+        ValueError: no version can be loaded.
     """
     model.refresh()
     if not model.current:
         reasons = [message for _, message in model.states.values()]
         raise ValueError(
             f"--model={model.name}={model.path} cannot be served: "
-            + (reasons or ["there is no exported model in it"])[0]
+            + (reasons or ["the folder contains no exported model"])[0]
         )
 
 
 def main(config: Config) -> int:
-    """Loads the models, then answers requests until a stop signal."""
+    """Loads the models, and answers requests until a stop signal."""
     models = parse_models(config.model)
     given = [
         paths.PathFlag("model", path, Kind.MODEL) for path in models.values()
@@ -166,24 +165,24 @@ def main(config: Config) -> int:
     path_checks.check_paths(given)
     token = read_token(config.token_file)
     check_packages()
-    # Some of their packages are not there; `check_packages` says so.
+    # Import these modules only after `check_packages`, which they need.
     from serving.server import app, monitoring, process, versions
 
-    # Before the minutes that large models take to load.
+    # Report a wrong flag before large models load for minutes.
     listener = process.listen(config.host, config.port)
     monitor = monitoring.Monitoring(config.request_log)
-    # Before the models are loaded, so that a signal then ends at once.
     served = {
         name: versions.ServedModel(name, Path(path), config, monitor.on_batch)
         for name, path in models.items()
     }
-    # Each loads in a process of its own.
+    # Each model loads in its own process.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(load, served.values()):
             pass
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
-            "--host=%s lets other machines in without a --token_file",
+            "--host=%s: anyone who can reach this machine can use the server. "
+            "Set --token_file to require a token",
             config.host,
         )
     server = app.Server(served, config, monitor, token, config.poll_s)
@@ -191,7 +190,7 @@ def main(config: Config) -> int:
     for model in served.values():
         if model.current:
             model.current.close(config.timeout_s)
-    logging.info("all accepted requests are answered")
+    logging.info("stopped: all accepted requests are answered")
     return 0
 
 

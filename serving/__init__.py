@@ -1,7 +1,4 @@
-"""Exported models: SavedModels over ids and over text.
-
-`serving.load` asks one from Python; the functions `export_...` write them.
-"""
+"""Writes exported models with `export_...`, and runs them with `load`."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -17,8 +14,8 @@ if TYPE_CHECKING:
     from serving.signatures import ServingOptions
     from serving.squad import export_span_labeler
 
-# Each name is imported when it is first used: a script answers --help and names
-# a wrong flag before it needs TensorFlow.
+# Import each name when it is first used, so that a script prints --help and
+# reports a wrong flag without loading TensorFlow.
 _MODULES = {
     "ServingOptions": "serving.signatures",
     "TextModel": "serving.models",
@@ -36,7 +33,7 @@ __all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the module of a name that is used for the first time."""
+    """Returns a public name, whose module is imported at first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULES[name]), name)

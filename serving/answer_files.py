@@ -1,4 +1,4 @@
-"""Answers as JSON lines, CSV, Parquet or NumPy's array, in bounded memory."""
+"""Writes answers as JSON lines, CSV, Parquet or npy, in bounded memory."""
 
 import contextlib
 import csv
@@ -21,29 +21,29 @@ from files.paths import StrPath
 if TYPE_CHECKING:
     from serving.tasks.base import Reply
 
-# Form of a file, by the ending of its name.
+# {ending of a file's name: form of the file}.
 ENDINGS = {
     ".jsonl": "jsonl",
     ".csv": "csv",
     ".parquet": "parquet",
     ".npy": "npy",
 }
-# Fields of numbers. An array holds the first of them that the answers have.
+# Numeric fields. By default npy contains the first one in the answers.
 _NUMBERS = (
     *("mean_normalized", "mean", "probabilities", "value", "score"),
     "probability",
 )
-# Fields of a row without an answer; they are the last columns.
+# Fields of a row that could not be answered. They are the last columns.
 _OF_ERRORS = ("file", "line", "error")
-# Bytes of JSON in a row group of Parquet, and its most rows.
+# Maximum bytes of JSON and maximum rows in a row group of Parquet.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
-# Returns the answers, from the first.
+# Function that iterates over all answers, from the first.
 Read = Callable[[], Iterator[dict[str, Any]]]
 
 
 def form_of(path: StrPath | None) -> str:
-    """Returns the form that a file's name says, by default JSON lines."""
+    """Returns the form for the ending of a file's name, by default "jsonl"."""
     name = str(path).removesuffix(".gz")
     found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
     return found[0] if found else "jsonl"
@@ -53,7 +53,7 @@ def check_form(form: str) -> None:
     """Checks that answers can be written in a form.
 
     Raises:
-        ValueError: it needs pyarrow, which is not installed.
+        ValueError: the form is Parquet, and pyarrow is not installed.
     """
     if form == "parquet" and not importlib.util.find_spec("pyarrow"):
         raise ValueError(
@@ -62,10 +62,11 @@ def check_form(form: str) -> None:
 
 
 class Fields:
-    """Selects the fields of answers that are to be written.
+    """Selects the fields of answers to write.
 
     Args:
-        wanted: names of fields. None selects all, in npy the first of numbers.
+        wanted: names of fields. None selects all fields, or for npy the first
+            numeric field.
         form: value of ENDINGS.
     """
 
@@ -76,11 +77,11 @@ class Fields:
         self._shape: tuple[int, ...] = ()
 
     def __call__(self, reply: "Reply") -> "Reply":
-        """Returns the fields of an answer.
+        """Returns an answer with only the selected fields.
 
         Raises:
-            ValueError: the first answer lacks the field, or npy cannot
-                contain it.
+            ValueError: the first answer lacks a field, or npy cannot contain
+                the field.
         """
         if self._form == "npy" and self._wanted is None:
             self._wanted = [name for name in _NUMBERS if name in reply][:1]
@@ -94,8 +95,8 @@ class Fields:
             if shape != self._shape:
                 raise ValueError(
                     f"{name!r} is of shape {shape} in one answer and "
-                    f"{self._shape} in others, which npy cannot contain; write "
-                    "jsonl or parquet"
+                    f"{self._shape} in others, which npy cannot contain; set "
+                    "--output_format=jsonl or parquet"
                 )
         return kept
 
@@ -104,11 +105,11 @@ class Fields:
         names = self._wanted or []
         missing = [name for name in names if name not in reply]
         if missing or (self._form == "npy" and len(names) != 1):
-            problem = f"no {missing[0]!r}" if missing else "none to choose"
-            problem = f"the answers have {problem}"
+            problem = f"no field {missing[0]!r}" if missing else "not one field"
+            problem = f"there is {problem}"
             raise ValueError(
-                f"--output_fields: {problem}, but {', '.join(reply)}; npy "
-                "contains one field of numbers"
+                f"--output_fields: {problem}; choose from {', '.join(reply)}. "
+                "For npy choose exactly one numeric field"
             )
         if self._form == "npy":
             self._shape = _to_array(names[0], reply[names[0]]).shape
@@ -116,17 +117,17 @@ class Fields:
 
 
 def _to_array(name: str, value: Any) -> np.ndarray:
-    """Returns a field of numbers. A dict keeps its order.
+    """Returns a numeric field as an array. A dict becomes its values.
 
     Raises:
-        ValueError: it contains something else.
+        ValueError: the field is not numeric.
     """
     numbers = [*value.values()] if isinstance(value, dict) else value
     try:
         return np.array(numbers, np.float32)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name!r} is not of numbers, which npy contains. Received: "
+            f"{name!r} is not numeric, so npy cannot contain it. Received: "
             f"{str(value)[:80]}"
         ) from None
 
@@ -135,10 +136,10 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
     """Writes answers in a form.
 
     Args:
-        answers: JSON lines, from where the file stands.
+        answers: file of JSON lines, read from its current position.
         form: value of ENDINGS.
-        path: file, which appears whole, packed if it ends in `.gz`; None for
-            standard output.
+        path: file to write, compressed if its name ends in `.gz`. It appears
+            when it is complete. None writes to standard output.
 
     Raises:
         OSError: the file cannot be written.
@@ -148,7 +149,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
         if path is not None:
             file = stack.enter_context(atomic_open(path))
         if str(path).endswith(".gz"):
-            # Without a time, so that equal answers are equal files.
+            # Write no time, so that equal answers produce equal files.
             packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
             file = stack.enter_context(packed)
         start = answers.tell()
@@ -168,7 +169,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
 
 
 def _write_npy(read: Read, output: IO[bytes]) -> None:
-    """Writes float32 [rows, ...], where rows without an answer are NaN."""
+    """Writes float32 [rows, ...], with NaN for a row without an answer."""
 
     def values() -> Iterator[np.ndarray | None]:
         for answer in read():
@@ -186,13 +187,13 @@ def _write_npy(read: Read, output: IO[bytes]) -> None:
 
 
 def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
-    """Returns an answer as a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
+    """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
     row: dict[str, Any] = {}
     for name, value in answer.items():
         if isinstance(value, dict) and name != "id":
             row |= {f"{name}.{key}": each for key, each in value.items()}
         elif isinstance(value, str):
-            # An id may have half of a surrogate pair.
+            # An id may contain half of a surrogate pair.
             row[name] = value.encode("utf-8", "backslashreplace").decode()
         else:
             row[name] = value
@@ -200,7 +201,7 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(names: Iterable[str]) -> list[str]:
-    """Returns the names of columns, each once, with errors' last."""
+    """Returns the unique names of columns, with the fields of errors last."""
     unique = dict.fromkeys(names)
     errors = [name for name in _OF_ERRORS if name in unique]
     return [name for name in unique if name not in errors] + errors
@@ -220,7 +221,7 @@ def _write_csv(read: Read, output: IO[bytes]) -> None:
 
 
 def _to_cell(value: Any) -> Any:
-    """Returns a value for CSV, lists as JSON."""
+    """Converts a value for CSV. A list becomes JSON."""
     if value is None or isinstance(value, str | float) or type(value) is int:
         return value
     return json.dumps(value, ensure_ascii=False)
@@ -231,7 +232,7 @@ def _write_parquet(read: Read, output: IO[bytes]) -> None:
     from pyarrow import parquet
 
     def groups(is_mixed: bool) -> Iterator[dict[str, list[Any]]]:
-        """Yields {column: cells} of as many rows as fit into memory."""
+        """Yields {column: cells} for the rows of each row group."""
         rows = map(_flatten, read())
         size = len(json.dumps(next(rows, None)))
         count = min(max(_GROUP_BYTES // size, 1), _GROUP_ROWS)

@@ -1,7 +1,7 @@
-"""Answers to requests, an error for each that has none; unfinished answers.
+"""Answers requests, reports bad ones, and continues the output of killed runs.
 
-A killed run leaves its answers in OUTPUT.unfinished, where the same command
-finds them.
+A killed run leaves its answers in OUTPUT.unfinished. The same command continues
+this file.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from files.progress import Progress
 from serving.requests import Numbered, check_request
 from serving.tasks.base import Reply, Request, Row, TextTask
 
-# Bad rows that the log names; the answers name all.
+# Maximum bad rows that the log names. The output names all.
 _MAX_LOGGED = 10
 # First bytes of an unfinished file.
 _BEGIN = b'{"unfinished": '
@@ -34,13 +34,13 @@ class Answerer:
     """Answers batches of requests, and counts the answers.
 
     Args:
-        task: answers lists of requests.
+        task: task that answers the requests.
         strict: whether to stop at the first row that cannot be answered.
-        select: returns what is to be kept of an answer.
+        select: function that returns the fields of a reply to write.
 
     Attributes:
         num_answers: number of rows with an answer.
-        num_errors: number of rows without.
+        num_errors: number of rows without an answer.
     """
 
     def __init__(
@@ -55,13 +55,14 @@ class Answerer:
         self.num_answers = self.num_errors = 0
 
     def answer(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
-        """Yields a JSON line for each request, in their order.
+        """Yields one JSON line for each request, in order.
 
         Raises:
-            ValueError: a row has no answer, with `strict`; or `select` raises.
+            ValueError: `strict` is True and a row cannot be answered, or
+                `select` fails.
         """
         task = self._task
-        # What is known of each request: the request, its reply or its error.
+        # For each row: its request, later its reply, or else its error.
         found = [_attempt(check_request, task, item) for _, item in batch]
         good = [i for i, each in enumerate(found) if isinstance(each, dict)]
         rows = self._compute([found[i] for i in good])
@@ -82,14 +83,14 @@ class Answerer:
             if self.num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", place, reply)
             if self.num_errors == _MAX_LOGGED:
-                logging.warning("More errors are only in the answers")
+                logging.warning("Further errors are only in the output")
             line |= {"file": place.file} if place.file else {}
             yield to_json_line(line | {"line": place.line, "error": str(reply)})
 
     def _compute(self, requests: list[Request]) -> list[Row | ValueError]:
-        """Returns what the model computes; an error for a request it fails on.
+        """Runs the model. Returns a Row or a ValueError for each request.
 
-        If it fails on all together, they are tried one by one.
+        If the model fails on all requests together, it runs them one by one.
         """
         rows = _attempt(self._task.compute, requests)
         if not isinstance(rows, ValueError):
@@ -102,7 +103,7 @@ class Answerer:
         """Counts a line that an earlier run wrote.
 
         Raises:
-            ValueError: `select` raises, as it does for a new answer.
+            ValueError: `select` fails.
         """
         if "error" in line:
             self.num_errors += 1
@@ -112,7 +113,7 @@ class Answerer:
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Returns what a function returns, or the ValueError that it raises."""
+    """Calls a function, and returns the result or the ValueError raised."""
     try:
         return function(*arguments)
     except ValueError as error:
@@ -124,7 +125,7 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(answer, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:
-        # Half of a surrogate pair in an id stays escaped.
+        # UTF-8 cannot encode half of a surrogate pair in an id, so escape it.
         return json.dumps(answer).encode() + b"\n"
 
 
@@ -132,21 +133,23 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
 def open_unfinished(
     path: str | None, settings: Mapping[str, Any] | None
 ) -> Iterator[IO[bytes]]:
-    """Opens the answers of a killed run, or a new file for answers.
+    """Opens the unfinished answers of a killed run, or a new file.
 
     Args:
-        path: the output, beside whose target the file is.
-        settings: all that the answers depend on, in JSON. The answers of a
-            run with other settings are dropped. None for a file without a
-            name, which no later run finds.
+        path: the output. The opened file is named after the output's target,
+            with `.unfinished` appended.
+        settings: everything that the answers depend on. Answers of a run with
+            other settings are dropped. None opens a temporary file without a
+            name, which no later run can continue.
 
     Yields:
-        a file, at its first answer. It is deleted at the end of the block, and
-        after a ValueError. After anything else it stays, for the next run.
+        a file, positioned at its first answer. The file is deleted at the end
+        of the block and after a ValueError. After any other exception it stays,
+        so that the next run can continue.
 
     Raises:
-        OSError: another process writes the same output, or the name is that of
-            a user's file.
+        OSError: another process writes the same output, or the user owns a file
+            with the name of the unfinished file.
     """
     if path is None or settings is None:
         with tempfile.TemporaryFile() as file:
@@ -160,14 +163,14 @@ def open_unfinished(
             found = file.readline()
             if found and not found.startswith(_BEGIN):
                 raise FileExistsError(
-                    f"{unfinished} is not a file that predict.py wrote, and it "
-                    "needs the name; move it"
+                    f"{unfinished} is not a file that predict.py wrote, but "
+                    "predict.py needs this name; move or rename the file"
                 )
             if found != header:
                 if found:
                     logging.warning(
-                        "%s is of a run with other flags, inputs or another "
-                        "model: starting at the first row",
+                        "%s is from a run with other flags, another input or "
+                        "another model: starting at the first row",
                         unfinished,
                     )
                 file.truncate(0)
@@ -183,19 +186,19 @@ def open_unfinished(
 def skip_answered(
     file: IO[bytes], batches: Batches, answerer: Answerer
 ) -> Batches:
-    """Returns the batches that have no answers yet, and counts the others.
+    """Counts the answers in a file, and returns the unanswered batches.
 
     Args:
-        file: what `open_unfinished` yields. What is left of a batch that was
-            being written is cut off.
+        file: file that `open_unfinished` yields. If its last batch is
+            incomplete, this batch is cut off.
         batches: all batches.
-        answerer: gets the counts.
+        answerer: counts the answers.
     """
     for batch in batches:
         start = file.tell()
         try:
-            # A line that lacks its end lacks its last brace here. After a
-            # power cut a line may also contain zeros.
+            # [:-1] removes the newline, or the last brace of a line without a
+            # newline. After a power cut a line may also contain zeros.
             lines = [parse_json(file.readline()[:-1], "") for _ in batch]
         except ValueError:
             file.truncate(start)
@@ -214,10 +217,10 @@ def write_rows(
     """Writes the answers that a file lacks, and shows the progress.
 
     Args:
-        file: what `open_unfinished` yields.
+        file: file that `open_unfinished` yields.
         answerer: answers the batches.
         batches: all batches.
-        num_rows: number of rows in them; None if unknown.
+        num_rows: number of rows in all batches, or None if unknown.
     """
     batches = skip_answered(file, batches, answerer)
     done = answerer.num_answers + answerer.num_errors
@@ -226,7 +229,7 @@ def write_rows(
     with Progress(num_rows, done, "row", 1, "Predicting") as progress:
         for batch in batches:
             file.writelines(answerer.answer(batch))
-            # For a run that continues this one.
+            # If this run is killed, another run can continue from here.
             file.flush()
             done += len(batch)
             if progress.due(done):
@@ -236,7 +239,7 @@ def write_rows(
 def write_stream(
     path: str | None, answerer: Answerer, batches: Batches
 ) -> None:
-    """Writes the answers to each batch at once, to a pipe or a device.
+    """Writes answers to a pipe or a device, batch by batch.
 
     Args:
         path: the output, or None for standard output.

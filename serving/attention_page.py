@@ -1,4 +1,4 @@
-"""Attention as one self-contained HTML file: see predict.py."""
+"""Draws attention as one self-contained HTML file. See predict.py."""
 
 import html
 import json
@@ -29,10 +29,10 @@ showAttention(document.getElementById("attention"),
 
 
 def render(found: dict[str, Any]) -> bytes:
-    """Returns the page that draws what `TextModel.attention` returns."""
+    """Returns an HTML page that draws the result of `TextModel.attention`."""
     words = [token for token in found["tokens"] if token != "[CLS]"]
     title = f"Attention: {' '.join(words)[:100]}"
-    # "<" could end the enclosing element.
+    # Escape "<", because "</script>" in a text would end the element.
     data = json.dumps(found).replace("<", "\\u003c")
     page = _HTML.format(
         first_line=_FIRST_LINE,
@@ -45,10 +45,10 @@ def render(found: dict[str, Any]) -> bytes:
 
 
 def check_may_replace(path: str | os.PathLike[str]) -> None:
-    """Checks that a file may be replaced: `render` wrote it.
+    """Checks that a file does not exist, or contains a page of `render`.
 
     Raises:
-        FileExistsError: it is such a file.
+        FileExistsError: the file exists, and `render` did not create it.
     """
     if not os.path.lexists(path):
         return

@@ -1,4 +1,4 @@
-"""Computes large requests over text a few rows at a time, in a graph.
+"""Computes large requests in a graph, a few rows at a time.
 
 N = texts.
 """
@@ -12,14 +12,14 @@ from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
 
-# Maximum values of padded outputs, unless at least a quarter are real.
+# Maximum values of an output with padding, if padding is over three quarters.
 _MAX_PADDING = 1 << 20
 
 Features = dict[str, tf.Tensor]
 
 
 def trim(features: Features) -> Features:
-    """Cuts the padding that all rows share; outputs change only by rounding."""
+    """Cuts the padding common to all rows. Outputs change only by rounding."""
     return trim_padding(features, multiple=1)
 
 
@@ -41,8 +41,9 @@ def call_in_batches(
     """Calls a function on a few rows at a time, to limit its memory.
 
     Args:
-        function: (begin, end) -> outputs of these rows, int32 both.
-        num_rows: int32, number of rows.
+        function: (begin, end) -> outputs for the rows from begin to end - 1.
+            Both are int32 scalars.
+        num_rows: number of rows, an int32 scalar.
         batch_size: maximum rows at a time.
 
     Returns:
@@ -51,7 +52,7 @@ def call_in_batches(
     place = tf.TensorSpec([], tf.int32)
     traced = tf.function(function, autograph=False)
     call = traced.get_concrete_function(place, place)
-    # At least one batch, so empty input keeps its shape.
+    # Run at least one batch, so that empty outputs keep their shape.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
     def call_next(
@@ -85,12 +86,12 @@ def call_in_batches(
 def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     """Returns outputs of ragged length as tensors, padded to the longest row.
 
-    REST has no ragged outputs. Long rows beside many short ones would fill
-    the memory with padding, so such requests fail.
+    REST supports no ragged outputs. A long row and many short rows would fill
+    the memory with padding, so such a request fails.
 
     Args:
         rows: ragged tensors of the same row lengths, [N, None, ...].
-        width: values in each cell.
+        width: number of values in each cell.
 
     Returns:
         {name: tensor [N, M, ...]}, padded with "" or 0.
@@ -111,8 +112,8 @@ def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
     """Returns an operation that fails if rows are nearly all padding.
 
     Args:
-        lengths: int [N], of the rows that will be padded to the longest.
-        max_cells: number of cells, padding too, that never fail.
+        lengths: lengths of the rows that will be padded, int [N].
+        max_cells: number of cells, including padding, that never fails.
     """
     lengths = tf.cast(lengths, tf.int64)
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
@@ -121,7 +122,7 @@ def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
         num_rows * longest <= tf.maximum(4 * tf.reduce_sum(lengths), max_cells),
         [
             "The lengths of the texts differ too much for one request; send "
-            "the long ones by themselves. Received: texts, longest:",
+            "long texts separately. Received: number of texts, longest length:",
             num_rows,
             longest,
         ],

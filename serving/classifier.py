@@ -1,4 +1,4 @@
-"""Classifiers over ids and over text, and multiple choice over ids.
+"""Exports classifiers over ids and text, and multiple choice over ids.
 
 N = texts, L = labels, B = batch, C = choices, F = length of an input.
 """
@@ -35,30 +35,30 @@ def export_classifier(
 ) -> None:
     """Exports a classifier: `serve` over ids, and two signatures over text.
 
-    `classify` takes `text_a` and `text_b`, string [N]; "" is no second text.
-    `classify_text` takes `text` alone. With a `doc_stride`, both read all
-    windows of a text and pool the outputs, and neither takes a second text.
-    They return
+    The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
+    of "" means no second text. The only input of `classify_text` is `text`.
+    With a `doc_stride`, both signatures read all windows of a text, pool the
+    outputs, and accept no second text. They return
 
         probabilities  float32 [N, L]
-        labels         string [N, L], the names of the probabilities, in the
+        labels         string [N, L], the name of each probability, in the
                        order of labels.txt
-        label          string [N], the most probable one; with several labels
-                       string [N, L], "" where one is not above its threshold
+        label          string [N], the most probable label. For "multilabel",
+                       string [N, L], "" for a label below its threshold
 
-    or, in regression, `values` alone, float32 [N].
+    In regression, they return only `values`, float32 [N].
 
-    Of `tokenize` and `attention` see signatures.inspect.
+    For `tokenize` and `attention`, see signatures.inspect.
 
     Args:
-        export_dir: folder to write, whole or not at all.
+        export_dir: folder to write. It appears when it is complete.
         model: BertClassifier.
-        label_list: its labels in order; None in regression.
-        options: longer texts are cut, unless there are windows.
+        label_list: labels of the model in order, or None in regression.
+        options: ServingOptions. Longer texts are cut, unless windows are used.
         output_mode: "classification", "multilabel" or "regression".
-        window_options: how long texts are read, or None, which cuts them.
-        temperature: number that the logits are divided by, in every format.
-        thresholds: {label: threshold} of several labels, or None for 0.5 each.
+        window_options: windows of long texts, or None to cut long texts.
+        temperature: number by which the logits are divided, in every format.
+        thresholds: {label: threshold} for "multilabel", or None for 0.5 each.
     """
     window_options = window_options or WindowOptions()
 
@@ -126,7 +126,7 @@ def export_classifier(
     if thresholds:
         task["thresholds"] = dict(thresholds)
     if temperature != 1:
-        # The weights contain it; this only tells.
+        # The weights already contain the temperature. This entry documents it.
         task["temperature"] = temperature
     with _divided_outputs(model, temperature):
         signatures.export_model(
@@ -136,9 +136,9 @@ def export_classifier(
 
 @contextlib.contextmanager
 def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
-    """Divides the last layer's weights, which divides the logits.
+    """Divides the last layer's weights in the block, to divide the logits.
 
-    So all formats have the temperature, without an operation of their own.
+    This way the temperature needs no operation in any format.
     """
     names = ("output_weights", "output_bias") if temperature != 1 else ()
     variables = [each for each in model.weights if original_name(each) in names]
@@ -155,10 +155,10 @@ def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
 def _windows(
     packing: PackingLayer, tokens: tf.RaggedTensor, stride: int
 ) -> tuple[tf.Tensor, Callable[[tf.Tensor, tf.Tensor], Features]]:
-    """Cuts texts, of ids, into windows.
+    """Cuts tokenized texts into windows.
 
-    Returns the text of each window, int64 [W], and a function (begin, end) ->
-    features of these windows.
+    Returns the index of each window's text, int64 [W], and a function (begin,
+    end) -> features of the windows from begin to end - 1.
     """
     length = packing.max_seq_length
     found = cut_windows(
@@ -182,8 +182,9 @@ def _pool(
 ) -> tf.Tensor:
     """Pools the outputs for windows as data/classification/windows.py does.
 
-    `values` are probabilities, float32 [W, L], in regression [W]. `rows`, int64
-    [W], are the texts of the windows. Returns float32 [N, L], or [N].
+    `values` are probabilities, float32 [W, L], or in regression numbers, [W].
+    `rows` is the index of each window's text, int64 [W]. Returns values of the
+    same kind for the texts, float32 [N, L] or [N].
     """
     if output_mode != "regression":
         clipped = tf.clip_by_value(values, windows.LOWEST, windows.HIGHEST)
@@ -191,7 +192,7 @@ def _pool(
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
     if output_mode == "classification" and temperature != 1:
-        # Logarithms of the probabilities before the temperature.
+        # Compute the log probabilities without the temperature.
         before = tf.nn.softmax(temperature * values)
         values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":
@@ -211,13 +212,13 @@ def export_multiple_choice(
 ) -> None:
     """Exports a multiple-choice model as one signature, `serve`.
 
-    `serve` takes `input_ids`, `input_mask` and `segment_ids`, int32
+    The inputs of `serve` are `input_ids`, `input_mask` and `segment_ids`, int32
     [B, C, F]. It returns `probabilities` of the choices, float32 [B, C].
 
     Args:
-        export_dir: folder to write, whole or not at all.
+        export_dir: folder to write. It appears when it is complete.
         model: BertMultipleChoice.
-        tokenizer: FullTokenizer of the model, whose files go with it.
+        tokenizer: FullTokenizer of the model. Its files are exported too.
         export_options: format of the export, or None for a SavedModel.
     """
     options = signatures.ServingOptions(tokenizer, export=export_options)

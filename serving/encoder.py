@@ -1,6 +1,6 @@
-"""extract_features.py's model over ids, and over text.
+"""Exports extract_features.py's model over ids and text, and batches its input.
 
-N = texts, B = batch, T = WordPieces of the longest, L = layers,
+N = texts, B = batch, T = WordPieces of the longest text, L = layers,
 W = hidden size.
 """
 
@@ -24,7 +24,7 @@ from modeling import BertModel
 from serving import batches, export, signatures
 from serving.batches import Features
 
-# Maximum values of an output, padding too, unless at least a quarter are real:
+# Maximum values of an output with padding, if padding is over three quarters:
 # 256 MB.
 _MAX_PADDING = 1 << 26
 
@@ -36,23 +36,23 @@ def export_encoder(
 ) -> None:
     """Exports an encoder: `serve` over ids, `embed` over text.
 
-    `embed` takes `text`, string [N], and returns
+    The input of `embed` is `text`, string [N]. It returns
 
         pooled_output    float32 [N, W]
-        mean_output      float32 [N, W], the mean over its tokens
-        mean_normalized  float32 [N, W], the mean divided by its length
-        sequence_output  float32 [N, T, W], the last block's; 0 where a text
-                         has ended
-        tokens           string [N, T], its WordPieces with [CLS] and [SEP];
-                         "" where it has ended
-        lengths          int32 [N], the number of its tokens
+        mean_output      float32 [N, W], the mean over the text's tokens
+        mean_normalized  float32 [N, W], the mean divided by its L2 norm
+        sequence_output  float32 [N, T, W], outputs of the last block, 0 after
+                         the end of a text
+        tokens           string [N, T], the WordPieces with [CLS] and [SEP], ""
+                         after the end of a text
+        lengths          int32 [N], the number of tokens
 
-    Of `tokenize` and `attention` see signatures.inspect.
+    For `tokenize` and `attention`, see signatures.inspect.
 
     Args:
-        export_dir: folder to write, whole or not at all.
+        export_dir: folder to write. It appears when it is complete.
         model: BertModel.
-        options: longer texts are cut.
+        options: ServingOptions. Longer texts are cut.
     """
 
     def encode(features: Features) -> Features:
@@ -114,11 +114,11 @@ def create_batches(
     """Yields the features of up to `batch_size` examples, int32 [B, T] each.
 
     Args:
-        examples: their label is "0".
+        examples: examples with the label "0".
         tokenizer: FullTokenizer.
-        max_seq_length: WordPieces of an example; longer ones are cut.
+        max_seq_length: maximum WordPieces of an example. Longer ones are cut.
         batch_size: maximum B.
-        trim: whether to cut batches to their longest example; see
+        trim: whether to cut each batch to its longest example. See
             tfrecords.trim_padding.
     """
     converted = (
@@ -139,13 +139,13 @@ class TokenFeatures(keras.Model):
 
     Args:
         bert: a built BertModel.
-        layer_names: numbers of blocks, or the name of one combination:
+        layer_names: indices of blocks, or the name of one combination:
             "embeddings", "last", "second_to_last", "sum_last_four",
             "concat_last_four" or "sum_all".
-        block_weights: list of float, weights of the blocks in a sum.
+        block_weights: weights of the blocks in a sum.
 
     Returns:
-        float32 [B, L, T, W], and the pooled output, [B, W].
+        the vectors, float32 [B, L, T, W], and the pooled output, [B, W].
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Scores an export's files on the records of a dev set.
+"""Computes the scores of an export's files on the records of a split.
 
 B = batch, F = length of an input.
 """
@@ -23,13 +23,13 @@ def evaluate_export(
     split: str,
     create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
 ) -> dict[str, dict[str, float]]:
-    """Returns the scores of an export's files. See Task.evaluate_export.
+    """Returns {format: scores} of an export. See Task.evaluate_export.
 
     Args:
-        task: the task, whose `evaluate` computes the scores.
-        export_dir: see there.
-        split: see there.
-        create_batches: see there.
+        task: task whose `evaluate` computes the scores.
+        export_dir: folder of the export.
+        split: name of an evaluated split.
+        create_batches: (batch size) -> the split's batches of features.
 
     Raises:
         OSError: a file cannot be loaded.
@@ -38,7 +38,7 @@ def evaluate_export(
     length = task.options.max_seq_length
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
-    # As it is served.
+    # Pad inputs as the server does.
     kinds = TASKS.get(task.options.head or "", ())
     pads = any(kind.pads for kind in kinds) and not task.options.unpads
     scores = {}
@@ -50,7 +50,7 @@ def evaluate_export(
             fixed = engine.inputs["input_ids"][-1]
             if fixed and fixed < length:
                 raise ValueError(
-                    f"it takes {fixed} WordPieces, and the records have "
+                    f"its inputs have {fixed} WordPieces, but the records have "
                     f"{length}; set --max_seq_length={fixed}"
                 )
         except ValueError as error:
@@ -74,7 +74,7 @@ def _run(
     pads: bool,
     width: int,
 ) -> Iterator[tuple[Arrays, Arrays]]:
-    """Yields (features, outputs), the outputs 0 at padding. See `cut`."""
+    """Yields each batch's features and outputs, 0 at padding. See `cut`."""
     for batch in batches:
         features = {name: np.asarray(value) for name, value in batch.items()}
         masks = features["input_mask"]
@@ -93,7 +93,7 @@ def _run(
             )
             for name, value in outputs.items():
                 if value.ndim > masks.ndim:
-                    # Those of each WordPiece.
+                    # This output contains values for each WordPiece.
                     value = _fit(value, size, masks.ndim - 1)
                 if name not in found:
                     shape = len(masks), *value.shape[1:]
@@ -103,7 +103,7 @@ def _run(
 
 
 def _fit(values: np.ndarray, size: int, axis: int = -1) -> np.ndarray:
-    """Cuts an axis, or pads it with 0."""
+    """Cuts an axis to `size`, or pads the axis with 0."""
     values = values.take(range(min(size, values.shape[axis])), axis)
     padding = [(0, 0)] * values.ndim
     padding[axis] = 0, size - values.shape[axis]

@@ -1,7 +1,7 @@
-"""SavedModels from before model.json: what their graphs tell.
+"""Reads the settings of SavedModels without a model.json from their graphs.
 
-The graph has the task's name, the casing and the length in it. How a passage
-becomes windows cannot be seen from outside: there the graph answers.
+The signatures show the task, the casing and the maximum length, but not how a
+passage becomes windows. So the graph itself answers questions.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from serving.requests import DEFAULTS, TaskOptions
 from serving.tasks.answer import OUTPUTS, Answer
 from serving.tasks.base import Encoded, Reply, Request, Row, TextTask
 
-# A signature that only exports of this class have.
+# {signature: the only class of models whose exports contain it}.
 _CLASSES = {
     "fill_mask": "BertPretrainer",
     "classify": "BertClassifier",
@@ -26,14 +26,14 @@ _CLASSES = {
 
 
 def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
-    """Returns the `task` that the export's model.json would have.
+    """Returns the `task` that the export's model.json would contain.
 
     Args:
-        engine: a SavedModel.
-        folder: of the files that belong to it.
+        engine: engine that runs the SavedModel.
+        folder: folder of the export's other files, such as the labels.
 
     Returns:
-        dict; {} if the export takes no text.
+        dict, {} if the export accepts no text.
     """
     names = [c for name, c in _CLASSES.items() if name in engine.signatures]
     if not names or "tokenize" not in engine.signatures:
@@ -68,13 +68,13 @@ def _tokenize(engine: Any, text: str) -> dict[str, np.ndarray]:
 
 
 class FormerAnswer(Answer):
-    """The answer to a question in a passage, found in the graph."""
+    """Finds the answer to a question with the export's own graph."""
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         TextTask.__init__(self, model, options)
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs, but the outputs for the question."""
+        """Returns no inputs. `state` contains the outputs of the graph."""
         inputs = {name: [request[name]] for name in self.fields}
         outputs = self.model.engine.run_signature("answer_n_best", inputs)
         state = {name: value[0] for name, value in outputs.items()}
@@ -87,7 +87,7 @@ class FormerAnswer(Answer):
         found, context = row.encoded.state, request["context"].encode()
 
         def describe(text: bytes, prob: float, *in_bytes: int) -> Reply:
-            # -1 means no answer.
+            # -1 means "no answer".
             places = [
                 len(context[:byte].decode("utf-8", "ignore"))
                 if byte >= 0

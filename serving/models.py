@@ -1,4 +1,4 @@
-"""Exported models in Python: texts in, plain lists and dicts out.
+"""Runs exported models in Python: texts in, plain lists and dicts out.
 
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
@@ -26,40 +26,40 @@ from training import model_folder
 
 
 class TextModel:
-    """An exported model that takes text.
+    """An exported model that accepts text.
 
-    Each method takes one text and returns one dict, or takes a list of texts
-    and returns a list of dicts; all of plain Python, as predict.py writes them.
-    Positions in texts count characters, except `start_byte` and `end_byte`.
-    Threads may share a model. `serving.load` is another name of this class.
+    For one text, each method returns one dict. For a list of texts, it returns
+    a list of dicts. They are plain Python, as predict.py writes them. Positions
+    in texts count characters, except `start_byte` and `end_byte`. Several
+    threads may use one model. `serving.load` is another name of this class.
 
     Args:
-        path: folder of an export, or of numbered versions of one, of which the
-            newest is loaded, as by TensorFlow Serving. Only a SavedModel needs
-            TensorFlow.
-        allow_any_operation: also load a SavedModel that uses operations which
-            exports of this project do not. They may read and write any file.
-        num_threads: threads that compute, or None for one per CPU.
+        path: folder of an export, or of numbered versions of an export. Like
+            TensorFlow Serving, this class loads the newest version. Only a
+            SavedModel needs TensorFlow.
+        allow_any_operation: also load a SavedModel with operations that this
+            project's exports do not use. They may read and write any file.
+        num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx", "openvino" or "saved_model". None chooses by
             the files in the folder and the packages that are installed.
         segmenter: "module:function" of the --segmenter that the model was
-            trained with, or None. It is imported.
+            trained with, or None. The module is imported.
 
     Attributes:
-        engine: see engines.
-        settings: of the head, the `task` of model.json; {} if the export
-            takes no text.
-        tokenizer: FullTokenizer of the model, if it says one.
-        is_former: whether it is a SavedModel from before there was model.json.
+        engine: engine that runs the network. See engines.
+        settings: settings of the head, the `task` of model.json. {} if the
+            export accepts no text.
+        tokenizer: FullTokenizer of the model, if the export accepts text.
+        is_former: True for a SavedModel without a model.json.
 
     Raises:
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged.
         TypeError: from every method: an argument is neither a text nor a list
             of texts.
-        ValueError: its runtime is not installed, or it uses an operation that
-            is not allowed. From every method: the model does not support the
-            task, or a text cannot be used.
+        ValueError: the runtime is not installed, or the model uses an operation
+            that is not allowed. From every method: the model does not support
+            the task, or a text is invalid.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class TextModel:
         versions = find_versions(path)
         if not versions:
             raise FileNotFoundError(
-                f"{os.fspath(path)} is not an exported model: it has none of "
-                f"{', '.join(engines.FILES)} and no numbered version; use a "
+                f"{os.fspath(path)} is not an exported model: it contains none "
+                f"of {', '.join(engines.FILES)} and no numbered version; use a "
                 "folder that --export_dir wrote"
             )
         newest = max(versions)
         folder = versions[newest]
         if folder != Path(path):
-            logging.info("%s: version %s is the newest", path, newest)
+            logging.info("%s: using version %s, the newest", path, newest)
         self.path = os.fspath(folder)
         self.engine: Any = engines.open_engine(
             folder, engine, num_threads, allow_any_operation
@@ -89,7 +89,7 @@ class TextModel:
         if extra.is_dir() and not (folder / model_folder.FILE).is_file():
             folder = extra
         self.settings = dict(model_folder.read(folder).task)
-        # From before there was a model.json.
+        # Earlier exports contain no model.json.
         self.is_former = not self.settings and hasattr(
             self.engine, "signatures"
         )
@@ -101,13 +101,13 @@ class TextModel:
         trained = self.settings.get("segmenter")
         if trained and trained != segmenter:
             raise ValueError(
-                f"{self.path} was trained with --segmenter={trained}, which is "
-                "code to import; set the flag if you trust it. Received: "
+                f"{self.path} was trained with --segmenter={trained}. Set the "
+                "same flag if you trust this code: it will be run. Received: "
                 f"--segmenter={segmenter}"
             )
         if segmenter and not trained:
             logging.warning(
-                "%s was trained without --segmenter, which is not used for it",
+                "%s was trained without --segmenter: ignoring the flag",
                 self.path,
             )
         self._kinds: dict[str, type[TextTask]] = {}
@@ -115,7 +115,7 @@ class TextModel:
             self._prepare(folder)
 
     def _prepare(self, folder: Path) -> None:
-        """Reads what the tasks need."""
+        """Loads the tokenizer, the maximum length and the supported tasks."""
         is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         self.tokenizer.segmenter = self.settings.get("segmenter")
@@ -139,10 +139,10 @@ class TextModel:
         self._kinds = {kind.name: kind for kind in kinds}
 
     def compute(self, task: TextTask, encoded: Sequence[Encoded]) -> list[Row]:
-        """Returns what a task decodes, for each request that it encoded.
+        """Runs the network, and returns a Row for each encoded request.
 
         Raises:
-            ValueError: the model fails on them.
+            ValueError: the network fails on the requests.
         """
         kept = iter(
             engines.compute(
@@ -157,9 +157,9 @@ class TextModel:
         return [Row(one, [next(kept) for _ in one.inputs]) for one in encoded]
 
     def warm_up(self) -> None:
-        """Computes an input of each length that inputs are rounded up to.
+        """Runs the network once for each length to which inputs are padded.
 
-        The first computation of a length allocates memory, or compiles.
+        The first run of a length is slow, because it allocates or compiles.
         """
         longest = self._longest
         for length in [longest] if self._pads else engines.lengths(longest):
@@ -168,29 +168,30 @@ class TextModel:
 
     @property
     def tasks(self) -> list[str]:
-        """Names of the tasks that the model supports, its main task first."""
+        """Names of the tasks that the model supports, the main task first."""
         return [*self._kinds]
 
     def task(
         self, name: str | None = None, options: TaskOptions = DEFAULTS
     ) -> TextTask:
-        """Returns one of its tasks.
+        """Returns a task of the model.
 
         Args:
-            name: as `tasks` lists it, or None for the first.
-            options: how much of an answer to return.
+            name: name of a task in `tasks`, or None for the main task.
+            options: options of the replies.
 
         Raises:
-            ValueError: it does not support that task, or none.
+            ValueError: the model does not support this task, or no task at all.
         """
         if not self._kinds:
             raise ValueError(
-                f"{self.path} takes no text: it has no {model_folder.FILE} "
-                "with its task; export it again, with --vocab_file"
+                f"{self.path} accepts no text: it contains no "
+                f"{model_folder.FILE} that names a task; export the model "
+                "again, with --vocab_file"
             )
         if name not in (None, *self._kinds):
             raise ValueError(
-                f"{self.path} does not {name}; it does "
+                f"{self.path} does not support {name}; it supports "
                 f"{', '.join(sorted(self._kinds))}"
             )
         kind = self._kinds[name or self.tasks[0]]
@@ -202,9 +203,9 @@ class TextModel:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
         Args:
-            text_a: one or several.
-            text_b: the second texts of pairs.
-            min_probability: below it, "label" is None.
+            text_a: one or several texts.
+            text_b: second text of each pair, or "" for no pairs.
+            min_probability: if the probability is lower, "label" is None.
         """
         options = TaskOptions(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
@@ -213,9 +214,9 @@ class TextModel:
         """Returns {"answer", "probability", "start", "end", ...}.
 
         Args:
-            question: one or several.
-            context: one passage for all, or one for each.
-            n_best: above 1, "n_best" lists that many answers.
+            question: one or several questions.
+            context: one passage for all questions, or one for each.
+            n_best: if above 1, "n_best" lists up to this number of answers.
         """
         options = TaskOptions(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
@@ -225,7 +226,7 @@ class TextModel:
         return self._ask("tag", text=text)
 
     def fill_mask(self, text: Texts, top_k: int = 5) -> Any:
-        """Returns {"masks"}: for each [MASK] the WordPieces that fit."""
+        """Returns {"masks"}: for each [MASK], the top_k WordPieces that fit."""
         return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
 
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Any:
@@ -233,19 +234,19 @@ class TextModel:
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
     def embed(self, text: Texts, tokens: bool = False) -> Any:
-        """Returns {"pooled", "mean", "mean_normalized"}, vectors.
+        """Returns the vectors {"pooled", "mean", "mean_normalized"}.
 
-        To compare texts, take the product of their `mean_normalized`: their
-        cosine. `pooled` is for the heads of BERT's own tasks.
+        To compare texts, use the dot product of their `mean_normalized`, which
+        is the cosine. `pooled` is the input of BERT's own heads.
 
         Args:
-            text: one or several.
-            tokens: also return "tokens" and "sequence", their vectors.
+            text: one or several texts.
+            tokens: also return "tokens", and as "sequence" a vector for each.
         """
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
 
     def rerank(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
-        """Returns {"ranking"}: {"index", "score"} of each, the best first."""
+        """Returns {"ranking"}: {"index", "score"} per passage, best first."""
         many = as_texts("passages", passages)
         task, request = self.task("rerank"), {"query": query, "passages": many}
         task.check(request)
@@ -255,8 +256,8 @@ class TextModel:
         """Returns {"score", "perplexity", "num_wordpieces"}.
 
         Args:
-            text: one or several.
-            tokens: also return "tokens" and their "log_probabilities".
+            text: one or several texts.
+            tokens: also return "tokens" and "log_probabilities".
         """
         return self._ask("score", TaskOptions(tokens=tokens), text=text)
 
@@ -269,15 +270,15 @@ class TextModel:
         """Returns {"label", "probabilities", "entailment"}.
 
         Args:
-            text: one or several.
-            labels: the labels to choose from.
-            hypothesis: sentence about a label, which replaces {}.
+            text: one or several texts.
+            labels: labels to choose from.
+            hypothesis: sentence in which each label replaces {}.
         """
         options = TaskOptions(labels=labels, hypothesis=hypothesis)
         return self._ask("zero-shot", options, text=text)
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
-        """Returns {"tokens", "num_wordpieces"}; longer texts are cut."""
+        """Returns {"tokens", "num_wordpieces"}. Long texts' tokens are cut."""
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
 
     def attention(self, text_a: Texts, text_b: Texts = "") -> Any:
@@ -290,7 +291,7 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns a task's answers."""
+        """Returns a task's reply to one text, or its replies to lists."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {
@@ -300,7 +301,7 @@ class TextModel:
         }
         if len({*counts.values()}) > 1:
             raise ValueError(
-                "pass as many of each, or one text for all. Received: "
+                "pass lists of equal length, or one text for all. Received: "
                 + ", ".join(f"{n} {field}" for field, n in counts.items())
             )
         requests = [
@@ -321,14 +322,14 @@ class TextModel:
         return replies if counts else replies[0]
 
 
-# The name that reads better where it is called.
+# A name that reads better in calls: `serving.load(path)`.
 load = TextModel
 
 
 def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
     """Returns {version: folder} of the exports in a folder.
 
-    One that is not in a numbered folder is version 1.
+    If the folder itself is an export, it is version 1.
     """
     folder = Path(path)
 

@@ -1,6 +1,6 @@
-"""A token classifier over ids, and over text.
+"""Exports a token classifier over ids and over text.
 
-N = texts, M = words of the longest, F = length of an input, L = tags.
+N = texts, M = words of the longest text, F = length of an input, L = tags.
 """
 
 import os
@@ -16,7 +16,7 @@ from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
 from serving.batches import Features
 
-# As in data/ner/words.py.
+# The same characters as in data/ner/words.py.
 _IDEOGRAPHS = "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in CJK_RANGES)
 _BETWEEN_WORDS = (
     rf"(\x{{2014}}+|\x{{2015}}+|\x{{2026}}+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
@@ -30,30 +30,30 @@ def export_token_classifier(
     options: signatures.ServingOptions,
     only_legal: bool = False,
 ) -> None:
-    """Exports a token classifier: `serve` over ids, two over text.
+    """Exports a token classifier: `serve` over ids, two signatures over text.
 
-    `tag_words` takes `text`, string [N], of any length, with white space
-    between its words, as in CoNLL's files. It returns
+    The input of `tag_words` is `text`, string [N], of any length, with white
+    space between the words, as in CoNLL's files. It returns
 
-        words          string [N, M], "" where a text has fewer
-        tags           string [N, M], "" where a text has fewer
-        probabilities  float32 [N, M], those of the tags
-        num_words      int32 [N]
+        words          string [N, M], "" after the last word of a text
+        tags           string [N, M], "" after the last word of a text
+        probabilities  float32 [N, M], the probability of each tag
+        num_words      int32 [N], the number of words
 
-    `tag` returns the same for running text: it first makes words of the
-    punctuation that begins and ends words, of dashes and dots between them
-    ("York\u2014often"), and of ideographs. Other punctuation inside words
-    stays, as in CoNLL's files: "U.S.", "O'Brien", "Franco-German".
+    `tag` returns the same for running text. First it splits off punctuation at
+    the start and end of words, dashes and dots between words
+    ("York\u2014often"), and ideographs. Other punctuation inside words stays,
+    as in CoNLL's files: "U.S.", "O'Brien", "Franco-German".
 
-    Of `tokenize` and `attention` see signatures.inspect.
+    For `tokenize` and `attention`, see signatures.inspect.
 
     Args:
-        export_dir: folder to write, whole or not at all.
+        export_dir: folder to write. It appears when it is complete.
         model: BertTokenClassifier.
-        label_list: its tags in order.
-        options: longer texts have several windows.
-        only_legal: whether the tags are the best legal sequence, see
-            data/ner/legal_tags.py, instead of the best of each word.
+        label_list: tags of the model in order.
+        options: ServingOptions. Longer texts are read in several windows.
+        only_legal: True to return the best legal sequence of tags (see
+            data/ner/legal_tags.py), False for the best tag of each word.
     """
     create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
 
@@ -111,10 +111,11 @@ def _select(
     begin: tf.Tensor,
     end: tf.Tensor,
 ) -> tf.Tensor:
-    """Returns the probabilities of the words that some windows tag.
+    """Returns the probabilities of the words that windows begin to end - 1 tag.
 
-    `probabilities` are those windows', float32 [end - begin, F, L]. `places`
-    are the window and the position in it that tags each word, int64 [words, 2].
+    `probabilities` are the outputs for these windows, float32 [end - begin, F,
+    L]. `places` is the window and the position inside it that tags each word,
+    int64 [words, 2].
     """
     # Words are in the order of the windows that tag them.
     first, last = tf.unstack(

@@ -1,15 +1,15 @@
 """Checks the operations of a SavedModel before it is loaded.
 
-A SavedModel is a program: it may read and write any file of its user. An
-operation of `ALLOWED` only computes, and exports use no others.
+A SavedModel is a program: it may read and write any file of its user. The
+operations in `ALLOWED` only compute, and this project's exports use no others.
 """
 
 from collections.abc import Set
 
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-# What exports use, earlier ones included; tests/serving/test_operations.py
-# compares the list.
+# Operations of all exports, including earlier ones.
+# tests/serving/test_operations.py compares this list with them.
 ALLOWED = frozenset(
     """
     Abs AddN AddV2 All Any ArgMax AsString Assert BatchMatMulV2 BatchMatMulV3
@@ -32,8 +32,8 @@ ALLOWED = frozenset(
     ZerosLike
     """.split()
 )
-# In the functions that save and restore weights. TensorFlow Serving calls the
-# second one; in Python neither is called.
+# Operations of the functions that save and restore weights. TensorFlow Serving
+# calls only the function that restores. Python calls neither.
 _SAVER = {
     "AssignVariableOp",
     *("MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFilename"),
@@ -41,13 +41,13 @@ _SAVER = {
 
 
 def find(data: bytes) -> tuple[SavedModel, set[str]]:
-    """Reads a SavedModel and its operations, but for its saver's.
+    """Returns a SavedModel and its operations, except its saver's.
 
     Args:
         data: contents of saved_model.pb.
 
     Raises:
-        DecodeError: it is damaged.
+        DecodeError: the file is damaged.
     """
     saved = SavedModel.FromString(data)
     used: set[str] = set()
@@ -57,7 +57,7 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
         savers = {
             node.attr["f"].func.name for node in graph.node if node.name in ends
         }
-        # Without objects, TensorFlow makes signatures of the nodes themselves.
+        # Without an object graph, TensorFlow runs the nodes as signatures.
         if len(saved.meta_graphs) > 1 or not meta_graph.HasField(
             "object_graph_def"
         ):
@@ -66,8 +66,8 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
         for function in graph.library.function:
             name = function.signature.name
             found = {node.op for node in function.node_def}
-            # A signature could write any file if it called the saver, so it is
-            # named twice in all: where it is defined and by its node.
+            # A signature that called the saver could write any file. So the
+            # file may name the saver only in its definition and in its node.
             is_saver = name in savers and data.count(name.encode()) == 2
             used |= found - _SAVER if is_saver else found
     return saved, used
@@ -79,17 +79,17 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
     Args:
         used: names of operations.
         path: the SavedModel's folder, for the message.
-        allow_any_operation: whether to let other operations pass.
+        allow_any_operation: whether to allow other operations.
 
     Raises:
-        ValueError: no export uses one.
-        OSError: one is for int8.
+        ValueError: an operation is not in ALLOWED.
+        OSError: an operation computes in int8.
     """
-    # In the names of all such operations.
+    # The names of all int8 operations contain this word.
     if any("QuantizedMatMul" in name for name in used):
         raise OSError(
-            f"{path} computes in int8 by operations that are wrong on some "
-            "CPUs; export the model again: --quantize=int8 writes LiteRT"
+            f"{path} uses int8 operations whose results are wrong on some "
+            "CPUs; export the model again with --quantize=int8"
         )
     unknown = sorted(used - ALLOWED)
     if unknown and not allow_any_operation:
@@ -97,6 +97,6 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
         raise ValueError(
             f"{path} uses operations that this project's exports do not: "
             f"{', '.join(unknown[:3])}{more}. They may read and write your "
-            "files; if you trust whoever made it, set --allow_any_operation "
+            "files; if you trust the model's author, set --allow_any_operation "
             "(allow_any_operation=True in Python)"
         )

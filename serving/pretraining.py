@@ -1,6 +1,6 @@
-"""run_pretraining.py's model over ids, and over text: masks and pairs.
+"""Exports a pretrained model over ids and text, for masks and sentence pairs.
 
-N = texts, M = most masks in a text, K = WordPieces for each mask.
+N = texts, M = maximum masks in a text, K = WordPieces per mask.
 """
 
 import os
@@ -23,27 +23,29 @@ def export_pretrainer(
     top_k: int = 10,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a pretrainer: `serve` over ids, and two over text.
+    """Exports a pretrainer: `serve` over ids, and two signatures over text.
 
-    `fill_mask` takes `text`, string [N], with any number of `[MASK]`. It
-    returns
+    The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
+    It returns
 
         tokens         string [N, M, K], the most probable WordPieces for each
-                       mask; "" where a text has fewer masks
-        probabilities  float32 [N, M, K], theirs; 0 where it has fewer
-        num_masks      int32 [N], without those that were cut off
+                       mask, "" after the last mask of a text
+        probabilities  float32 [N, M, K], the probability of each WordPiece, 0
+                       after the last mask of a text
+        num_masks      int32 [N], the number of masks that were not cut off
 
-    `next_sentence` takes `text_a` and `text_b`, string [N]. It returns
-    `probability`, float32 [N], that the second follows the first.
+    The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
+    returns `probability`, float32 [N], that the second text follows the first.
 
-    Of `tokenize` and `attention` see signatures.inspect.
+    For `tokenize` and `attention`, see signatures.inspect.
 
     Args:
-        export_dir: folder to write, whole or not at all.
+        export_dir: folder to write. It appears when it is complete.
         model: BertPretrainer.
-        options: longer texts are cut; None exports nothing over text.
+        options: ServingOptions, or None to export only `serve`. Longer texts
+            are cut.
         top_k: K.
-        export_options: format of the export, if there are no `options`.
+        export_options: format of the export, if `options` is None.
     """
 
     def predict(features: Features, positions: tf.Tensor) -> Features:
@@ -91,7 +93,7 @@ def export_pretrainer(
             )
             is_mask = tf.ones_like(positions, tf.bool).to_tensor()
             outputs = predict(features, positions.to_tensor())
-            # The model may have more rows than there are WordPieces.
+            # The model's table may be larger than the vocabulary.
             named = outputs["masked_lm_probabilities"][..., : len(vocab)]
             probabilities, ids = tf.math.top_k(
                 tf.boolean_mask(named, is_mask), top_k
@@ -117,7 +119,7 @@ def export_pretrainer(
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, tokens, begin, end)
-            # The masked LM's outputs are not needed.
+            # Request no position, because no masked LM output is needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]
             outputs = predict(features, nowhere)
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
@@ -139,10 +141,10 @@ def export_pretrainer(
 def _tokenize_around_masks(
     texts: tf.Tensor, tokenizer: TokenizerLayer, mask_id: int
 ) -> tf.RaggedTensor:
-    """Returns the ids of texts, ragged int32 [N, None], masks among them."""
+    """Returns the ids of texts, including masks, ragged int32 [N, None]."""
     parts = tf.strings.split(texts, MASK)
     ids = tokenizer(parts.flat_values)
-    # A mask before each part; the first of each text is removed again.
+    # Insert a mask before each part, then remove the first mask of each text.
     masks = tf.fill([ids.nrows(), 1], mask_id)
     ids = parts.with_flat_values(tf.concat([masks, ids], 1))
     return ids.merge_dims(1, 2)[:, 1:]

@@ -1,6 +1,6 @@
-"""Requests: read from tables, JSON lines, text or a pipe, and checked.
+"""Reads requests from tables, JSON lines, text or a pipe, and checks them.
 
-A bad row does not stop others: see predict.py.
+A bad row does not stop the others. See predict.py.
 """
 
 import dataclasses
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
     from serving.tasks.base import TextTask
 
 MAX_LINE_BYTES = 1 << 24
-# Maximum bytes of the texts in a batch; a longer line is a batch of its own.
+# Maximum bytes of the texts in a batch. A longer line is a batch of its own.
 _MAX_BATCH_BYTES = 1 << 20
-# From this size on, NumPy rounds a vector faster than Python formats it.
+# NumPy rounds a vector of this size or more faster than Python formats it.
 _MANY = 64
 _POWERS = np.array([float(f"1e{n}") for n in range(309)])
-# Marks a gap in the text of a request.
+# Marks a gap in a text, which fill-mask fills.
 MASK = "[MASK]"
 
-# A text, or several of them.
+# One text or several texts.
 Texts = str | Sequence[str]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskOptions:
-    """Options that limit or extend answers: flags of predict.py."""
+    """Flags of predict.py that limit or extend the answers."""
 
-    top_k: int = flag(5, "fill-mask: WordPieces for each mask.", at_least=1)
+    top_k: int = flag(5, "fill-mask: WordPieces per [MASK].", at_least=1)
     min_probability: float = flag(
         0.0,
-        'classify: write "label": null where no label is as probable.',
+        'classify: write "label": null if no label is at least this probable.',
         at_least=0.0,
         at_most=1.0,
     )
     n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
     tokens: bool = flag(
         False,
-        "embed: also write each WordPiece and its vector; score: each "
-        "WordPiece and its log probability.",
+        "embed: also write each WordPiece and its vector. score: also write "
+        "each WordPiece and its log probability.",
     )
     labels: Sequence[str] = flag(
-        (), "zero-shot: labels to choose from, if a request names none."
+        (), "zero-shot: labels for requests that do not name their own."
     )
     hypothesis: str = flag(
         "This example is {}.",
-        "zero-shot: sentence about a label, which replaces {}.",
+        "zero-shot: sentence in which each label replaces {}.",
     )
 
 
@@ -63,36 +63,36 @@ DEFAULTS = TaskOptions()
 
 
 class Place(NamedTuple):
-    """Where a request stands.
+    """Position of a request in the input.
 
     Attributes:
-        line: number of its first line, or of its row in Parquet.
-        file: its file, where there are several.
+        line: number of the request's first line, or of its row in Parquet.
+        file: name of the file if there are several files, else "".
     """
 
     line: int
     file: str = ""
 
     def __str__(self) -> str:
-        """Returns it as messages name it."""
+        """Returns the position for a message."""
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
-# The place of a request, and the request or what is wrong with it.
+# The position of a request, and the request, or the error if it is unreadable.
 Numbered = tuple[Place, dict[str, Any] | ValueError]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where requests are read from.
+    """The files or the pipe from which requests are read.
 
     Attributes:
         paths: files, or text_files.STDIN.
-        form: one of tables.FORMS. None decides by each file's name or first
+        form: one of tables.FORMS. None chooses by each file's name or first
             line.
-        quoting: as for tables.read_rows.
-        columns: names of the columns of a task's first fields, in their order;
-            None for one that is named like the field.
+        quoting: see tables.read_rows.
+        columns: name of the column for each of the task's first fields, in
+            order. None for a column that is named like its field.
     """
 
     paths: Sequence[str]
@@ -101,20 +101,20 @@ class Source:
     columns: Sequence[str | None] = ()
 
     def read(self, task: "TextTask") -> Iterator[Numbered]:
-        """Yields the request of each row; blank lines are skipped.
+        """Yields the request of each row. Blank lines are skipped.
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a table lacks a column, or quotes hide where rows begin.
+            ValueError: a column is missing, or a quote hides where rows begin.
         """
         given = [*filter(None, self.columns)]
         if len(self.columns) > len(task.fields) and self.columns[-1]:
             raise ValueError(
-                f"--text_b_column={self.columns[-1]}: {task.name} takes "
-                f"{', '.join(task.fields)}; leave it out"
+                f"--text_b_column={self.columns[-1]}: the only fields of "
+                f"{task.name} are {', '.join(task.fields)}; omit the flag"
             )
         fields = zip_longest(task.fields, self.columns[: len(task.fields)])
-        # {name of a column: field}, and what such a field is called otherwise.
+        # {name of a column: field}, and all other names of these fields.
         names: dict[str, str] = {}
         replaced: set[str] = set()
         needed: list[list[str]] = []
@@ -130,7 +130,7 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # Nothing names the columns.
+            # Columns are selected by number, so there are no names.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)
@@ -151,10 +151,10 @@ class Source:
                     yield Place(number, file), row
 
     def count(self, task: "TextTask") -> int:
-        """Returns the number of rows, and finds what keeps all from an answer.
+        """Returns the number of rows, and checks that one can be answered.
 
         Raises:
-            OSError, ValueError: as for `read`, or no row can be answered.
+            OSError, ValueError: see `read`, or no row can be answered.
         """
         rows = self.read(task)
         number, reason = 0, ""
@@ -168,7 +168,7 @@ class Source:
         if number:
             raise ValueError(
                 f"{', '.join(self.paths)}: no row can be answered; {reason}. "
-                "--text_column names the column of the text"
+                "Set --text_column to the column of the text"
             )
         return 0
 
@@ -179,14 +179,14 @@ def _to_request(
     replaced: Set[str],
     is_table: bool,
 ) -> dict[str, Any]:
-    """Returns a row as a request.
+    """Converts a row to a request.
 
     Args:
-        row: its cells.
+        row: {column: cell}.
         names: {column: field}, for columns that flags name.
-        replaced: these columns, and what other rows call their fields.
-        is_table: whether it is not of JSON: an empty cell is no field, and
-            `words` may be a text.
+        replaced: these columns, and other names of their fields.
+        is_table: True if the row is not JSON. Then an empty cell is a missing
+            field, and `words` may be a text.
     """
     if names.keys().isdisjoint(row):
         # Plain text has no columns to name.
@@ -206,13 +206,13 @@ def _to_request(
 def read_batches(
     numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
-    """Yields lists of requests: all that have arrived, at least one.
+    """Yields lists of all requests that have arrived, each at least one.
 
-    A thread reads, so that a line on a pipe is answered when it arrives, and
-    lines that arrive meanwhile are answered together.
+    A thread reads ahead, so that a line on a pipe is answered when it arrives.
+    Lines that arrive during a computation are answered together.
 
     Args:
-        numbered: requests with their places.
+        numbered: requests with their positions.
         batch_size: maximum requests in a list.
     """
     waiting: queue.Queue[Numbered | None] = queue.Queue(maxsize=batch_size)
@@ -235,7 +235,7 @@ def read_batches(
             and size < _MAX_BATCH_BYTES
         ):
             if (item := waiting.get()) is None:
-                # For the outer loop; nothing else comes any more.
+                # Tell the outer loop that no more requests will come.
                 waiting.put(None)
                 break
             batch.append(item)
@@ -248,7 +248,7 @@ def read_batches(
 def cut_batches(
     numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
-    """Yields lists of requests that depend on nothing but the requests.
+    """Yields lists of requests. Equal requests yield equal lists in each run.
 
     A list never crosses a multiple of `batch_size` rows.
     """
@@ -267,15 +267,15 @@ def cut_batches(
 def cut_shard(
     num_rows: int, shard: tuple[int, int], batch_size: int
 ) -> tuple[int, int]:
-    """Returns the first row of a shard and the end, exclusive.
+    """Returns the first row of a shard and the row after its last row.
 
-    The shards follow one another, and no batch is in two of them: their answers
-    are those of one run.
+    No batch is in two shards, so the joined answers of all shards equal the
+    answers of one run.
 
     Args:
-        num_rows: number of all rows.
+        num_rows: number of rows in all shards.
         shard: number of the shard, from 1, and number of shards.
-        batch_size: as for `cut_batches`.
+        batch_size: see `cut_batches`.
     """
     number, count = shard
     num_batches = -(-num_rows // batch_size)
@@ -287,7 +287,7 @@ def cut_shard(
 
 
 def _size(item: Numbered) -> int:
-    """Returns the approximate bytes of the texts of a request."""
+    """Returns the number of characters in a request's texts."""
     if isinstance(item[1], ValueError):
         return 0
     texts = 0
@@ -300,15 +300,15 @@ def _size(item: Numbered) -> int:
 def check_request(
     task: "TextTask", item: dict[str, Any] | ValueError
 ) -> dict[str, Any]:
-    """Returns a request.
+    """Checks a request and returns it.
 
     Raises:
-        ValueError: it could not be read, or cannot be answered.
+        ValueError: the request is unreadable, or the task cannot answer it.
     """
     if isinstance(item, ValueError):
         raise item
     try:
-        # In an answer it is nested one level deeper.
+        # An answer nests the id one level deeper.
         json.dumps([item.get("id")])
     except RecursionError:
         del item["id"]
@@ -321,7 +321,7 @@ def check_text(field: str, value: Any) -> None:
     """Checks that a field of a request is text.
 
     Raises:
-        ValueError: it is not valid text.
+        ValueError: the field is not valid text.
     """
     if not isinstance(value, str):
         raise ValueError(
@@ -334,20 +334,20 @@ def check_text(field: str, value: Any) -> None:
         if "\udc80" <= value[error.start] <= "\udcff":
             raise ValueError(f"{field!r} is not UTF-8") from None
         raise ValueError(
-            f"{field!r} contains half of a surrogate pair, which is no "
+            f"{field!r} contains half of a surrogate pair, which is not a "
             "character"
         ) from None
 
 
 def as_texts(name: str, texts: Any) -> Texts:
-    """Returns a text, or several of them as a list.
+    """Returns one text, or several texts as a list.
 
     Args:
-        name: the argument's name, for the message.
-        texts: a text, or anything that lists texts in an order.
+        name: name of the argument, for the message.
+        texts: one text, or an ordered iterable of texts.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: the argument is neither.
     """
     if isinstance(texts, str):
         return texts
@@ -363,27 +363,27 @@ def as_texts(name: str, texts: Any) -> Texts:
 
 
 def to_number(value: float) -> float:
-    """Returns a float of 6 significant digits; see `to_numbers`."""
+    """Rounds a number to 6 significant digits. See `to_numbers`."""
     return to_numbers([value])[0]
 
 
 def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
-    """Rounds numbers to 6 significant digits, as JSON writes them.
+    """Rounds numbers to 6 significant digits, for JSON.
 
     Raises:
         ValueError: JSON cannot represent one of them.
     """
-    # One check of all: a check of each number takes longer than its text.
+    # Check all numbers at once: checking each one is slower than formatting it.
     numbers = np.asarray(values)
     is_finite = np.isfinite(numbers)
     if not is_finite.all():
         raise ValueError(
-            f"the model returns {numbers[~is_finite][0]}, which is not a "
-            "finite number; its weights or its precision must be wrong"
+            f"the model returned {numbers[~is_finite][0]}, which is not a "
+            "finite number; check the model's weights and precision"
         )
     if numbers.size < _MANY:
         return [float(f"{number:.6g}") for number in numbers.tolist()]
-    # The same at once: an integer of 6 digits over a power of ten.
+    # Compute the same with NumPy: an integer of 6 digits over a power of ten.
     numbers = numbers.astype(np.float64)
     size = np.abs(numbers)
     exponents = np.floor(np.log10(size, where=size > 0, out=size))

@@ -1,7 +1,7 @@
 """Writes exports and their signatures, for all tasks.
 
 N = texts, B = batch, F = length of an input, T = WordPieces of the longest
-text, L = blocks, A = heads.
+text, L = blocks, A = attention heads.
 """
 
 import dataclasses
@@ -24,11 +24,11 @@ from serving.batches import Features
 from training import model_card, model_descriptions
 from training.config import ExportConfig
 
-# Maximum attention weights of one call: BERT-Base's over 512 WordPieces, 150
-# MB.
+# Maximum attention weights that one call may return: the weights of BERT-Base
+# for a text of 512 WordPieces, 150 MB.
 MAX_WEIGHTS = 12 * 12 * 512 * 512
 
-# {name: (function, the specs of its inputs)}
+# {name: (function, specs of the function's inputs)}
 Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
 
@@ -38,11 +38,10 @@ class ServingOptions:
 
     Attributes:
         tokenizer: FullTokenizer of the model.
-        max_seq_length: WordPieces of an input, or of a window.
+        max_seq_length: maximum WordPieces of an input, or of a window.
         predict_batch_size: maximum inputs that the network computes at a time,
             which limits the memory of a large request.
-        export: format of the export, such as a script's configuration; None
-            for a SavedModel.
+        export: format of the export. None for a SavedModel.
     """
 
     tokenizer: FullTokenizer
@@ -62,18 +61,19 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
-    """Has the signatures of a SavedModel call one graph of the network.
+    """Makes all signatures of a SavedModel call one graph of the network.
 
-    Otherwise each would contain the network again.
+    Otherwise each signature would contain its own copy of the network.
 
     Args:
-        function: (*tensors or dicts of them) -> dict of outputs.
+        function: function that runs the network: (tensors or dicts of tensors)
+            -> dict of outputs.
     """
     traced = tf.function(function, autograph=False)
 
     def call(*inputs: Any) -> Features:
         if ops.is_plain():
-            # For LiteRT: one signature, of shapes that may be known.
+            # LiteRT needs only one signature, perhaps with fixed shapes.
             return function(*inputs)
         specs = tf.nest.map_structure(
             lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
@@ -88,16 +88,16 @@ def serve_ids(
     config: BertConfig,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
-    """Returns the endpoint over the original's inputs.
+    """Returns the endpoint for ids, with the inputs of Google's code.
 
-    In a SavedModel, not in LiteRT, it fails on numbers that mean nothing to the
-    model, for which a lookup would return some other row, or none.
+    In a SavedModel, the endpoint fails on ids outside the model's range. In
+    LiteRT it checks no ids, and a lookup returns any row.
 
     Args:
         function: (dict of int32 [B, F]: input_ids, input_mask, segment_ids)
             -> dict of outputs.
-        config: of the model.
-        num_dimensions: 2, or 3 for inputs int32 [B, C, F], C the choices.
+        config: configuration of the model.
+        num_dimensions: 2, or 3 for inputs of C choices, int32 [B, C, F].
     """
     sizes = (config.vocab_size, 2, config.type_vocab_size)
 
@@ -134,7 +134,7 @@ def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
 
 
 def softmax_of(model: keras.Model) -> Callable[[Features], Features]:
-    """Returns a function of ids that returns a model's `probabilities`."""
+    """Returns a function from ids to a model's `probabilities`."""
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -153,18 +153,19 @@ def export_model(
     export_options: ExportConfig | None = None,
     num_dimensions: int = 2,
 ) -> None:
-    """Writes a model over ids, `serve`, and over text if there are endpoints.
+    """Exports a model: `serve` over ids, and perhaps signatures over text.
 
     Args:
-        export_dir: folder to write, whole or not at all.
-        model: a task's model.
-        predict: the function of `serve`.
-        endpoints: the task's own signatures; `inspect` adds two. With a
-            segmenter there are none over text. None if the model takes none.
+        export_dir: folder to write. It appears when it is complete.
+        model: model of a task.
+        predict: function of `serve`.
+        endpoints: signatures of the task over text, to which `inspect` adds
+            two. None exports only `serve`. So does a tokenizer with a
+            segmenter.
         options: ServingOptions, or None for a model without a tokenizer.
-        task: what model.json says of the head, besides what the run's own says
-            and the `max_seq_length` of `options`.
-        export_options: format of the export, if there are no `options`.
+        task: entries about the head for model.json, in addition to the entries
+            of the run's model.json and `max_seq_length`.
+        export_options: format of the export, if `options` is None.
         num_dimensions: see `serve_ids`.
     """
     served = {"serve": serve_ids(predict, model.config, num_dimensions)}
@@ -175,7 +176,7 @@ def export_model(
     if options and endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
         if options.tokenizer.segmenter:
-            # Python code, which no graph runs: predict.py and serve.py do.
+            # A graph cannot run Python code, but predict.py and serve.py can.
             task["segmenter"] = options.tokenizer.segmenter
         else:
             bert = model if isinstance(model, BertModel) else model.bert
@@ -205,24 +206,25 @@ def export_model(
 
 
 def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
-    """Returns the two endpoints that all exports over text share.
+    """Returns the two endpoints that all exports over text contain.
 
-    Both take `text_a` and `text_b`, string [N]; "" is no second text.
-    `tokenize` returns
+    The inputs of both are `text_a` and `text_b`, string [N]. A `text_b` of ""
+    means no second text. `tokenize` returns
 
-        tokens          string [N, T], as the model reads them, with [CLS] and
-                        [SEP]; "" where a text has ended
-        lengths         int32 [N], the number of its tokens
-        num_wordpieces  int32 [N], WordPieces of both texts, uncut
+        tokens          string [N, T], the tokens that the model reads, with
+                        [CLS] and [SEP], "" after the end of a text
+        lengths         int32 [N], the number of tokens
+        num_wordpieces  int32 [N], WordPieces of both texts before any cut
 
-    `attention` returns `tokens` and `lengths` as well, and
+    `attention` returns `tokens`, `lengths` and
 
-        attention_probs  float32 [N, L, A, T, T]: how much each token attends
-                         to each, 1 in all; 0 where a text has ended
+        attention_probs  float32 [N, L, A, T, T], how much each token attends to
+                         each other token. The last axis sums to 1. 0 after the
+                         end of a text
 
     Args:
         bert: the encoder.
-        packing: packs the texts, and cuts long ones.
+        packing: layer that packs the texts and cuts long ones.
     """
     vocab = packing.tokenizer.vocab
     signature = text_signature("text_a", "text_b")
@@ -271,14 +273,14 @@ def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
     num_texts = tf.size(lengths, tf.int64)
     longest = tf.reduce_max(tf.cast(tf.concat([lengths, [0]], 0), tf.int64))
     maps = config.num_hidden_layers * config.num_attention_heads
-    # Inputs take memory too, where there are many short ones.
+    # Many short texts need memory too, for their inputs.
     num_weights = tf.maximum(maps * longest * longest, max_length)
     most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
     return tf.debugging.Assert(
         num_texts * num_weights <= most,
         [
-            "The attention of these texts does not fit into memory; ask for "
-            "fewer at a time. Received: texts, WordPieces of the longest:",
+            "The attention of these texts does not fit into memory; send "
+            "fewer at a time. Received: number of texts, longest length:",
             num_texts,
             longest,
         ],

@@ -1,4 +1,4 @@
-"""run_squad.py's model over ids, and over questions and passages.
+"""Exports run_squad.py's model over ids, and over questions and passages.
 
 N = questions, W = windows, F = length of a window, B = answers in an n-best
 list.
@@ -39,31 +39,30 @@ def export_span_labeler(
     batch_size: int = 8,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a span labeler: `serve` over ids, `answer` over text.
+    """Exports a span labeler: `serve` over ids, two signatures over text.
 
-    `answer` takes `question` and `context`, string [N], of any length, and
-    answers as run_squad.py does. It returns, [N] each:
+    The inputs of `answer` are `question` and `context`, string [N], of any
+    length. It answers as run_squad.py does, and returns, [N] each:
 
         answer                string
-        probability           float32, among the n best
-        start_byte, end_byte  int32, where the answer is in the context; -1
-                              for no answer
-        null_odds             float32, the score of no answer minus that of
-                              the best one
+        probability           float32, relative to the n best answers
+        start_byte, end_byte  int32, position of the answer in the context, -1
+                              for "no answer"
+        null_odds             float32, the score of "no answer" minus the score
+                              of the best answer
 
-    `answer_n_best` takes and returns the same, and also the n best, the most
-    probable first, [N, B] each, filled up with "", 0 and -1: `answers`,
-    `probabilities`, `start_bytes` and `end_bytes`; and [N] `num_answers`. No
-    answer can be one of them, at -1. Of `tokenize` and `attention` see
-    signatures.inspect.
+    `answer_n_best` also returns the n best answers, the most probable first:
+    `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
+    filled up with "", 0 and -1, and `num_answers`, [N]. One of them can be "no
+    answer", at -1. For `tokenize` and `attention`, see signatures.inspect.
 
     Args:
-        export_dir: folder to write, whole or not at all.
+        export_dir: folder to write. It appears when it is complete.
         model: BertSpanLabeler.
         tokenizer: FullTokenizer of the model.
-        windows: how questions and passages become windows.
-        decoding: how logits become answers.
-        batch_size: windows that the network computes at a time.
+        windows: options that turn questions and passages into windows.
+        decoding: options that turn logits into answers.
+        batch_size: number of windows that the network computes at a time.
         export_options: format of the export, or None for a SavedModel.
 
     Raises:
@@ -130,7 +129,7 @@ def export_span_labeler(
         "answer": (answer, signature),
         "answer_n_best": (answer_n_best, signature),
     }
-    # Both may be a script's configuration, which has more fields.
+    # Select the fields, because a script's configuration contains more.
     task: dict[str, Any] = {}
     for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
         for field in dataclasses.fields(kind):

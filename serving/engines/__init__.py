@@ -1,4 +1,4 @@
-"""Engines run a network over ids: arrays in, arrays out.
+"""Engines run a network in some runtime: ids in, arrays out.
 
 B = batch, F = length of an input.
 """
@@ -17,7 +17,7 @@ from absl import logging
 
 from files.flags import flag
 
-# WordPieces, with padding, that a network computes at a time, and values.
+# Maximum WordPieces of a batch, with padding, and maximum values of an output.
 BUDGET = 1024
 MAX_VALUES = 1 << 24
 
@@ -27,10 +27,12 @@ class Engine(Protocol):
 
     Attributes:
         name: key of RUNTIMES.
-        precision: "float32", "bfloat16" or "int8", of the products.
-        is_row_wise: whether an answer is exact only if `run` gets its input
-            as the one row, with no more padding than its own length needs.
-        inputs: {name: shape}, with None for sizes that may be any.
+        precision: numeric type of the matrix products: "float32", "bfloat16"
+            or "int8".
+        is_row_wise: True if the result for a row depends on the other rows of
+            the batch and on padding. Then pass one row at a time, padded no
+            more than its own length needs.
+        inputs: {name: shape}, with None for a variable size.
     """
 
     name: str
@@ -39,24 +41,24 @@ class Engine(Protocol):
     inputs: dict[str, tuple[int | None, ...]]
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Returns the network's outputs, from any thread.
+        """Returns the network's outputs. Any thread may call this method.
 
         Args:
-            features: int32 [B, F], input_ids, input_mask and segment_ids.
+            features: input_ids, input_mask and segment_ids, int32 [B, F].
 
         Raises:
-            ValueError: it fails on them, as for lack of memory.
+            ValueError: the network fails, for example for lack of memory.
         """
 
 
 class Runtime(NamedTuple):
-    """Runs the files of one format of exports.
+    """A runtime, and the format of exports that it runs.
 
     Attributes:
-        file: the model's, in the folder of an export.
-        package: module to install.
-        requirements: file that lists it.
-        engine: name of the class in the module of the runtime's name.
+        file: path of the model inside the folder of an export.
+        package: Python module of the runtime.
+        requirements: requirements file that installs the module.
+        engine: name of the Engine class in this package's module.
     """
 
     file: str
@@ -65,7 +67,7 @@ class Runtime(NamedTuple):
     engine: str
 
 
-# In the order in which they are chosen on a CPU.
+# On a CPU, the first installed runtime is chosen.
 RUNTIMES = {
     "litert": Runtime(
         "model.tflite", "ai_edge_litert", "requirements/predict.txt", "LiteRt"
@@ -82,7 +84,7 @@ RUNTIMES = {
 }
 FILES = tuple(runtime.file for runtime in RUNTIMES.values())
 
-# Hugging Face's names, in ONNX and OpenVINO, of the inputs and outputs here.
+# {our name: Hugging Face's name} of inputs and outputs, for ONNX and OpenVINO.
 INPUTS = {
     "input_ids": "input_ids",
     "input_mask": "attention_mask",
@@ -96,31 +98,32 @@ OUTPUTS = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineConfig:
-    """Flags of predict.py and serve.py that choose what computes a model."""
+    """Flags of predict.py and serve.py that choose and configure a runtime."""
 
     engine: str | None = flag(
         None,
-        "Runtime that computes; by default the first of these that is "
-        "installed and that the folder has a file for, on a GPU onnx or "
-        "saved_model.",
+        "Runtime that runs the model. By default the first of these that is "
+        "installed and has a file in the folder. On a GPU, onnx or saved_model "
+        "come first.",
         choices=[*RUNTIMES],
     )
     num_threads: int | None = flag(
-        None, "Threads that compute; by default one for each CPU.", at_least=1
+        None, "Number of threads. By default one per CPU.", at_least=1
     )
     segmenter: str | None = flag(
         None,
         "module:function that splits a text into words, for a model that was "
-        "trained with --segmenter. It is code that will run.",
+        "trained with --segmenter. Its code is imported and run.",
     )
     allow_any_operation: bool = flag(
         False,
         "Also load a model with operations that this project's exports do not "
-        "use. They may read and write your files, so know who made the model.",
+        "use. They may read and write your files, so set this flag only if you "
+        "trust the model.",
     )
 
     def engine_options(self) -> dict[str, Any]:
-        """Returns these flags, the arguments of serving.load after the path."""
+        """Returns the values of these flags as arguments for serving.load."""
         fields = dataclasses.fields(EngineConfig)
         return {field.name: getattr(self, field.name) for field in fields}
 
@@ -129,9 +132,9 @@ class Input(NamedTuple):
     """One input of a network.
 
     Attributes:
-        ids: its WordPieces, with special tokens.
-        first_length: number of those in segment 0.
-        state: what a task needs to read the outputs; the network does not.
+        ids: ids of the WordPieces, including special tokens.
+        first_length: number of ids in segment 0.
+        state: anything that a task needs to decode the outputs.
     """
 
     ids: list[int]
@@ -145,21 +148,22 @@ def open_engine(
     num_threads: int | None = None,
     allow_any_operation: bool = False,
 ) -> Engine:
-    """Loads an export in the runtime that suits it and this machine.
+    """Loads an export into a runtime that suits the export and this machine.
 
-    On a machine with an NVIDIA GPU that its package can use, ONNX Runtime and
-    then TensorFlow come first. Otherwise the first installed one of RUNTIMES.
+    If ONNX Runtime or TensorFlow can use an NVIDIA GPU of the machine, it is
+    chosen, ONNX Runtime first. Otherwise the first installed one of RUNTIMES.
 
     Args:
         folder: folder of an export, with at least one of FILES.
         name: key of RUNTIMES, or None to choose one.
-        num_threads: threads that compute, or None for one per CPU.
+        num_threads: number of threads, or None for one per CPU.
         allow_any_operation: see SavedModel.
 
     Raises:
         OSError: a file cannot be loaded.
-        ValueError: it has none for that runtime, the runtime is not installed,
-            or a SavedModel uses an operation that is not allowed.
+        ValueError: the folder contains no file for this runtime, the runtime is
+            not installed, or a SavedModel uses an operation that is not
+            allowed.
     """
     names = [
         name
@@ -168,8 +172,8 @@ def open_engine(
     ]
     if name and name not in names:
         raise ValueError(
-            f"{folder} has no {RUNTIMES[name].file}, which the engine {name} "
-            f"runs; it has a model for {', '.join(names)}"
+            f"{folder} contains no {RUNTIMES[name].file} for --engine={name}; "
+            f"choose one of {', '.join(names)}"
         )
     name = name or _choose(names)
     runtime = RUNTIMES[name]
@@ -178,7 +182,7 @@ def open_engine(
             f"{folder} needs {runtime.package}; pip install -r "
             f"{runtime.requirements}"
         )
-    # Each imports its runtime, which may take seconds.
+    # Import late, because the import of a runtime may last seconds.
     module = importlib.import_module(f"serving.engines.{name}")
     options = {"allow_any_operation": allow_any_operation}
     engine = getattr(module, runtime.engine)(
@@ -189,13 +193,13 @@ def open_engine(
 
 
 def _choose(names: Sequence[str]) -> str:
-    """Returns the runtime to use, of some that have a file."""
+    """Returns which of the runtimes `names` to use."""
     installed = [
         name
         for name in names
         if importlib.util.find_spec(RUNTIMES[name].package)
     ]
-    # Hidden from CUDA, or not there.
+    # Use a GPU only if this machine has one that is not hidden from CUDA.
     if os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and glob.glob(
         "/dev/nvidia[0-9]*"
     ):
@@ -208,27 +212,28 @@ def _choose(names: Sequence[str]) -> str:
 
 
 def name_outputs(names: Sequence[str]) -> dict[str, str]:
-    """Returns {name here: name in the file} of the outputs to compute.
+    """Returns {our name: name in the file} of the outputs to compute.
 
     Args:
-        names: names in the file. Its "logits" are for Hugging Face's clients.
+        names: names of the file's outputs. "logits" is omitted, because only
+            Hugging Face's clients use it.
     """
     theirs = {name: ours for ours, name in OUTPUTS.items()}
     return {theirs.get(name, name): name for name in names if name != "logits"}
 
 
 def damaged(path: str | os.PathLike[str], reason: Any) -> OSError:
-    """Returns the error of a file or folder that cannot be loaded."""
+    """Returns the OSError for a file or folder that cannot be loaded."""
     return OSError(
-        f"{os.fspath(path)} cannot be loaded; export the model again, or copy "
-        f"it again: {' '.join(str(reason).split())}"
+        f"{os.fspath(path)} cannot be loaded; export or copy the model again: "
+        f"{' '.join(str(reason).split())}"
     )
 
 
 def failure(error: Exception) -> ValueError:
-    """Returns the error of a run that failed, in one line."""
+    """Returns a ValueError of one line for a run that failed."""
     reason = " ".join(str(error).split())[:200] or "out of memory"
-    return ValueError(f"the model cannot take it: {reason}")
+    return ValueError(f"the model failed on this input: {reason}")
 
 
 def count_threads(num_threads: int | None) -> int:
@@ -246,13 +251,13 @@ def compute(
     pads: bool = False,
     max_values: int = 1,
 ) -> list[Any]:
-    """Runs inputs of mixed lengths.
+    """Runs inputs of mixed lengths, in batches of similar length.
 
     Args:
         engine: Engine.
-        inputs: of any number.
-        keep: (input, its row of each output) -> what is kept of them, so that
-            large outputs need not be in memory together.
+        inputs: inputs, in any number.
+        keep: function (input, its row of each output) -> value to keep. It lets
+            a task drop large outputs early, to save memory.
         longest: see `cut`.
         pads: see `cut`.
         max_values: see `cut`.
@@ -279,15 +284,15 @@ def cut(
 
     Args:
         engine: Engine.
-        sizes: length of each row, without its padding.
-        longest: most WordPieces of a row.
-        pads: whether all rows are padded to it; else to the longest in their
-            batch, rounded up to one of a few.
-        max_values: values that the network computes for a WordPiece, if many.
-        width: inputs in a row, the choices of multiple choice.
+        sizes: length of each row in WordPieces, without padding.
+        longest: maximum length of a row in WordPieces.
+        pads: True to pad all rows to `longest`. Otherwise rows are padded to
+            the longest row of their batch, rounded up.
+        max_values: number of values that the network outputs per WordPiece.
+        width: inputs per row, that is choices in multiple choice.
 
     Yields:
-        (numbers of the rows of a batch, the length they are padded to).
+        (indices of the rows of a batch, length to which they are padded).
     """
     order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
     most = min(BUDGET, MAX_VALUES // max_values)
@@ -301,18 +306,18 @@ def cut(
 
 
 def lengths(longest: int) -> list[int]:
-    """Returns the lengths to which inputs are padded, up to the longest."""
+    """Returns all lengths to which `cut` rounds up, at most `longest`."""
     return sorted({_round_up(size, longest) for size in range(1, longest + 1)})
 
 
 def _round_up(length: int, longest: int) -> int:
-    """Rounds up to one of 8 lengths between each two powers of 2."""
+    """Rounds up to a multiple of 8, or of an eighth of the next power of 2."""
     step = max((1 << (length - 1).bit_length()) // 8, 8)
     return min(-(-length // step) * step, longest)
 
 
 def _pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
-    """Returns padded features, int32 [B, F]."""
+    """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
     for row, each in zip(ids, inputs, strict=True):
         row[: len(each.ids)] = each.ids

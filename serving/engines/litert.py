@@ -1,4 +1,4 @@
-"""Runs the file of --export_format=litert, without TensorFlow."""
+"""Runs an export in LiteRT's format, without TensorFlow."""
 
 import threading
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ FILE = engines.RUNTIMES["litert"].file
 
 
 class LiteRt:
-    """An Engine, whose methods it implements.
+    """An Engine that uses LiteRT.
 
     Args:
-        folder: of the export.
-        num_threads: threads that compute, or None for one per CPU.
+        folder: folder of the export.
+        num_threads: number of threads, or None for one per CPU.
 
     Raises:
         OSError: the file cannot be loaded.
@@ -49,7 +49,7 @@ class LiteRt:
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """See Engine."""
         try:
-            # It computes by all threads, and in memory of its own.
+            # One call at a time: calls use the same memory and all threads.
             with self._lock:
                 return self._serve(**features)
         except (RuntimeError, ValueError, MemoryError) as error:

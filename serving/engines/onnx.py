@@ -1,4 +1,4 @@
-"""Runs the file of --export_format=onnx by ONNX Runtime."""
+"""Runs an export in ONNX format with ONNX Runtime."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,18 +10,19 @@ from absl import logging
 from serving import engines
 
 FILE = engines.RUNTIMES["onnx"].file
-# Also the name under which ONNX Runtime lists it.
+# Name that ONNX Runtime uses for its CUDA support.
 _GPU = "CUDAExecutionProvider"
 
 
 class OnnxRuntime:
-    """An Engine, whose methods it implements.
+    """An Engine that uses ONNX Runtime.
 
-    Its int8 takes one range for all of a batch, so it is row-wise.
+    In int8 it is row-wise, because ONNX Runtime quantizes all rows of a batch
+    with the same range.
 
     Args:
         folder: folder of the export.
-        num_threads: threads that compute, or None for one per CPU.
+        num_threads: number of threads, or None for one per CPU.
 
     Raises:
         OSError: the file cannot be loaded.
@@ -32,7 +33,7 @@ class OnnxRuntime:
     def __init__(self, folder: Path, num_threads: int | None = None) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = engines.count_threads(num_threads)
-        # Errors only, which are raised too.
+        # Log fatal errors only, because ONNX Runtime raises all others.
         options.log_severity_level = 4
         providers = ["CPUExecutionProvider"]
         if finds_gpu():
@@ -42,12 +43,12 @@ class OnnxRuntime:
                 str(folder / FILE), options, providers
             )
         except Exception as error:
-            # Its errors share no other class.
+            # ONNX Runtime's errors have no other common class.
             raise engines.damaged(folder / FILE, error) from error
         if len(providers) > len(self._session.get_providers()):
             logging.warning(
                 "%s: onnx computes on the CPU, because ONNX Runtime cannot use "
-                "CUDA; is there a GPU, and are CUDA and cuDNN installed?",
+                "CUDA. Check the GPU, and whether CUDA and cuDNN are installed",
                 folder,
             )
         written = self._session.get_modelmeta().custom_metadata_map

@@ -1,4 +1,4 @@
-"""Runs the files of --export_format=openvino, by OpenVINO on a CPU."""
+"""Runs an export in OpenVINO's format on a CPU."""
 
 import threading
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ FILE = engines.RUNTIMES["openvino"].file
 
 
 class OpenVino:
-    """An Engine, whose methods it implements.
+    """An Engine that uses OpenVINO.
 
     Args:
         folder: folder of the export.
-        num_threads: threads that compute, or None for one per CPU.
-        precision: "float32" or "bfloat16", or None for bfloat16 where the CPU
-            multiplies it.
+        num_threads: number of threads, or None for one per CPU.
+        precision: "float32" or "bfloat16". None selects bfloat16 if the CPU
+            supports it, otherwise float32.
 
     Raises:
         OSError: a file cannot be loaded.
@@ -39,7 +39,7 @@ class OpenVino:
         default = "bfloat16" if "BF16" in able else "float32"
         self.precision = precision or default
         options = {
-            # It calls them f32 and bf16.
+            # OpenVINO's names are f32 and bf16.
             "INFERENCE_PRECISION_HINT": self.precision.replace("float", "f"),
             "INFERENCE_NUM_THREADS": engines.count_threads(num_threads),
             "PERFORMANCE_HINT": "LATENCY",
@@ -68,7 +68,7 @@ class OpenVino:
             for name, value in features.items()
         }
         try:
-            # A request computes by all threads, for one caller at a time.
+            # One call at a time: a request uses all threads.
             with self._lock:
                 outputs = self._request.infer(inputs)
         except (RuntimeError, MemoryError) as error:

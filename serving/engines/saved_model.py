@@ -1,4 +1,4 @@
-"""Runs SavedModels, by TensorFlow."""
+"""Runs SavedModels with TensorFlow."""
 
 import copy
 import functools
@@ -18,23 +18,23 @@ FILE = engines.RUNTIMES["saved_model"].file
 
 
 class SavedModel:
-    """An Engine, whose methods it implements. It also calls any signature.
+    """An Engine that uses TensorFlow. It can also call any signature.
 
     Args:
         path: folder of a SavedModel.
-        num_threads: threads of one operation, for the whole process. None lets
-            TensorFlow choose.
+        num_threads: number of threads per operation, in the whole process. None
+            lets TensorFlow choose.
         allow_any_operation: also load a model whose operations may do more
-            than compute; see operations.py.
+            than compute. See operations.py.
 
     Attributes:
         signatures: {name: function}.
         definitions: {name: SignatureDef}.
 
     Raises:
-        OSError: it cannot be loaded.
-        ValueError: it uses an operation that is not allowed, or TensorFlow
-            has begun with another number of threads.
+        OSError: the SavedModel cannot be loaded.
+        ValueError: the SavedModel uses an operation that is not allowed, or
+            TensorFlow has started with another number of threads.
     """
 
     name = "saved_model"
@@ -54,8 +54,8 @@ class SavedModel:
                 )
             except RuntimeError:
                 raise ValueError(
-                    f"num_threads={num_threads}: TensorFlow computes already "
-                    "in this process; load this model first"
+                    f"num_threads={num_threads}: TensorFlow already runs in "
+                    "this process; load this model before TensorFlow is used"
                 ) from None
         try:
             saved, used = operations.find(Path(path, FILE).read_bytes())
@@ -64,14 +64,14 @@ class SavedModel:
         operations.check(used, self.path, allow_any_operation)
         with patterns.literal_name(self.path) as name:
             try:
-                # Its variables are freed with it.
+                # Keep a reference, because it owns the variables.
                 self._loaded = tf.saved_model.load(name)
             except Exception as error:
                 # TensorFlow may raise any exception for a damaged file.
                 reason = str(error).replace(name, self.path)
                 raise engines.damaged(self.path, reason) from error
         self.signatures = self._loaded.signatures
-        # Copies, because a message keeps the whole file in memory.
+        # Copy, because a reference would keep the whole file in memory.
         self.definitions = {
             name: copy.deepcopy(definition)
             for name, definition in saved.meta_graphs[0].signature_def.items()
@@ -94,12 +94,12 @@ class SavedModel:
         """Returns a signature's outputs. See `call`.
 
         Raises:
-            ValueError: it fails on the inputs.
+            ValueError: the signature fails on the inputs.
         """
         try:
             return self.call(signature, inputs)
         except (tf.errors.OpError, MemoryError) as error:
-            # Mostly for lack of memory.
+            # The most frequent cause is lack of memory.
             raise engines.failure(error) from None
 
     def call(
@@ -108,7 +108,7 @@ class SavedModel:
         """Returns a signature's outputs, strings as bytes.
 
         Args:
-            signature: its name.
+            signature: name of the signature.
             inputs: {name: array, or list of texts}.
         """
         function = self.signatures[signature]

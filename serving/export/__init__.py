@@ -1,4 +1,4 @@
-"""Writers of exports: SavedModels here, by Keras, and others in formats.py."""
+"""Writes exports: SavedModels here, with Keras, other formats in formats.py."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -28,32 +28,32 @@ def export_saved_model(
     tokenizer: FullTokenizer | None = None,
     output_mode: str = "classification",
 ) -> None:
-    """Writes an export whole or not at all, replacing an earlier one.
+    """Writes a complete export or none, and replaces an earlier export.
 
-    Of the endpoints, only a SavedModel has more than the first.
+    Only a SavedModel contains all endpoints. Other formats contain the first.
 
     Args:
-        export_dir: folder to write; its parents are made.
-        model: the keras.Model whose variables go with it.
-        endpoints: {signature name: (function, list of tf.TensorSpec)}; the
-            first also becomes `serving_default`.
-        files: {name: text} of more files, such as the labels. If there is
-            nothing but a SavedModel, they go into its `assets.extra`, except
-            README.md.
+        export_dir: folder to write. Missing parent folders are created.
+        model: keras.Model whose variables are exported.
+        endpoints: {signature name: (function, list of tf.TensorSpec)}. The
+            first endpoint also becomes `serving_default`.
+        files: {name: text} of more files, such as the labels. If the only
+            format is a SavedModel, all files except README.md are written into
+            its `assets.extra`.
         options: ExportConfig, or None for a SavedModel.
-        tokenizer: FullTokenizer of the model, whose files, for this project
-            and other libraries, go beside them; or None.
-        output_mode: of a classifier, as export_classifier takes it.
+        tokenizer: FullTokenizer of the model, or None. Its files are written
+            too, in the forms of this project and of other libraries.
+        output_mode: output mode of a classifier. See export_classifier.
 
     Raises:
-        OSError: it cannot be written; an earlier export is untouched.
-        ValueError: the folder contains something else, see
-            export_folders.py, or the model has no weights yet.
+        OSError: the export cannot be written. An earlier export stays.
+        ValueError: the folder contains files that are not an export (see
+            export_folders.py), or the model has no weights yet.
     """
     if not model.built:
         raise ValueError(
-            f"{model.name} has no weights yet; call build(), or load a "
-            f"checkpoint, before it is exported to {export_dir}"
+            f"{model.name} has no weights yet; call build() or load a "
+            f"checkpoint before you export the model to {export_dir}"
         )
     options = options or ExportConfig()
     names = options.export_formats
@@ -93,8 +93,8 @@ def _write_saved_model(
     """Writes the SavedModel of an export into a folder."""
     archive = keras.export.ExportArchive()
     kernels = inference.CastKernels(model)
-    # The archive finds the variables that the functions use. Those of a
-    # model that it tracks would be stored, and loaded, a second time
+    # The archive finds the variables that the functions use. If it also tracked
+    # the model, the variables would be stored and loaded twice
     # (https://github.com/keras-team/keras/issues/23553).
     for name, (function, signature) in endpoints.items():
         archive.add_endpoint(
@@ -109,10 +109,10 @@ def _write_saved_model(
 def _trace(
     function: Callable[..., Any], signature: list[tf.TensorSpec]
 ) -> Callable[..., Any]:
-    """Traces a function, and returns one that calls the result.
+    """Traces a function, and returns a function that calls the trace.
 
-    Keras and TensorFlow each trace what they export; this way they only trace a
-    call.
+    Keras and TensorFlow each trace the function that they export. So they trace
+    only a call instead of the network.
     """
     traced = tf.function(
         function, signature, autograph=False

@@ -2,10 +2,10 @@
 
     litert    model.tflite                 tf.lite, builtin operations only
     onnx      onnx/model.onnx              onnx.py
-    openvino  model.xml and model.bin      openvino, of the same graph
+    openvino  model.xml and model.bin      openvino, from the same graph
 
-LiteRT's is converted from the plain operations of modeling/ops.py, padding
-included: what TensorFlow fuses or leaves out, LiteRT has no form for.
+The LiteRT model uses the plain operations of modeling/ops.py and computes
+padding too, because LiteRT cannot run fused operations or skip padding.
 """
 
 import contextlib
@@ -35,23 +35,23 @@ def write(
     length: int | None,
     int8: bool,
 ) -> None:
-    """Writes a model over ids in another format than "saved_model".
+    """Writes a model over ids in the format "litert", "onnx" or "openvino".
 
     Args:
-        folder: exists.
-        model: a task's model.
-        name: the format.
+        folder: existing folder of the export.
+        model: model of a task.
+        name: name of the format.
         endpoint: (function, specs of its inputs) of the signature `serve`.
-        output_mode: of a classifier; see onnx.create.
-        length: the only length of inputs, or None for any.
-        int8: whether to quantize the file.
+        output_mode: output mode of a classifier. See export_classifier.
+        length: fixed length of inputs in WordPieces, or None for any length.
+        int8: whether to quantize the model.
     """
     path = folder / engines.RUNTIMES[name].file
     path.parent.mkdir(exist_ok=True)
     if name == "litert":
         _write_litert(path, model, endpoint, length, int8)
         return
-    # It imports onnx, which nothing else needs.
+    # Import late, because only these two formats need the package onnx.
     from serving.export import onnx
 
     precision = "int8" if int8 else "float32"
@@ -64,7 +64,7 @@ def write(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Traces graphs in the block with padding and plain operations."""
+    """Makes the model compute padding with plain operations in the block."""
     berts = [
         layer
         for layer in all_layers(model)
@@ -98,7 +98,7 @@ def _write_litert(
             function, input_signature=signature, autograph=False
         )
         concrete = traced.get_concrete_function()
-    # Otherwise a Keras model's file would lack the weights, without an error.
+    # Without this line, a Keras model's file silently lacks the weights.
     frozen = convert_variables_to_constants_v2(concrete)
 
     def serve(*inputs: tf.Tensor) -> Any:
@@ -108,7 +108,7 @@ def _write_litert(
 
     module = tf.Module()
     module.serve = tf.function(serve, signature, autograph=False)
-    # Only from a SavedModel does the converter take the names of a signature.
+    # The converter keeps a signature's names only if it reads a SavedModel.
     with tempfile.TemporaryDirectory(dir=path.parent) as saved:
         tf.saved_model.save(module, saved, {"serve": module.serve})
         converter = tf.lite.TFLiteConverter.from_saved_model(
@@ -128,7 +128,7 @@ def _write_onnx(path: Path, graph: Any, int8: bool) -> None:
         return
     from onnxruntime import quantization
 
-    # Otherwise it advises to optimize the graph, which the runtime does.
+    # Prevent a warning to optimize the graph: ONNX Runtime optimizes it.
     quantization.quant_utils.add_pre_process_metadata(graph)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         whole = Path(folder, path.name)

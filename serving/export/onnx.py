@@ -1,8 +1,9 @@
-"""Writes a model as an ONNX graph, from its weights.
+"""Builds an ONNX graph from a model's weights.
 
-Inputs are Hugging Face's, int64 [B, T] of any B and T: input_ids,
-attention_mask and token_type_ids; [B, C, T] for multiple choice. Outputs are
-the outputs of a SavedModel's `serve`, and Hugging Face's "logits".
+The inputs are named as in Hugging Face: input_ids, attention_mask and
+token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
+variable. The outputs are the outputs of a SavedModel's `serve`, and "logits" as
+in Hugging Face.
 
 B = batch, C = choices, T = length in WordPieces, W = hidden size, N = heads.
 """
@@ -20,12 +21,12 @@ from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM
 from serving import engines
 
-# The first with Gelu, and what onnx.checker compares with it.
+# The first operator set with Gelu, and the file version that belongs to it.
 _OPSET = 20
 _IR_VERSION = 10
-# Of weights; protobuf ends at 2 GiB.
+# Maximum bytes of weights inside the file. Protobuf's limit is 2 GiB.
 _MAX_BYTES = 2_000_000_000
-# Numbers, and names of what is only known at run time.
+# Sizes: numbers, or names of sizes that are known only at run time.
 Shape = list[Any]
 
 
@@ -35,13 +36,13 @@ def create(
     length: int | None = None,
     precision: str = "float32",
 ) -> onnx.ModelProto:
-    """Returns the graph of a task's model.
+    """Returns the ONNX graph of a task's model.
 
     Args:
-        model: built; of one of the classes of modeling.tasks, or a BertModel.
-        output_mode: of a BertClassifier, as export_classifier takes it.
-        length: T, if only one is allowed.
-        precision: what the file says that it computes in.
+        model: a BertModel or a model from modeling.tasks, already built.
+        output_mode: output mode of a BertClassifier. See export_classifier.
+        length: fixed T, or None for a variable T.
+        precision: precision to record in the metadata of the file.
     """
     bert = model if isinstance(model, BertModel) else model.bert
     writer = _Writer(bert.config)
@@ -83,7 +84,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a file, with the weights in a second one if it has to."""
+    """Writes a model, with large weights in a second file."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -94,12 +95,12 @@ def save(model: onnx.ModelProto, path: Any) -> None:
 
 
 class _Writer:
-    """The operations and weights of a graph.
+    """Builds the operations and weights of a graph.
 
-    Its methods take names of tensors, and return the name of a new one.
+    The methods receive names of tensors and return the name of a new tensor.
 
     Args:
-        config: BertConfig.
+        config: configuration of the model.
     """
 
     def __init__(self, config: BertConfig) -> None:
@@ -116,14 +117,14 @@ class _Writer:
         return name
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        """Adds a constant."""
+        """Adds a constant to the graph."""
         name = f"constant_{len(self.weights)}"
         array = np.array(value, dtype)
         self.weights[name] = numpy_helper.from_array(array, name)
         return name
 
     def weight(self, variable: Any, transpose: bool = False) -> str:
-        """Adds a variable of the model, once."""
+        """Adds a variable of the model, at most once per variable."""
         name = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
@@ -132,7 +133,7 @@ class _Writer:
         return name
 
     def select(self, inputs: str, index: int, axis: int) -> str:
-        """Selects one index of an axis, which goes."""
+        """Selects one index of an axis, and removes the axis."""
         indices = self.constant(index, np.int64)
         return self.add("Gather", inputs, indices, axis=axis)
 
@@ -176,9 +177,9 @@ class _Writer:
         mask: str,
         segments: str,
     ) -> tuple[str, str]:
-        """Returns a TaskModel's sequence and pooled outputs."""
+        """Returns the sequence output and the pooled output of a TaskModel."""
         one = self.constant([1], np.int64)
-        # 0, 1, 2, ..., int64 [B, T]: a shape that ONNX Runtime's fusions know.
+        # Positions 0, 1, 2, ..., int64 [B, T]. ONNX Runtime can fuse this form.
         ones = self.add("Add", self.add("Sub", ids, ids), one)
         places = self.add("CumSum", ones, one, exclusive=1)
         outputs = self.embed(bert.embeddings, ids, segments, places)
@@ -193,8 +194,8 @@ class _Writer:
             past = self.add("GreaterOrEqual", rows, columns)
             past = self.add("Cast", past, to=TensorProto.FLOAT)
             real = self.add("Mul", real, past)
-        # A slice: beyond a table's end OpenVINO looks up zeros, but no sum with
-        # what is too short is computed.
+        # For inputs that are too long, this slice is too short, so `Sub` fails.
+        # Otherwise OpenVINO would look up zeros beyond the table of positions.
         zero = self.constant([0], np.int64)
         length = self.add("Shape", ids, start=1, end=2)
         most = self.config.max_position_embeddings
@@ -217,7 +218,7 @@ class _Writer:
         return outputs, self.add("Tanh", self.dense(first, bert.pooler))
 
     def embed(self, layer: Any, *ids: str) -> str:
-        """Returns the normalized sum of word, segment and position."""
+        """Returns the normalized sum of the word, segment and position rows."""
         tables = (
             layer.word_embeddings,
             layer.token_type_embeddings,
@@ -272,7 +273,7 @@ class _Writer:
         mask: str,
         last: str,
     ) -> tuple[str, str]:
-        """Returns a BidirectionalLSTM's outputs, for padding at the end."""
+        """Returns a BidirectionalLSTM's outputs. Padding must be at the end."""
         half = layer.hidden_size // 2
         cells = [
             one.cell
@@ -280,7 +281,7 @@ class _Writer:
         ]
 
         def join(name: str, extra: int = 0) -> str:
-            # Keras's gates are i, f, c and o; ONNX's are i, o, f and c.
+            # Keras orders the gates i, f, c, o, but ONNX i, o, f, c.
             rows = []
             for cell in cells:
                 value = keras.ops.convert_to_numpy(getattr(cell, name))
@@ -320,12 +321,12 @@ class _Writer:
         encoded: tuple[str, str],
         shape: Shape,
     ) -> dict[str, tuple[str, Shape]]:
-        """Returns {output: (tensor, its shape)} of a task's head.
+        """Returns {name of an output: (tensor, shape)} of a task's head.
 
         Args:
             model: see `create`.
             output_mode: see `create`.
-            encoded: sequence and pooled output.
+            encoded: sequence output and pooled output.
             shape: shape of the inputs.
         """
         kind = type(model).__name__

@@ -41,20 +41,20 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-# Bytes of a long reply that are written at a time.
+# Bytes of each part in which a long reply is sent.
 _PART = 1 << 18
 
 
 def to_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Returns a response of JSON as TensorFlow Serving's, NaN as it is."""
+    """Returns a JSON response in TensorFlow Serving's form, even with NaN."""
     body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status, headers, "application/json")
 
 
 def in_parts(body: bytearray, headers: Mapping[str, str]) -> Response:
-    """Returns a response that is copied to a slow client a part at a time."""
+    """Returns a response that sends a long body in parts, to save memory."""
 
     async def parts() -> AsyncIterator[memoryview]:
         for begin in range(0, len(body), _PART):
@@ -71,10 +71,10 @@ class Server:
 
     Args:
         models: {name: ServedModel}.
-        limits: Limits.
-        monitoring: Monitoring.
-        token: bearer token that clients must send; "" for none.
-        poll: seconds between looks for new versions.
+        limits: limits on requests.
+        monitoring: metrics and the request log.
+        token: bearer token that clients must send, or "" for no token.
+        poll: seconds between checks for new versions.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Server:
         self.models = models
         self.limits = limits
         self.monitoring = monitoring
-        # Set at a stop signal.
+        # True after a stop signal.
         self.is_ending = False
         self._token = token
         self._poll = poll
@@ -157,12 +157,12 @@ class Server:
                     record.status, record.error = error.status, error.message
                     headers = error.headers
                 except RecursionError:
-                    record.status, record.error = 400, "nested too deeply"
+                    record.status, record.error = 400, "JSON nested too deeply"
                 except ClientDisconnect:
-                    record.status, record.error = 499, "the client went away"
+                    record.status, record.error = 499, "client disconnected"
                 except Exception:
-                    logging.exception("a request failed")
-                    record.error = "internal error; the server's log says more"
+                    logging.exception("Failed to handle a request")
+                    record.error = "internal error (see the server's log)"
                 return to_response(
                     {"error": record.error}, record.status, headers
                 )
@@ -177,12 +177,12 @@ class Server:
         ):
             raise RestError(
                 401,
-                "send the server's token: Authorization: Bearer ...",
+                "wrong or no token: send the header Authorization: Bearer ...",
                 {"WWW-Authenticate": "Bearer"},
             )
 
     async def _page(self, request: Request) -> Response:
-        # A table of files, so that a request's path is never opened.
+        # Look the name up in a table, so that no client's path is opened.
         files = {file.name: file for file in PAGE.iterdir() if file.is_file()}
         name = request.path_params.get("file", "index.html")
         if name not in files:
@@ -219,7 +219,7 @@ class Server:
     async def _do_task(
         self, request: Request, record: RequestRecord
     ) -> Response:
-        """Answers the page, as predict.py does."""
+        """Handles `POST /api/models/NAME/TASK`, which the page calls."""
         model = self._find(request.path_params["name"], record)
         record.operation = name = request.path_params["task"]
         content = await self.limits.read_body(request)
@@ -229,7 +229,7 @@ class Server:
         return to_response(await self._compute(model, None, *call))
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
-        """Answers by TensorFlow Serving's protocol."""
+        """Handles a request of TensorFlow Serving's REST protocol."""
         path = request.url.path
         if request.method == "POST" and (
             match := replies.CALL_PATH.fullmatch(path)
@@ -242,7 +242,7 @@ class Server:
         raise BadRequest(f"Malformed request: {request.method} {path}")
 
     def _describe(self, match: Match, record: RequestRecord) -> Response:
-        """Answers `GET /v1/models/NAME[/versions/N][/metadata]`."""
+        """Handles `GET /v1/models/NAME[/versions/N][/metadata]`."""
         name, number = replies.parse_path(match)
         if match["metadata"]:
             record.operation = "metadata"
@@ -261,7 +261,7 @@ class Server:
     async def _predict(
         self, request: Request, match: Match, record: RequestRecord
     ) -> Response:
-        """Answers `POST /v1/models/NAME[/versions/N]:predict`."""
+        """Handles `POST /v1/models/NAME[/versions/N]:predict`."""
         name, number = replies.parse_path(match)
         content = await self.limits.read_body(request)
         record.operation = method = match["method"].lower()
@@ -291,7 +291,7 @@ class Server:
         return in_parts(reply, {"Content-Type": "application/json"})
 
     async def _infer(self, request: Request, record: RequestRecord) -> Response:
-        """Answers by the Open Inference Protocol."""
+        """Handles a request of the Open Inference Protocol."""
         path = request.path_params.get("path", "")
         if request.method == "GET" and path in ("", "health/live"):
             return to_response(inference.SERVER if not path else {"live": True})
@@ -303,7 +303,7 @@ class Server:
             raise BadRequest(f"Malformed request: {request.method} /v2/{path}")
         name = match["name"]
         number = int(match["version"]) if match["version"] else None
-        # All of it, so that the connection can be used again.
+        # Read the complete body first, so that the connection can be reused.
         content = await self.limits.read_body(request)
         model = self._find(name, record, number)
         version = model.find(number)
@@ -344,9 +344,9 @@ class Server:
         parse: Callable[[], dict[str, np.ndarray]],
         write: Callable[[Any], Any],
     ) -> Any:
-        """Returns what `write` makes of the outputs for the inputs of `parse`.
+        """Parses the inputs, runs the signature and returns the written reply.
 
-        Both run in threads, so that others are answered meanwhile.
+        `parse` and `write` run in threads, so that the event loop stays free.
         """
         arrays = await asyncio.to_thread(parse)
         record.num_texts = num_rows = self.limits.check_size(arrays)
@@ -367,16 +367,16 @@ class Server:
     async def _compute(
         self, model: ServedModel, number: int | None, *call: Any
     ) -> Any:
-        """Returns the result of a request. See LoadedVersion.submit.
+        """Submits a request to a model and returns the model's result.
 
         Raises:
-            RestError: the queue is full, the answer takes too long, or the
-                model fails on the request.
+            RestError: the queue is full, the model takes longer than
+                `timeout_s`, or it fails on the request.
         """
         try:
             future = model.find(number).submit(*call)
         except Closed:
-            # A new version has just replaced it.
+            # A new version has just replaced the one that `find` returned.
             future = model.find(number).submit(*call)
         try:
             async with asyncio.timeout(self.limits.timeout_s):

@@ -14,18 +14,17 @@ from typing import Any
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
 
-# (key, the payloads of requests) -> their results.
+# (key, payloads of the requests) -> results of the requests.
 RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
 class QueueFull(RestError):
-    """The queue is full."""
+    """The request queue is full: status 429."""
 
     def __init__(self) -> None:
         super().__init__(
             429,
-            "the server has as many requests waiting as it takes; try again "
-            "later",
+            "request queue is full; try again later",
             {"Retry-After": "1"},
         )
 
@@ -51,9 +50,11 @@ class Batcher:
     """Runs requests of equal keys together, in order of arrival.
 
     Args:
-        run: computes a batch. If it fails, each request is computed by itself.
+        run: function that computes a batch. If it fails, each request of the
+            batch is computed separately.
         limits: limits of batches and of the queue.
-        on_batch: called with the number of rows and the seconds of each batch.
+        on_batch: called after each batch with its number of rows and the
+            seconds that it took.
     """
 
     def __init__(
@@ -81,14 +82,14 @@ class Batcher:
         """Queues a request.
 
         Args:
-            key: requests of equal keys can be run together.
-            payload: what `run` gets.
-            num_rows: number of rows that it adds to a batch.
-            is_alone: whether it is computed by itself all the same.
+            key: requests with equal keys can be computed in one batch.
+            payload: input of the request, passed to `run`.
+            num_rows: number of rows that the request adds to a batch.
+            is_alone: True to compute the request in a batch of its own.
 
         Returns:
-            a Future of its result. Cancelled before its batch begins, it is
-            not computed.
+            a Future of the request's result. If the Future is cancelled before
+            the batch begins, the request is not computed.
 
         Raises:
             QueueFull: the queue is full.
@@ -101,7 +102,7 @@ class Batcher:
             if self._is_closed:
                 raise Closed
             if len(self._waiting) >= self._limits.max_queue:
-                # A client that has disconnected needs no place.
+                # Drop the requests of clients that have disconnected.
                 self._waiting = [
                     each
                     for each in self._waiting
@@ -118,13 +119,13 @@ class Batcher:
         return len(self._waiting)
 
     def close(self) -> None:
-        """Accepts no more requests; waiting ones are still computed."""
+        """Rejects new requests. Waiting requests are still computed."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
 
     def join(self, timeout: float | None = None) -> None:
-        """Waits until all is computed, after `close`."""
+        """Waits until all requests are computed. Call `close` first."""
         self._thread.join(timeout)
 
     def _work(self) -> None:
@@ -147,7 +148,7 @@ class Batcher:
             del batch
 
     def _next_batch(self) -> list[_Work]:
-        """Takes the first request, and similar ones that arrive in time."""
+        """Removes a batch from the queue, after waiting for more requests."""
         first = self._waiting[0]
         if first.is_alone or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
@@ -164,7 +165,7 @@ class Batcher:
         for work in self._waiting:
             fits = rows + work.num_rows <= self._limits.max_batch_size
             can_join = work.key == first.key and not work.is_alone
-            # A request larger than a batch is a batch of its own.
+            # A request larger than max_batch_size is a batch of its own.
             if can_join and (fits or not batch):
                 batch.append(work)
                 rows += work.num_rows
@@ -185,7 +186,7 @@ class Batcher:
         except BaseException as error:
             failure = error
         if failure and len(batch) > 1:
-            # A request that fails must not fail others.
+            # Compute each request separately, so that only a bad one fails.
             for work in batch:
                 self._compute([work])
             return

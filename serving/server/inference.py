@@ -26,14 +26,14 @@ SERVER = {
     "version": "1",
     "extensions": ["binary_tensor_data"],
 }
-# Bytes of the JSON in front of tensors in bytes.
+# Header with the length of the JSON, in bytes. Binary tensors follow the JSON.
 LENGTH_HEADER = "Inference-Header-Content-Length"
 _TYPES = {"string": "BYTES", "float16": "FP16", "float32": "FP32"}
 _TYPES |= {"float64": "FP64"}
 
 
 def describe(name: str, number: int, version: Description) -> dict[str, Any]:
-    """Returns the metadata of a version of a model, for calls over ids."""
+    """Returns the metadata of a model's version, with its default signature."""
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)
         or [*version.signatures.values()][0]
@@ -67,12 +67,12 @@ def _type_of(dtype: str) -> str:
 def parse_request(
     content: bytes, length: str | None
 ) -> tuple[dict[str, Any], bytes]:
-    """Returns the JSON object in a body, and the bytes after it.
+    """Returns the JSON object in a body, and the bytes that follow the JSON.
 
-    `length` is the value of LENGTH_HEADER, if the request has one.
+    `length` is the value of LENGTH_HEADER, or None.
 
     Raises:
-        BadRequest: there is no such object.
+        BadRequest: the JSON is invalid.
     """
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
         raise BadRequest(f"{LENGTH_HEADER} is not a number: {length[:20]}")
@@ -95,10 +95,12 @@ def parse_request(
 def find_signature(
     body: Mapping[str, Any], signatures: Mapping[str, Signature]
 ) -> str:
-    """Returns the signature that a request names, or whose inputs it has.
+    """Returns the name of the signature that fits a request.
+
+    A request may name a signature, and must contain exactly its inputs.
 
     Raises:
-        BadRequest: there is none.
+        BadRequest: no signature fits.
     """
     given = {each["name"] for each in body["inputs"]}
     wanted = body["parameters"].get("signature_name")
@@ -115,10 +117,15 @@ def find_signature(
 def parse_inputs(
     body: Mapping[str, Any], data: bytes, inputs: Specs
 ) -> dict[str, np.ndarray]:
-    """Returns the arrays in what `parse_request` returned, by input.
+    """Returns {name of an input: array}.
+
+    Args:
+        body: the JSON object from `parse_request`.
+        data: the bytes from `parse_request`.
+        inputs: inputs of the signature.
 
     Raises:
-        BadRequest: they do not fit the signature's `inputs`.
+        BadRequest: the arrays do not fit the inputs of the signature.
     """
     arrays = {}
     for entry in body["inputs"]:
@@ -150,7 +157,7 @@ def parse_inputs(
 def _from_bytes(
     name: str, data: bytes, spec: Spec, datatype: str
 ) -> np.ndarray:
-    """Returns a tensor of Triton's binary form."""
+    """Reads a tensor from Triton's binary form."""
     if datatype == "BYTES":
         texts, begin = [], 0
         while begin < len(data):
@@ -179,10 +186,14 @@ def to_body(
     request: Mapping[str, Any],
     outputs: Mapping[str, np.ndarray],
 ) -> tuple[bytearray, int | None]:
-    """Returns the body of a reply, and the bytes of its JSON if others follow.
+    """Returns the body of a reply.
+
+    If binary tensors follow the JSON, also returns the length of the JSON in
+    bytes, otherwise None.
 
     Raises:
-        RestError: it would be too large, or an output does not exist.
+        RestError: the reply would be too large, or the request names an output
+            that does not exist.
     """
     check_values(sum(value.size for value in outputs.values()))
     is_binary = bool(request["parameters"].get("binary_data_output"))

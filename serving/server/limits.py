@@ -1,4 +1,4 @@
-"""Limits of requests and of batches: flags of serve.py, and their checks."""
+"""Flags of serve.py that limit requests and batches, and their checks."""
 
 import asyncio
 import dataclasses
@@ -16,33 +16,35 @@ from serving.server.protocol import BadRequest, RestError
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-# Up to this many times the limit, a body is still read and dropped, because a
-# client sees no answer while it sends.
+# The server reads and drops a body up to this multiple of --max_body_bytes,
+# because most clients read no reply before they have sent the body.
 _DISCARDED = 64
-# Maximum numbers and strings in a reply; a larger one would fill the memory.
+# Maximum numbers and strings in a reply. A larger reply could fill the memory.
 MAX_VALUES = 1 << 22
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits(EngineConfig):
-    """Limits of one request, of batches, of the queue and of the models."""
+    """Limits on requests, batches and the queue, and options of the engine."""
 
     max_batch_size: int = flag(
-        32, "Maximum texts per batch; 1 disables batching.", at_least=1
+        32, "Maximum texts per batch. 1 disables batching.", at_least=1
     )
     batch_wait_ms: float = flag(
         0.0,
-        "Milliseconds that a request waits for others to be batched with. "
-        "Requests that arrive while the model computes are batched anyway.",
+        "Milliseconds that a request waits for more requests to join its "
+        "batch. Requests that arrive while the model computes are batched "
+        "anyway.",
         at_least=0.0,
     )
     max_queue: int = flag(
         256,
-        "Maximum requests waiting for a model; further ones get status 429.",
+        "Maximum requests that wait for a model. When this many wait, new "
+        "requests get status 429.",
         at_least=1,
     )
     max_body_bytes: int = flag(
-        1 << 20, "Maximum bytes of a request's body.", at_least=1
+        1 << 20, "Maximum bytes in the body of a request.", at_least=1
     )
     max_texts: int = flag(
         128, "Maximum texts, or rows, in a request.", at_least=1
@@ -55,28 +57,28 @@ class Limits(EngineConfig):
     min_probability: float = like(TaskOptions, "min_probability")
     timeout_s: float = flag(
         30.0,
-        "Maximum seconds to receive a request, and to answer it.",
+        "Maximum seconds to receive a request, and again to compute its reply.",
         at_least=0.1,
     )
 
     async def read_body(self, request: "Request") -> bytes:
-        """Returns the body of a request, inflated if it came in gzip.
+        """Returns the body of a request, decompressed if it is gzip.
 
         Raises:
-            RestError: it is too large, in an unknown encoding, or does not
-                arrive.
+            RestError: the body is too large, uses an unknown encoding, or does
+                not arrive within `timeout_s`.
         """
         most = self.max_body_bytes
         close = {"Connection": "close"}
         too_large = RestError(
             413,
-            f"The body has more than {most} bytes, the server's "
-            "--max_body_bytes; send fewer texts at a time",
+            f"The body is longer than {most} bytes, the server's "
+            "--max_body_bytes; send fewer texts per request",
             close,
         )
         encoding = request.headers.get("content-encoding", "identity").lower()
         if encoding not in ("identity", "gzip"):
-            raise RestError(415, "send the body as it is, or in gzip", close)
+            raise RestError(415, "send the body uncompressed or in gzip", close)
         length = request.headers.get("content-length", "0")
         declared = int(length[:20]) if length.isdecimal() else 0
         if declared > _DISCARDED * most or (
@@ -93,10 +95,10 @@ class Limits(EngineConfig):
                     elif size > _DISCARDED * most:
                         break
         except TimeoutError:
-            message = f"The body did not come within {self.timeout_s:g} s"
+            message = f"The body did not arrive within {self.timeout_s:g} s"
             raise RestError(408, message, close) from None
         if encoding == "gzip" and size <= most:
-            # The format with gzip's header; never more than is allowed.
+            # 16 selects the gzip format. Stop one byte after the limit.
             inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
             try:
                 body = bytearray(inflate.decompress(body, most + 1))
@@ -104,7 +106,7 @@ class Limits(EngineConfig):
                 raise BadRequest(f"The body is not gzip: {error}") from None
             size = len(body)
             if size <= most and not inflate.eof:
-                raise BadRequest("The body ends before its gzip does")
+                raise BadRequest("The gzip data in the body is incomplete")
         if size > most:
             raise too_large
         return bytes(body)
@@ -113,7 +115,7 @@ class Limits(EngineConfig):
         """Checks the number of rows, before the slow conversion to arrays.
 
         Raises:
-            RestError: there are too many.
+            RestError: the request contains more than `max_texts` rows.
         """
         columns = body.get("inputs")
         columns = columns.values() if isinstance(columns, dict) else [columns]
@@ -126,14 +128,15 @@ class Limits(EngineConfig):
             raise RestError(
                 413,
                 f"{num_rows} texts are more than {self.max_texts}, the "
-                "server's --max_texts; send fewer at a time",
+                "server's --max_texts; send fewer per request",
             )
 
     def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:
-        """Returns the rows of a request.
+        """Returns the number of rows of a request, after checking its size.
 
         Raises:
-            RestError: there are too many.
+            RestError: the request contains too many rows or WordPieces, or its
+                inputs differ in their number of rows.
         """
         sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
         if len(sizes) > 1:
@@ -146,28 +149,28 @@ class Limits(EngineConfig):
 
 
 def check_wordpieces(count: int, most: int) -> None:
-    """Checks the number of WordPieces.
+    """Checks that a request contains at most `most` WordPieces.
 
     Raises:
-        RestError: there are too many.
+        RestError: `count`, the request's number of WordPieces, is larger.
     """
     if count > most:
         raise RestError(
             413,
             f"{count} WordPieces are more than {most}, the server's "
-            "--max_wordpieces; send fewer or shorter texts at a time",
+            "--max_wordpieces; send fewer or shorter texts per request",
         )
 
 
 def check_values(count: int) -> None:
-    """Checks the size of a reply.
+    """Checks that a reply contains at most MAX_VALUES numbers and strings.
 
     Raises:
-        RestError: it would be.
+        RestError: the reply would contain more.
     """
     if count > MAX_VALUES:
         raise RestError(
             413,
-            f"The reply would hold up to {count} values, more than "
-            f"{MAX_VALUES}; send fewer or shorter texts at a time",
+            f"The reply would contain up to {count} values, more than "
+            f"{MAX_VALUES}; send fewer or shorter texts per request",
         )

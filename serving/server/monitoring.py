@@ -35,11 +35,11 @@ class RequestRecord:
     """Record of a request, without its texts.
 
     Attributes:
-        model: the model's name, if there is such a model.
+        model: name of the model, or "" if the server serves no such model.
         operation: the signature, the task, "status" or "metadata".
         num_texts: number of texts, or rows.
-        status: status of HTTP.
-        error: what was wrong.
+        status: HTTP status of the reply.
+        error: error message of the reply, or "".
     """
 
     model: str = ""
@@ -53,12 +53,11 @@ class Monitoring:
     """Counts requests and batches, and logs requests.
 
     Args:
-        request_log: file to which a JSON line is appended for each request, or
-            None.
+        request_log: file to which each request appends a JSON line, or None.
 
     Raises:
         OSError: the file cannot be written.
-        ValueError: it contains something else.
+        ValueError: the file exists and is not a request log.
     """
 
     def __init__(self, request_log: str | None = None) -> None:
@@ -66,23 +65,23 @@ class Monitoring:
         every: Any = {"registry": self.registry, "labelnames": ["model"]}
         self._requests = Counter(
             "bert_requests",
-            "Requests that were answered.",
+            "Requests that got a reply.",
             labelnames=["model", "what", "status"],
             registry=self.registry,
         )
         self._seconds = Histogram(
             "bert_request_seconds",
-            "Seconds from the first byte of a request to its answer.",
+            "Seconds from the start of a request to its reply.",
             **every | {"buckets": _SECONDS},
         )
         self._batch_rows = Histogram(
             "bert_batch_rows",
-            "Texts that the model took at a time.",
+            "Texts per batch.",
             **every | {"buckets": [1, 2, 4, 8, 16, 32, 64, 128, 256]},
         )
         self._batch_seconds = Histogram(
             "bert_batch_seconds",
-            "Seconds that the model took for a batch.",
+            "Seconds to compute a batch.",
             **every | {"buckets": _SECONDS},
         )
         self._waiting = Gauge(
@@ -104,14 +103,14 @@ class Monitoring:
 
     @contextlib.contextmanager
     def observe(self, request: Request) -> Iterator[RequestRecord]:
-        """Counts and logs a request, once the block has filled its record."""
+        """Counts and logs a request after the block has filled its record."""
         began = time.monotonic()
         record = RequestRecord()
         try:
             yield record
         finally:
             seconds = time.monotonic() - began
-            # Only known names, so that clients cannot create metrics.
+            # Use only known names, so that clients cannot create metrics.
             is_known = record.model and record.status < 400
             operation = record.operation if is_known else ""
             self._requests.labels(record.model, operation, record.status).inc()
@@ -133,7 +132,7 @@ class Monitoring:
             "seconds": round(seconds, 6),
             "num_texts": record.num_texts,
         }
-        # Errors of bad requests quote them, and with them their texts.
+        # Do not log errors of status 400, because they may quote a text.
         if record.error and record.status != 400:
             line["error"] = record.error[:200]
         data = json.dumps(line).encode() + b"\n"
@@ -142,11 +141,11 @@ class Monitoring:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             # A full disk stops the log, not the server.
-            logging.warning("--request_log: %s; it ends here", error)
+            logging.warning("--request_log: %s; logging stops here", error)
             self._log = None
 
     def render(self, models: Mapping[str, ServedModel]) -> tuple[bytes, str]:
-        """Returns the metrics as Prometheus reads them, and their type."""
+        """Returns the metrics in Prometheus's format, and their media type."""
         for name, model in models.items():
             if model.current:
                 self._waiting.labels(name).set(len(model.current.batcher))
@@ -155,7 +154,7 @@ class Monitoring:
 
 
 def _open_log(path: str) -> int:
-    """Opens a log for appending."""
+    """Opens a request log for appending and returns its file descriptor."""
     is_torn = False
     if os.path.isfile(path) and os.path.getsize(path):
         with open(path, "rb") as file:
@@ -172,6 +171,6 @@ def _open_log(path: str) -> int:
             )
     log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     if is_torn:
-        # A full disk has left half a line.
+        # End the line that an earlier, full disk cut off.
         os.write(log, b"\n")
     return log

@@ -13,101 +13,102 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.server.app import Server
 
-# Open connections; a client beyond these gets status 503.
+# Maximum open connections. Requests on any more get status 503.
 MAX_CONNECTIONS = 1000
-# Bytes of the head of a request: its path and its headers.
+# Maximum bytes of a request's path and headers.
 MAX_HEAD_BYTES = 1 << 16
-# Connections that wait to be taken.
+# Maximum connections that wait to be accepted.
 _BACKLOG = 1024
 # Seconds after a stop signal in which an open connection may still send a
-# request; its answer says that it is the last one.
+# request. The reply tells the client to close the connection.
 _LAST_S = 5
 
 
 def serve(server: Server, listener: socket.socket) -> None:
     """Answers requests until the process receives a stop signal.
 
-    Requests accepted by then are still answered.
+    Requests that were accepted before the signal are still answered.
 
     Args:
         server: the application.
-        listener: what `listen` returned.
+        listener: socket that `listen` returned.
 
     Raises:
-        OSError: another process has begun to listen there since.
+        OSError: another process has started to listen on the same address.
     """
     with _named(*listener.getsockname()[:2]):
-        # Until here two processes may have the same address.
+        # Two processes can bind the same address, but only one can listen.
         listener.listen(_BACKLOG)
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
         _close_if_last(server),
-        # Not httptools, which does not limit headers.
+        # The other parser, httptools, does not limit the size of headers.
         http="h11",
         ws="none",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         limit_concurrency=MAX_CONNECTIONS,
         backlog=_BACKLOG,
         timeout_keep_alive=int(max(5, timeout)),
-        # Time to read a request, to answer it, and to send the answer.
+        # Time to receive a request, to compute its reply and to send the reply.
         timeout_graceful_shutdown=int(3 * timeout + 1),
         log_config=None,
         access_log=False,
         server_header=False,
     )
     running = _Uvicorn(config, server)
-    # Uvicorn handles signals while it serves. One that arrives just before also
-    # stops it, and those that it raises again at its end do nothing.
+    # Uvicorn handles signals only while it serves. With these handlers, an
+    # earlier signal also stops it. Uvicorn raises the signals again when it
+    # ends, and then the handlers do nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Returns a bound socket, which accepts no connections until `serve`.
+    """Returns a socket that is bound to an address. `serve` listens on it.
 
     Args:
         host: address to listen on.
-        port: 0 takes a free one.
+        port: number of the port, or 0 for any free port.
 
     Raises:
-        OSError: the port is in use, or there is no such address.
+        OSError: the port is in use, or the address does not exist.
     """
     with _named(host, port):
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        # Named, as asyncio turns Nagle's algorithm off only then: the body of
-        # an answer would wait 40 ms for the client to confirm its head.
+        # Pass IPPROTO_TCP: asyncio disables Nagle's algorithm only then.
+        # Otherwise the body of a reply waits 40 ms for the client's ACK.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         with contextlib.ExitStack() as stack:
             stack.callback(listener.close)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            # It stays open on success.
+            # Keep the socket open on success.
             stack.pop_all()
     return listener
 
 
 @contextlib.contextmanager
 def _named(host: str, port: int) -> Iterator[None]:
-    """Makes system errors in the block name the flags."""
+    """Adds --host and --port to the message of an OSError in the block."""
     try:
         yield
     except OSError as error:
         raise OSError(
-            f"--host={host} --port={port} cannot be listened on: "
-            f"{error.strerror}; choose another one (port 0 is any free one)"
+            f"cannot listen on --host={host} --port={port}: "
+            f"{error.strerror}; choose another --port (0 picks a free one)"
         ) from None
 
 
 def _close_if_last(server: Server) -> ASGIApp:
-    """Returns the application, whose last answer in a connection says so."""
+    """Adds `Connection: close` to the application's last replies."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope.get("headers", ())}
-        # Another server may read the two in another way, and what follows as
-        # a request of its own.
+        # A proxy may disagree about where a body with both headers ends, and
+        # read the rest of the body as another request.
         is_odd = {b"content-length", b"transfer-encoding"} <= names
 
         async def send_last(message: Message) -> None:
@@ -124,16 +125,16 @@ def _close_if_last(server: Server) -> ASGIApp:
 
 
 class _Uvicorn(uvicorn.Server):
-    """A uvicorn server that closes idle connections, and loses no request."""
+    """A uvicorn server that closes stalled connections and loses no request."""
 
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
-        # {connection: ((its last request, whether it is answered), since when)}
+        # {connection: ((last request, whether it was answered), since when)}
         self._since: dict[object, tuple[tuple[object, bool], float]] = {}
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Also logs the server's address."""
+        """Starts the server and logs its address."""
         await super().startup(sockets)
         for listener in sockets or ():
             host, port = listener.getsockname()[:2]
@@ -141,7 +142,7 @@ class _Uvicorn(uvicorn.Server):
             logging.info("ready: http://%s:%d", shown, port)
 
     async def on_tick(self, counter: int) -> bool:
-        """Is called ten times a second."""
+        """Closes stalled connections. Uvicorn calls this ten times a second."""
         if counter % 10 == 0:
             self._close_stalled()
         return await super().on_tick(counter)
@@ -149,9 +150,9 @@ class _Uvicorn(uvicorn.Server):
     async def shutdown(
         self, sockets: list[socket.socket] | None = None
     ) -> None:
-        """Ends each open connection with an answer, if it asks in time."""
+        """Stops the server after a last request on each open connection."""
         self._server.is_ending = True
-        # Those that wait are taken before no other can come.
+        # Accept the waiting connections before the listening sockets close.
         await asyncio.sleep(0)
         for server in self.servers:
             server.close()
@@ -165,20 +166,20 @@ class _Uvicorn(uvicorn.Server):
         await super().shutdown(sockets)
 
     def _close_stalled(self) -> None:
-        """Closes connections with one request, or none, for too long."""
+        """Closes connections that have been idle or busy for too long."""
         now = time.monotonic()
         since = {}
         for connection in list(self.server_state.connections):
             cycle = getattr(connection, "cycle", None)
             is_idle = cycle is None or cycle.response_complete
-            # Idle time counts from the last answer.
+            # Idle time starts at the last reply.
             state = cycle, is_idle
             before, began = self._since.get(connection, (state, now))
             if before != state:
                 began = now
             since[connection] = state, began
-            # Receiving a request, answering it and sending the answer may each
-            # take that long.
+            # Receiving a request, computing its reply and sending the reply may
+            # each take timeout_s.
             most = self._server.limits.timeout_s * (1 if is_idle else 3)
             if now - began > most and connection.transport is not None:
                 connection.transport.abort()

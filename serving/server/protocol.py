@@ -1,8 +1,8 @@
 """TensorFlow Serving's REST protocol: requests, from JSON to arrays.
 
-The rules and the wording of errors are those of TensorFlow Serving, so that a
-client can move between the two without a change: its page "RESTful API" and
-what its server answers.
+The rules and the error messages are copied from TensorFlow Serving (its page
+"RESTful API", and its server's replies), so that the same client works with
+both servers.
 """
 
 import base64
@@ -34,9 +34,9 @@ class RestError(Exception):
     """An error reply: {"error": message} and a status.
 
     Args:
-        status: status of HTTP.
-        message: what is wrong.
-        headers: more headers of the reply.
+        status: HTTP status.
+        message: error message.
+        headers: additional HTTP headers of the reply.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class RestError(Exception):
         message: str,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        # All of them, because it is sent from one process to another.
+        # Pickling sends these arguments from one process to another.
         super().__init__(status, message, headers)
         self.status = status
         self.message = message
@@ -57,7 +57,7 @@ class RestError(Exception):
 
 
 class BadRequest(RestError):
-    """A request that breaks the rules, status 400."""
+    """An invalid request: status 400."""
 
     def __init__(self, message: str) -> None:
         super().__init__(400, message)
@@ -68,7 +68,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
     """Returns the JSON object in the body of a request.
 
     Raises:
-        RestError: there is none.
+        RestError: the body is not a JSON object.
     """
     if not body:
         raise BadRequest("JSON Parse error: The document is empty")
@@ -81,7 +81,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
             f"JSON Parse error: {error.msg} at offset: {error.pos}"
         ) from None
     except ValueError as error:
-        # Not UTF-8, or a number of too many digits.
+        # The body is not UTF-8, or a number contains too many digits.
         raise BadRequest(f"JSON Parse error: {error}") from None
     if not isinstance(request, dict):
         raise BadRequest(f"JSON Value: {_show(request)} Is not object")
@@ -92,7 +92,7 @@ def signature_name(request: Mapping[str, Any]) -> str:
     """Returns the name of a request's signature.
 
     Raises:
-        RestError: its name is not a string.
+        RestError: the name is not a string.
     """
     name = request.get("signature_name", "")
     if not isinstance(name, str):
@@ -108,10 +108,11 @@ def parse_inputs(
 ) -> dict[str, np.ndarray]:
     """Returns the arrays in a request, by the names of a signature's inputs.
 
-    A request has "instances", row form, or "inputs", column form.
+    A request contains "instances" (row form) or "inputs" (column form).
 
     Raises:
-        RestError: it breaks the rules, or the arrays do not fit the signature.
+        RestError: the request is invalid, or the arrays do not fit the
+            signature.
     """
     if "instances" in request and "inputs" in request:
         raise BadRequest(
@@ -132,7 +133,7 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
     """Checks that arrays fit the inputs of a signature.
 
     Raises:
-        BadRequest: one does not.
+        BadRequest: the shape of an array does not fit.
     """
     for name, array in arrays.items():
         expected = inputs[name].shape
@@ -245,11 +246,11 @@ def _is_base64(value: dict[str, Any]) -> bool:
 
 
 def to_array(value: Any, spec: Spec) -> np.ndarray:
-    """Returns nested lists as an array; strings as bytes.
+    """Returns nested lists as an array. Strings become bytes.
 
     Raises:
-        RestError: the lists are of different lengths, or a value is not of
-            that type.
+        RestError: the lists differ in length, or a value is not of the Spec's
+            type.
     """
     shape: list[int] = []
     inner = value
@@ -266,7 +267,7 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
     dtype = spec.to_numpy()
 
     def flatten(value: Any, level: int) -> None:
-        """Adds the values in nested lists to `leaves`, converted."""
+        """Converts the values in nested lists, and adds them to `leaves`."""
         if not isinstance(value, list):
             if level != len(shape):
                 raise BadRequest(
@@ -296,7 +297,7 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
 
 
 def _convert(value: Any, dtype: np.dtype) -> Any:
-    """Returns one JSON value as a value of that type."""
+    """Returns one JSON value, checked and converted to a NumPy type."""
     if dtype.kind == "O":
         if isinstance(value, dict):
             return _decode_base64(value)
@@ -340,7 +341,7 @@ def _decode_base64(value: dict[str, Any]) -> bytes:
 def _show(value: Any) -> str:
     """Returns a JSON value, shortened for an error message."""
     text = ""
-    # Rendered only as far as it is shown.
+    # Render only the part that is shown.
     for part in json.JSONEncoder(indent=4).iterencode(value):
         text += part
         if len(text) > _SHOWN:

@@ -18,9 +18,10 @@ _MODEL = (
 )
 CALL_PATH = re.compile(_MODEL + r":(?P<method>(?i:classify|regress|predict))")
 STATUS_PATH = re.compile(_MODEL + r"(?P<metadata>/(?i:metadata))?")
-# What all signatures do.
+# Method name of all signatures.
 METHOD = "tensorflow/serving/predict"
-# Most values held as Python objects at once: each takes 30 times the memory.
+# Maximum values that are Python objects at a time. An object needs 30 times the
+# memory of a value in an array.
 _PART = 1 << 14
 # Types whose names differ in protocol buffers.
 _TYPES = {
@@ -56,8 +57,8 @@ def to_body(
     """Returns the body of a reply: an object of "predictions" or "outputs".
 
     Raises:
-        RestError: it would be too large, or it has another number of rows
-            than the request.
+        RestError: the reply would be too large, or the outputs differ in their
+            number of rows.
     """
     check_values(sum(value.size for value in outputs.values()))
     is_columns = "inputs" in request
@@ -101,7 +102,7 @@ def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def to_json(name: str, value: np.ndarray) -> Iterator[str]:
-    """Yields the JSON of an array in parts; `name` as for `_to_lists`."""
+    """Yields the JSON of an array in parts. For `name`, see `_to_lists`."""
     if value.size <= _PART:
         yield json.dumps(_to_lists(name, value), ensure_ascii=False)
         return
@@ -117,7 +118,7 @@ def to_json(name: str, value: np.ndarray) -> Iterator[str]:
 
 
 def _to_lists(name: str, value: np.ndarray) -> Any:
-    """Returns an array as nested lists; `_bytes` at its name's end = base64."""
+    """Returns nested lists, with base64 strings if a name ends in `_bytes`."""
     if value.dtype == object:
 
         def to_json(item: bytes) -> Any:
@@ -127,7 +128,7 @@ def _to_lists(name: str, value: np.ndarray) -> Any:
 
         return np.vectorize(to_json, [object])(value).tolist()
     if value.dtype == np.float32:
-        # The fewest digits that reproduce the float32.
+        # Use the fewest digits that reproduce the float32.
         return value.astype("U").astype(np.float64).tolist()
     return value.tolist()
 
@@ -156,7 +157,7 @@ def describe_metadata(
 
 
 def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
-    """Returns inputs or outputs as protocol buffers are written in JSON."""
+    """Returns inputs or outputs in the JSON form of protocol buffers."""
     return {
         key: {
             "name": spec.name,
@@ -178,10 +179,11 @@ def describe_status(
 ) -> dict[str, Any]:
     """Returns the reply of `GET /v1/models/NAME[/versions/N]`.
 
-    `states` are {version: (state, error message)}. No `version` asks for all.
+    `states` is {version: (state, error message)}. If `version` is None, the
+    reply describes all versions.
 
     Raises:
-        RestError: there is no such version.
+        RestError: the version does not exist.
     """
     if version is not None and version not in states:
         raise RestError(

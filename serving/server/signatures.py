@@ -1,4 +1,4 @@
-"""Signatures of a version: what their inputs and outputs are like."""
+"""Names, types and shapes of a version's inputs and outputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,12 +9,12 @@ Arrays = Mapping[str, np.ndarray]
 
 
 class Spec(NamedTuple):
-    """An input or an output of a signature.
+    """Type and shape of an input or an output of a signature.
 
     Attributes:
         dtype: TensorFlow's name of the type, such as "string" or "int32".
-        shape: its sizes, each None if any will do, or None for any shape.
-        name: that of the tensor, for the metadata.
+        shape: sizes, with None for a variable size. None for any shape.
+        name: name of the tensor, for the metadata.
     """
 
     dtype: str
@@ -22,7 +22,7 @@ class Spec(NamedTuple):
     name: str = ""
 
     def to_numpy(self) -> np.dtype:
-        """Returns the type of an array with such values; bytes are objects."""
+        """Returns the NumPy type of the values: `object` for strings."""
         names = {"string": "object", "bfloat16": "float32"}
         return np.dtype(names.get(self.dtype, self.dtype))
 
@@ -32,7 +32,7 @@ class Spec(NamedTuple):
         return "string" if array.dtype == object else array.dtype.name
 
 
-# Specs or outputs of a signature, by name.
+# {name: Spec} for the inputs or the outputs of a signature.
 Specs = Mapping[str, Spec]
 
 
@@ -44,11 +44,11 @@ class Signature(NamedTuple):
 
 
 class Key(NamedTuple):
-    """Calls of equal keys can be computed together.
+    """Signature or task of a call. Calls with equal keys can be batched.
 
     Attributes:
-        name: a signature; or a task, if there are no shapes.
-        shapes: the shape of a row of each input; () for texts.
+        name: name of the signature, or of the task if `shapes` is None.
+        shapes: shape of one row of each input, () for a text.
     """
 
     name: str
@@ -60,11 +60,11 @@ class Description(NamedTuple):
 
     Attributes:
         signatures: {name: Signature}.
-        batched: names of the signatures and tasks of which an answer does not
-            depend on the others in a batch.
-        tasks: names of the tasks, the main one first.
+        batched: names of the signatures and tasks whose result for a row does
+            not depend on the other rows in a batch.
+        tasks: names of the tasks, the main task first.
         engine: name of the runtime.
-        precision: precision of its products.
+        precision: numeric type of the matrix products, such as "float32".
     """
 
     signatures: Mapping[str, Signature]
@@ -75,7 +75,7 @@ class Description(NamedTuple):
 
 
 def read_signature(function: Any, definition: Any) -> Signature:
-    """Returns the Signature of a function of a SavedModel."""
+    """Returns the Signature of a SavedModel's function."""
 
     def read(specs: Mapping[str, Any], infos: Any) -> dict[str, Spec]:
         return {
@@ -95,7 +95,7 @@ def read_signature(function: Any, definition: Any) -> Signature:
 
 
 def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
-    """Returns the specs of arrays; sizes that differ in two calls are None."""
+    """Returns each array's Spec. Sizes that differ in two calls are None."""
     return {
         key: Spec(
             Spec.type_of(array),
@@ -115,7 +115,7 @@ def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
 
 
 def stack(rows: Sequence[Arrays]) -> dict[str, np.ndarray]:
-    """Joins the outputs for some texts, padded to the longest with "" or 0."""
+    """Stacks the outputs of several texts, padded with b"" or 0."""
     outputs = {}
     for name, first in rows[0].items():
         values = [row[name] for row in rows]

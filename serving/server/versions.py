@@ -1,7 +1,7 @@
-"""Runs a server's models, the newest version of each.
+"""Serves the newest version of each model.
 
-A new version is loaded beside the old one, warmed up, and then replaces it;
-the old version finishes its requests.
+A new version is loaded and warmed up beside the old one, and then replaces it.
+The old version finishes its requests.
 """
 
 import dataclasses
@@ -25,18 +25,18 @@ from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Description, Key
 
-# Paths, sizes and times of an export's files.
+# Path, size in bytes and change time in nanoseconds of an export's files.
 Files = list[tuple[str, int, int]]
 
 
 class LoadedVersion:
-    """One version of a model, in a process of its own. See worker.py.
+    """One version of a model, in its own process. See worker.py.
 
-    `files` are what `find_files` returned. `is_lost` tells whether the process
-    ended before it was closed.
+    `files` is what `find_files` returned. `is_lost` is True if the process
+    ended before `close` was called.
 
     Raises:
-        ValueError: it cannot be loaded.
+        ValueError: the version cannot be loaded.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class LoadedVersion:
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
-            # A session of its own, which Ctrl-C does not reach.
+            # Start a new session, which Ctrl-C does not reach.
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c"),
@@ -67,7 +67,7 @@ class LoadedVersion:
             )
         self.pid = self._process.pid
         try:
-            # Only this part of serve.py's flags, whose class is the script's.
+            # Send plain Limits: the process cannot unpickle serve.py's class.
             fields = [field.name for field in dataclasses.fields(Limits)]
             values = {name: getattr(limits, name) for name in fields}
             self.description: Description = self._ask(path, Limits(**values))
@@ -78,11 +78,11 @@ class LoadedVersion:
         self.batcher = Batcher(self._ask, limits, on_batch)
 
     def _ask(self, *message: Any) -> Any:
-        """Returns what the process answers.
+        """Sends a message to the process and returns the reply.
 
         Raises:
-            RestError: a call fails, or the process has ended.
-            ValueError: it cannot load the version.
+            RestError: the call fails, or the process has ended.
+            ValueError: the process cannot load the version.
         """
         try:
             self._connection.send(message)
@@ -102,26 +102,26 @@ class LoadedVersion:
         """Queues a request.
 
         Args:
-            key: what is called.
+            key: signature or task to call.
             payload: arrays of a signature, or the JSON object of a task.
-            num_rows: number of rows that it adds to a batch.
-            is_long: whether it is computed by itself.
+            num_rows: number of rows that the request adds to a batch.
+            is_long: True to compute the request in a batch of its own.
 
         Returns:
-            a Future of its result; see worker.Version.run.
+            a Future of the result. See worker.Version.run.
 
         Raises:
-            RestError: the queue is full or closed, or this version has no such
-                signature, though an earlier one had.
+            RestError: the queue is full or closed, or this version lacks a
+                signature of the version before.
         """
         signatures = self.description.signatures
         if key.shapes is not None and key.name not in signatures:
-            raise RestError(409, "a new version has no such signature")
+            raise RestError(409, "the new version lacks this signature")
         is_alone = is_long or key.name not in self.description.batched
         return self.batcher.submit(key, payload, num_rows, is_alone)
 
     def close(self, timeout: float | None = None) -> None:
-        """Answers all accepted requests, then ends the process."""
+        """Waits until all accepted requests are done, then ends the process."""
         self.batcher.close()
         self.batcher.join(timeout)
         self._end()
@@ -136,13 +136,14 @@ class LoadedVersion:
 
 
 class ServedModel:
-    """A named model: watches its folder and serves its newest version.
+    """Serves the newest version of one model, and watches the model's folder.
 
     Args:
-        name: as clients call it.
+        name: name of the model in requests.
         path: folder of an export, or of numbered versions.
-        limits: Limits.
-        on_batch: called with the name, the rows and the seconds of a batch.
+        limits: limits on requests, and options of the engine.
+        on_batch: called after each batch with the name of the model, the number
+            of rows and the seconds that the batch took.
     """
 
     def __init__(
@@ -157,7 +158,7 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: its files when it could not be loaded, or were last seen}
+        # {version: its files}, when loading failed and at the last check.
         self._failed: dict[int, Files] = {}
         self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for the status.
@@ -167,11 +168,11 @@ class ServedModel:
     def refresh(self) -> None:
         """Loads the newest version that can be loaded.
 
-        If loading fails, it is tried again when the files change; until then
-        the next older version is served.
+        If loading fails, the next older version is served. The failed version
+        is tried again when its files change.
 
         While the server runs, a version is loaded once it is complete and its
-        files have not changed since the call before.
+        files have not changed since the previous call.
         """
         with self._lock:
             versions = find_versions(self.path)
@@ -184,18 +185,18 @@ class ServedModel:
                 return
             if number < max(versions):
                 logging.warning(
-                    "%s: version %d is served, as a newer one cannot be loaded",
+                    "%s: serving version %d, because a newer one cannot load",
                     self.name,
                     number,
                 )
 
     def _is_current(self, number: int, folder: Path) -> bool:
-        """Returns whether the version served is this one, or has to wait."""
+        """Returns whether `number` is served and need not be loaded again."""
         current = self.current
         if not current or current.number != number:
             return False
         if current.is_lost:
-            # Its files are tried again.
+            # The version's process has ended, so load its files again.
             return False
         files = find_files(folder)
         return files in (current.files, self._failed.get(number)) or not (
@@ -208,12 +209,12 @@ class ServedModel:
         try:
             names = manifests.listed(folder, manifests.EXPORT)
         except ValueError:
-            # It is being written.
+            # The export is still being written.
             return False
         return before == files and all((folder / n).exists() for n in names)
 
     def _load(self, number: int, folder: Path) -> bool:
-        """Replaces the current version; returns whether that succeeded."""
+        """Returns whether a version was loaded and replaced the current one."""
         files, before = find_files(folder), self.current
         if self._failed.get(number) == files:
             return False
@@ -222,7 +223,7 @@ class ServedModel:
                 return False
         is_again = before is not None and before.number == number
         if is_again:
-            logging.info("%s: version %d has new files", self.name, number)
+            logging.info("%s: version %d: files changed", self.name, number)
         else:
             self.states[number] = ("LOADING", "")
         try:
@@ -241,7 +242,7 @@ class ServedModel:
         self.current = loaded
         self.states[number] = ("AVAILABLE", "")
         logging.info(
-            "%s: version %d is served, by %s %s",
+            "%s: serving version %d with %s, %s",
             self.name,
             number,
             loaded.description.engine,
@@ -254,10 +255,10 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the version asked for, or None for the newest.
+        """Returns a loaded version by its number, or the newest for None.
 
         Raises:
-            RestError: it does not exist.
+            RestError: this version is not served.
         """
         current = self.current
         if current and version in (None, current.number):
@@ -274,6 +275,6 @@ def not_found(name: str, version: int | None) -> RestError:
 
 
 def find_files(folder: Path) -> Files:
-    """Returns the paths, sizes and times of an export's files."""
+    """Returns the path, size and change time (ns) of each file in a folder."""
     found = ((str(file), file.stat()) for file in sorted(folder.rglob("*")))
     return [(file, stat.st_size, stat.st_mtime_ns) for file, stat in found]

@@ -1,7 +1,7 @@
-"""One version of a model, in a process of its own.
+"""Runs one version of a model in its own process.
 
-All memory of the version is free when its process ends; TensorFlow itself
-never frees a model's graph. The server's own process imports no runtime.
+The end of the process frees the version's memory, because TensorFlow itself
+never frees a model's graph. The server's process imports no runtime.
 """
 
 import contextlib
@@ -35,11 +35,11 @@ from serving.server.signatures import (
 from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
-# How many WordPieces and answers the page shows, and the signatures return.
-# Then whether the vector of each WordPiece is among them.
+# The options (top_k, n_best, tokens) of the page and of the signatures. With
+# `tokens`, a signature also returns the vector of each WordPiece.
 _PAGE = 8, 8, False
 _SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
-# What an error in the runtime means for a request; any other is its fault.
+# HTTP status by the class of the runtime's error. Other errors get status 400.
 _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
     **dict.fromkeys(("InternalError", "UnknownError", "DataLossError"), 500),
@@ -48,19 +48,19 @@ _IDS = {"input_ids", "input_mask", "segment_ids"}
 
 
 class Version:
-    """A model, and the calls that a server makes.
+    """A loaded model, and the calls that the server makes to it.
 
     Args:
         path: folder of an export.
-        limits: Limits.
+        limits: limits on requests, and options of the engine.
 
     Attributes:
-        description: Description.
+        description: signatures, tasks and engine of the model.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
         model = self.model = TextModel(path, **limits.engine_options())
-        # What warms it up is not a client's.
+        # Do not limit the calls that warm the model up.
         self._max_wordpieces = sys.maxsize
         least = limits.min_probability
         page, default, every = (
@@ -70,8 +70,8 @@ class Version:
             for top_k, n_best, tokens in (_PAGE, _SIGNATURES, _N_BEST)
         )
         self._tasks = {name: model.task(name, page) for name in model.tasks}
-        # Signatures over text are computed by the tasks, with every engine.
-        # Exports from before there was a model.json have them in the graph.
+        # The tasks compute the signatures over text, with every engine. In
+        # exports without a model.json, the graph contains these signatures.
         self._texts: dict[str, TextTask] = {
             name: model.task(task.name, every if "n_best" in name else default)
             for task in (() if model.is_former else self._tasks.values())
@@ -108,11 +108,11 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls the signatures over text, because a first call is slow.
+        """Calls each signature, because a first call is slow, and returns all.
 
         Args:
-            signatures: {name: Signature} of a SavedModel; else they are found
-                by what two calls return.
+            signatures: {name: Signature} of a SavedModel. The others are
+                inferred from the results of two calls.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
         found = dict(signatures)
@@ -120,7 +120,7 @@ class Version:
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
         for name in [*self._ids, *self._texts]:
-            # A SavedModel's graph has some of them.
+            # Skip the signatures in the graph of a SavedModel.
             if name in signatures:
                 continue
             asked: list[Arrays] = []
@@ -151,18 +151,18 @@ class Version:
         return found
 
     def run(self, key: Key, payloads: Sequence[Any]) -> list[Any]:
-        """Computes calls of equal keys together.
+        """Computes calls with equal keys together.
 
         Args:
-            key: what is called.
-            payloads: for each call the arrays of the signature, or the JSON
+            key: signature or task to call.
+            payloads: for each call, the arrays of the signature or the JSON
                 object of the task.
 
         Returns:
-            for each call its outputs, or the answer of the task.
+            for each call, the outputs of the signature or the task's reply.
 
         Raises:
-            RestError: a call breaks a rule, or the model fails on it.
+            RestError: a call is invalid, or the model fails on it.
         """
         try:
             if key.shapes is None:
@@ -181,9 +181,9 @@ class Version:
             raise RestError(status, reason) from None
 
     def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
-        """Returns the answers of a task, for the page."""
+        """Returns a task's replies to the requests of the page."""
         if name not in self._tasks:
-            raise RestError(404, f"the model does {', '.join(self._tasks)}")
+            raise RestError(404, f"the model supports {', '.join(self._tasks)}")
         task = self._tasks[name]
         for request in requests:
             task.check(request)
@@ -194,7 +194,7 @@ class Version:
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
         """Returns the outputs of a signature over text."""
         task = self._texts[name]
-        # Of a text, or of each in a list.
+        # Decodes one text, or each text of a list.
         decode = np.vectorize(lambda x: x.decode("utf-8", "ignore"), [object])
         groups = []
         for arrays in calls:
@@ -216,17 +216,17 @@ class Version:
     def _compute(
         self, signature: str, task: TextTask, groups: Sequence[list[Request]]
     ) -> list[list[tuple[Request, Row]]]:
-        """Computes the requests of some calls together.
+        """Computes the requests of several calls together.
 
         Raises:
-            RestError: there are too many WordPieces, or the replies would be
-                too large.
+            RestError: the texts contain too many WordPieces, or the replies
+                would be too large.
         """
         tokenize = self.model.tokenizer.tokenize
         encoded, values = [], 0
         for requests in groups:
             texts = [text for each in requests for text in task.texts_of(each)]
-            # A WordPiece has at least one character, and usually more.
+            # Tokenize only if needed: a WordPiece is at least one character.
             if sum(map(len, texts)) > self._max_wordpieces:
                 count = sum(len(tokenize(text)) for text in texts)
                 check_wordpieces(count, self._max_wordpieces)
@@ -246,7 +246,7 @@ class Version:
         return [[(each, next(rows)) for each in group] for group in groups]
 
     def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Returns the network's outputs for ids, computed in parts."""
+        """Returns the network's outputs for the ids of each call."""
         joined = {
             key: np.concatenate([arrays[key] for arrays in calls])
             for key in calls[0]
@@ -276,17 +276,17 @@ class Version:
         ]
 
     def _check_ids(self, arrays: Arrays) -> None:
-        """Checks that ids mean something to the model.
+        """Checks the shapes and values of the network's inputs.
 
         Raises:
-            BadRequest: there are some.
+            BadRequest: the shapes differ, or an id is not in the model's range.
         """
         shapes = {array.shape for array in arrays.values()}
         longest = self._config.get("max_position_embeddings", 1 << 20)
         if len(shapes) > 1 or not 0 < min(shapes)[-1] <= longest:
             raise BadRequest(
-                "input_ids, input_mask and segment_ids must be of one shape, "
-                f"of 1 to {longest} WordPieces. Received: {sorted(shapes)}"
+                "input_ids, input_mask and segment_ids must have equal shapes, "
+                f"with 1 to {longest} WordPieces. Received: {sorted(shapes)}"
             )
         for name, size in (
             ("input_ids", self._config.get("vocab_size")),
@@ -301,7 +301,7 @@ class Version:
                 )
 
     def _count_values(self, signature: str, length: int) -> int:
-        """Returns how many values a row's outputs have, or more."""
+        """Returns an upper bound on the number of values in a row's outputs."""
         found = self._signatures.get(signature, Signature({}, {}))
         return sum(
             math.prod(length if size is None else size for size in shape[1:])
@@ -310,7 +310,7 @@ class Version:
         )
 
     def _nothing(self, signature: str) -> Outputs:
-        """Returns the outputs for no rows."""
+        """Returns empty outputs, for a call with no rows."""
         outputs = self._signatures[signature].outputs
         return {
             k: np.zeros([0], each.to_numpy()) for k, each in outputs.items()
@@ -320,10 +320,14 @@ class Version:
 def main(file: int) -> None:
     """Loads a version and runs its calls, until the server closes the pipe.
 
-    Sends and receives pairs: (result, None) or (None, error).
+    The first message is (path, limits), each later one (key, payloads). The
+    replies are (result, None) or (None, error).
+
+    Args:
+        file: descriptor of this end of the pipe.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
-        # The server ends this process when its last call is answered.
+        # Ignore the signal: the server ends this process after the last call.
         signal.signal(number, signal.SIG_IGN)
     logging.use_absl_handler()
     chatter.silence_tensorflow()
@@ -344,10 +348,10 @@ def main(file: int) -> None:
             except ConnectionError:
                 break
             except Exception:
-                logging.exception("a request failed")
-                message = "internal error; the server's log says more"
+                logging.exception("Failed to compute a request")
+                message = "internal error (see the server's log)"
                 connection.send((None, RestError(500, message)))
             # Keep no request in memory while waiting.
             del key, payloads
-    # At once, because the process has nothing open that needs closing.
+    # Skip all cleanup, because the process has nothing open to close.
     os._exit(0)

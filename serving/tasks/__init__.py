@@ -1,4 +1,4 @@
-"""Tasks of exported models, one class each; base.py says how they work."""
+"""Tasks of exported models, one class each. base.py says how they work."""
 
 from serving.tasks.answer import Answer
 from serving.tasks.base import TextTask
@@ -7,7 +7,7 @@ from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify, Embed
 from serving.tasks.words import FillMask, NextSentence, Score
 
-# By the class of the model, the tasks of its head, the main one first.
+# {class of the model: tasks of its head, the main task first}.
 TASKS: dict[str, tuple[type[TextTask], ...]] = {
     "BertPretrainer": (FillMask, NextSentence, Score),
     "BertClassifier": (Classify, Rerank, ZeroShot),

@@ -1,4 +1,4 @@
-"""Answers to questions, found in passages of any length."""
+"""Question answering over passages of any length."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -14,7 +14,8 @@ from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
 
-# Outputs of `answer` and of `answer_n_best`, and what fills these up.
+# Name of an output, name of the list of it in `answer_n_best`, and the value
+# that fills up a short list.
 OUTPUTS = (
     ("answer", "answers", np.array(b"", object)),
     ("probability", "probabilities", np.float32(0)),
@@ -25,14 +26,14 @@ _PLURALS = {plural for _, plural, _ in OUTPUTS}
 
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
-    """Returns the options that an export was made with."""
+    """Returns the options with which the model was exported."""
     fields = [field.name for field in dataclasses.fields(kind)]
     # Earlier exports have no trim_padding.
     return kind(**{name: settings[name] for name in fields if name in settings})
 
 
 class Answer(TextTask):
-    """The answer to a question in a passage."""
+    """Finds the answer to a question in a passage."""
 
     name = "answer"
     fields = {"question": True, "context": True}
@@ -49,7 +50,7 @@ class Answer(TextTask):
         self.pads = not self._decoding.trim_padding
 
     def encode(self, request: Request) -> Encoded:
-        """Returns an input for each window."""
+        """Returns one input for each window of the passage."""
         words = [*WORD.finditer(request["context"])]
         example = SquadExample(
             qas_id="",
@@ -72,11 +73,11 @@ class Answer(TextTask):
         return Encoded(inputs, [], state=(example, features, starts))
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the logits."""
+        """Returns the start and end logits of an input."""
         return outputs["start_logits"], outputs["end_logits"]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"answer", ...}; `start` and `end` count characters."""
+        """Returns {"answer", ...}. `start` and `end` count characters."""
         reply, null_odds, n_best = self._decode(request, row)
         reply["null_odds"] = null_odds
         if self.options.n_best > 1:
@@ -91,7 +92,7 @@ class Answer(TextTask):
         reply, null_odds, n_best = self._decode(request, row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
         for name, plural, filler in OUTPUTS:
-            # As many as the graph returns: the n best and no answer.
+            # Return as many rows as the graph: n_best_size and "no answer".
             values = np.full([2 + self._decoding.n_best_size], filler)
             for place, each in enumerate([reply, *n_best]):
                 text = each[name]
@@ -104,7 +105,7 @@ class Answer(TextTask):
     def _decode(
         self, request: Request, row: Row
     ) -> tuple[Reply, float, list[Reply]]:
-        """Returns the answer, `null_odds` and the n best, not rounded."""
+        """Returns the answer, `null_odds` and the n best answers, unrounded."""
         example, features, word_starts = row.encoded.state
         context = request["context"]
         tokenizer = self.model.tokenizer.basic_tokenizer
@@ -121,7 +122,7 @@ class Answer(TextTask):
             place = decoding.find_place(
                 answer.nbest[index][1], example, word_starts, tokenizer
             )
-            # -1 means no answer in bytes too.
+            # -1 means "no answer", for characters and bytes.
             in_bytes = [
                 len(context[:char].encode()) if char >= 0 else -1
                 for char in place

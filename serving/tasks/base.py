@@ -1,7 +1,6 @@
 """Base class of the tasks of exported models: texts in, plain Python out.
 
-Texts become ids, and outputs answers, by the tokenizer, windows and decoders
-that training uses.
+The tasks use the same tokenizer, windows and decoders as training.
 """
 
 import abc
@@ -22,10 +21,10 @@ class Encoded(NamedTuple):
     """A request as the network reads it.
 
     Attributes:
-        inputs: of the network; several for a long text.
-        tokens: the WordPieces of the first one.
-        num_cut: WordPieces that are not read.
-        state: what a task needs to decode the outputs.
+        inputs: inputs of the network, several for a long text.
+        tokens: WordPieces of the first input.
+        num_cut: number of WordPieces that were cut off.
+        state: anything that a task needs to decode the outputs.
     """
 
     inputs: Sequence[Input]
@@ -35,7 +34,7 @@ class Encoded(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A request with the outputs for it, as `TextTask.keep` returned them."""
+    """An encoded request, and what `TextTask.keep` returned for each input."""
 
     encoded: Encoded
     outputs: list[Any]
@@ -49,21 +48,21 @@ class TextTask(abc.ABC):
         options: TaskOptions.
     """
 
-    #: As --task names it.
+    #: Name of the task, for --task.
     name: str
-    #: Fields of a request, and whether each must be there.
+    #: {field of a request: whether it is required}.
     fields: dict[str, bool] = {}
     #: Other names under which `check` accepts a field.
     other_names: dict[str, list[str]] = {}
     #: Whether all inputs are padded to the model's length.
     pads = False
-    #: Whether the network predicts the whole vocabulary at each WordPiece.
+    #: Whether the network predicts the entire vocabulary at each WordPiece.
     predicts_words = False
-    #: Whether the network may read far more than a request's texts.
+    #: Whether the network reads a text of a request several times.
     repeats = False
     #: Fields that are lists of texts.
     lists: Sequence[str] = ()
-    #: {signature of an export: {its input: the field of a request}}
+    #: {signature of an export: {input of the signature: field of a request}}
     signatures: dict[str, dict[str, str]] = {}
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
@@ -72,7 +71,7 @@ class TextTask(abc.ABC):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a model whose head has these settings can do it."""
+        """Returns whether a model with these settings supports the task."""
         return True
 
     def check(self, request: Request) -> None:
@@ -84,20 +83,20 @@ class TextTask(abc.ABC):
         for field, is_needed in self.fields.items():
             if field not in request and is_needed:
                 raise ValueError(
-                    f"no {field!r}; {self.name} takes "
+                    f"no {field!r}; the fields of {self.name} are "
                     f"{', '.join(sorted(self.fields))}"
                 )
             check_text(field, request.get(field, ""))
 
     def texts_of(self, request: Request) -> list[str]:
-        """Returns the text of each field, checked; "" for none."""
+        """Returns the text of each field, "" for a missing field."""
         return [request.get(field, "") for field in self.fields]
 
     def answer(self, requests: Sequence[Request]) -> list[Reply]:
-        """Returns the answer to each request.
+        """Returns the reply to each request.
 
         Raises:
-            ValueError: one of them has no answer.
+            ValueError: a request cannot be answered.
         """
         answers: list[Reply] = []
         for request, row in zip(requests, self.compute(requests), strict=True):
@@ -111,25 +110,26 @@ class TextTask(abc.ABC):
         return answers
 
     def compute(self, requests: Sequence[Request]) -> list[Row]:
-        """Returns what `reply` decodes, for each request.
+        """Runs the model, and returns a Row for each request. See `reply`.
 
         Raises:
-            ValueError: the model fails on them.
+            ValueError: the model fails on the requests.
         """
         return self.model.compute(
             self, [self.encode(each) for each in requests]
         )
 
     def reply(self, request: Request, row: Row) -> Reply:
-        """Returns `read`'s answer, with "num_wordpieces_cut" if not 0.
+        """Returns the result of `read`, and "num_wordpieces_cut" if not 0.
 
-        That is the least number, for a text of which only a part is read.
+        The number is a lower bound, because the end of a very long text is not
+        tokenized.
         """
         answer, count = self.read(request, row), row.encoded.num_cut
         return answer | ({"num_wordpieces_cut": count} if count else {})
 
     def encode(self, request: Request) -> Encoded:
-        """Returns the inputs for a request: its one or two texts, packed."""
+        """Returns the one or two texts of a request as one packed input."""
         most = self.model.max_seq_length
         texts = [
             self.model.tokenizer.tokenize_beginning(text, most)
@@ -142,7 +142,7 @@ class TextTask(abc.ABC):
         is_pair = bool(tokens_b)
         room = self.model.max_seq_length - 2 - is_pair
         count = len(tokens_a) + len(tokens_b)
-        # The longer one is cut first; the second in a tie.
+        # Cut the longer text first, or the second if both are equally long.
         tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
         tokens_b = tokens_b[: room - len(tokens_a)]
         tokens = ["[CLS]", *tokens_a, "[SEP]"]
@@ -154,33 +154,33 @@ class TextTask(abc.ABC):
         return Encoded([Input(ids, first_length)], tokens, num_cut)
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns what `read` needs of the outputs for one input."""
+        """Returns the part of one input's outputs that `read` needs."""
         return outputs
 
     @abc.abstractmethod
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns the answer in the outputs for a request.
+        """Decodes the outputs for a request into a reply.
 
         Raises:
-            ValueError: there is none.
+            ValueError: the request cannot be answered.
         """
 
     @abc.abstractmethod
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns a row of what the task's signatures return.
+        """Returns the outputs of the task's signatures for one request.
 
-        The signatures are described where they are exported (serving/*.py).
+        The export functions in serving/*.py document these outputs.
         """
 
 
 class PairTask(TextTask):
-    """A task over a text, or a pair of them."""
+    """A task over one text or a pair of texts."""
 
     fields = {"text_a": True, "text_b": False}
     other_names = {"text_a": ["text"]}
 
     def check(self, request: Request) -> None:
-        """Also accepts `text` for `text_a`."""
+        """Checks a request. Also accepts `text` for `text_a`."""
         if "text" in request:
             if "text_a" in request:
                 raise ValueError("'text' and 'text_a' are the same; use one")

@@ -1,4 +1,4 @@
-"""Tasks over a text and a list of others: passages, or labels."""
+"""Tasks over one text and a list of passages or labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,9 +17,9 @@ def _labels(settings: Mapping[str, Any]) -> list[str]:
 
 
 class OneToManyTask(TextTask):
-    """A task over a text paired with each of several others.
+    """A task over one text, paired with each text of a list.
 
-    A subclass has two `fields`: the text, and the list, one of `lists`.
+    A subclass names two `fields`: first the text, then the list.
     """
 
     repeats = True
@@ -38,16 +38,16 @@ class OneToManyTask(TextTask):
             check_text(many, text)
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns what the network reads together."""
+        """Returns the pairs of texts that the network reads."""
         one, many = self.fields
         return [(request[one], text) for text in request.get(many, [])]
 
     def texts_of(self, request: Request) -> list[str]:
-        """Returns all texts that the network reads."""
+        """Returns all texts that the network reads, with repetitions."""
         return [text for pair in self.pairs(request) for text in pair]
 
     def encode(self, request: Request) -> Encoded:
-        """Returns an input for each pair; counts what the longest one loses."""
+        """Returns one input per pair. `num_cut` is the largest of all pairs."""
         most, cut = self.model.max_seq_length, self.model.tokenizer
         packed = [
             self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
@@ -61,7 +61,7 @@ class OneToManyTask(TextTask):
 
 
 class Rerank(OneToManyTask):
-    """Ranks passages by a model with one output, a cross-encoder."""
+    """Ranks passages with a cross-encoder, a model with one output."""
 
     name = "rerank"
     fields = {"query": True, "passages": True}
@@ -70,15 +70,15 @@ class Rerank(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether the model predicts one number for a pair."""
+        """Returns whether the model is a regression model."""
         return settings.get("output_mode") == "regression"
 
     def keep(self, encoded: Any, outputs: Outputs) -> Any:
-        """Returns the score."""
+        """Returns the score of a pair."""
         return outputs["values"]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"ranking"}: the best first, "index" counts from 0."""
+        """Returns {"ranking"}, the best passage first. "index" starts at 0."""
         found = self.read_arrays(request, row)
         order, scores = found["order"].tolist(), found["scores"]
         return {
@@ -89,14 +89,14 @@ class Rerank(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns `scores` of the passages as they came, and their `order`."""
+        """Returns the passages' `scores`, and their `order`, the best first."""
         scores = np.array(row.outputs, np.float32)
         order = np.argsort(-scores, kind="stable").astype(np.int32)
         return {"scores": scores, "order": order}
 
 
 class ZeroShot(OneToManyTask):
-    """The label whose sentence the text entails most (Yin et al. 2019)."""
+    """Chooses the label whose sentence the text entails (Yin et al. 2019)."""
 
     name = "zero-shot"
     fields = {"text": True, "labels": False}
@@ -110,18 +110,18 @@ class ZeroShot(OneToManyTask):
         return is_single and _LABEL in _labels(settings)
 
     def check(self, request: Request) -> None:
-        """Also takes the labels of --labels. There must be one or more."""
+        """Checks a request. By default its labels are the ones of --labels."""
         request.setdefault("labels", self.options.labels)
         super().check(request)
         labels = request["labels"]
         if not 0 < len(labels) == len({*labels}):
             raise ValueError(
-                "'labels' must be one label or more, all different; name them "
-                f"in the request, or with --labels. Received: {[*labels]}"
+                "'labels' must be one or more different labels; name them in "
+                f"the request or with --labels. Received: {[*labels]}"
             )
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the text with the sentence about each label."""
+        """Returns pairs of the text and the sentence about each label."""
         about = self.options.hypothesis.replace
         return [
             (request["text"], about("{}", label)) for label in request["labels"]
@@ -133,7 +133,7 @@ class ZeroShot(OneToManyTask):
         return outputs["probabilities"][place]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"label", "probabilities"}."""
+        """Returns {"label", "probabilities", "entailment"}."""
         probabilities = self.read_arrays(request, row)["probabilities"]
         labels = request["labels"]
         numbers = to_numbers(probabilities)
@@ -145,7 +145,7 @@ class ZeroShot(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns `probabilities`, 1 in all, and the `label`."""
+        """Returns `probabilities`, which sum to 1, `entailment` and `label`."""
         entailed = np.array(row.outputs, np.float32)
         total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
         probabilities = entailed / total

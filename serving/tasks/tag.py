@@ -1,4 +1,4 @@
-"""Tags of words, in texts of any length."""
+"""Tagging of the words in texts of any length."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from serving.tasks.texts import to_bytes
 
 
 class Tag(TextTask):
-    """Words and their tags."""
+    """Splits a text into words and tags them."""
 
     name = "tag"
     fields = {"text": True}
@@ -22,7 +22,7 @@ class Tag(TextTask):
     signatures = {"tag": {"text": "text"}, "tag_words": {"text": "words"}}
 
     def check(self, request: Request) -> None:
-        """Also accepts a list of `words` instead of a text."""
+        """Checks a request, which contains a text or a list of `words`."""
         if "words" not in request:
             super().check(request)
             return
@@ -35,18 +35,18 @@ class Tag(TextTask):
             check_text("words", word)
             if len(word.split()) != 1:
                 raise ValueError(
-                    "each of 'words' must be one word, without white space. "
+                    "each of 'words' must be one word without white space. "
                     f"Received: {repr(word)[:80]}"
                 )
 
     def texts_of(self, request: Request) -> list[str]:
-        """Returns one text, also of words."""
+        """Returns the text, or the words joined by spaces."""
         if "words" in request:
             return [" ".join(request["words"])]
         return super().texts_of(request)
 
     def encode(self, request: Request) -> Encoded:
-        """Returns an input for each window."""
+        """Returns one input for each window of the text."""
         words = request.get("words")
         if words is None:
             split = self.model.tokenizer.segment or split_words
@@ -72,11 +72,12 @@ class Tag(TextTask):
         return outputs["probabilities"]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"words", "tags", "probabilities"}, of each word.
+        """Returns {"words", "tags", "probabilities"}, with one item per word.
 
-        Of a text also "spans", of its words, "entities", "text" and "label":
-        the entities as [start, end, type], as tools of annotation read them. An
-        entity's "probability" is that of its least probable tag.
+        For a text also returns the "spans" of the words, the "entities", the
+        "text", and as "label" the entities as [start, end, type], which
+        annotation tools read. The "probability" of an entity is the probability
+        of its least probable tag.
         """
         words, tags, values = self._tag(row)
         probabilities = to_numbers(values)

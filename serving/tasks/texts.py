@@ -1,4 +1,4 @@
-"""Tasks over whole texts: labels, vectors, and what a model reads."""
+"""Tasks over complete texts: labels, vectors, WordPieces and attention."""
 
 import itertools
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ from serving.tasks.base import (
 
 
 class Classify(PairTask):
-    """The label of a text or a pair, several labels, or a number."""
+    """Predicts one label, several labels or a number for a text or a pair."""
 
     name = "classify"
     signatures = {
@@ -43,20 +43,20 @@ class Classify(PairTask):
             }
 
     def check(self, request: Request) -> None:
-        """Also raises an error for a pair if texts are read in windows."""
+        """Checks a request. A model that reads windows accepts no pair."""
         super().check(request)
         if self._stride and request.get("text_b"):
             raise ValueError(
                 "this model reads a text in windows (doc_stride="
-                f"{self._stride}), and takes no 'text_b'"
+                f"{self._stride}), so it accepts no 'text_b'"
             )
 
     def encode(self, request: Request) -> Encoded:
-        """Returns an input for each window, if the model reads windows."""
+        """Returns one input, or one per window if the model reads windows."""
         if not self._stride:
             return super().encode(request)
         tokens = self.model.tokenizer.tokenize(request["text_a"])
-        # A text without WordPieces has a window too.
+        # A text without WordPieces also needs one window.
         packed = [
             self.pack(tokens[start : start + length], [])
             for start, length in cut_spans(
@@ -69,14 +69,14 @@ class Classify(PairTask):
         return Encoded(inputs, packed[0].tokens)
 
     def _pool(self, row: Row) -> dict[str, Any]:
-        """Returns the outputs for a text, of all its windows."""
+        """Returns the outputs for a text, pooled over all its windows."""
         if len(row.outputs) == 1:
             return row.outputs[0]
         ((name, _),) = row.outputs[0].items()
         settings = self.model.settings
         mode = settings["output_mode"]
         values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
-        # The network's outputs are divided by it, and pooling comes before.
+        # Pool the logits as they are before the division by the temperature.
         temperature = settings.get("temperature", 1.0)
         (pooled,) = windows.pool(
             temperature * windows.to_logits(values, mode),
@@ -104,7 +104,7 @@ class Classify(PairTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask; a label that is not chosen is b""."""
+        """See TextTask. A label that is not chosen is b""."""
         outputs = self._pool(row)
         if "values" in outputs:
             return outputs
@@ -114,7 +114,7 @@ class Classify(PairTask):
         return {**outputs, "label": label, "labels": labels}
 
     def _choose(self, probabilities: np.ndarray) -> np.ndarray:
-        """Returns which labels the answer has, bool [L]."""
+        """Returns whether each label is part of the reply, bool [L]."""
         if self._is_multilabel:
             found = self.model.settings.get("thresholds") or {}
             limits = [found.get(name, 0.5) for name in self._labels]
@@ -125,19 +125,20 @@ class Classify(PairTask):
 
 
 class Embed(TextTask):
-    """The pooled and the mean vector of a text, and its WordPieces' vectors."""
+    """Computes the pooled and mean vectors of a text, and of its WordPieces."""
 
     name = "embed"
     fields = {"text": True}
     signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns a text's vectors, with `tokens` also its WordPieces'.
+        """Returns a text's vectors, with `tokens` also one per WordPiece.
 
-        Without this option, the vectors of many texts need little memory.
+        Without the option `tokens`, the vectors of many texts need little
+        memory.
         """
         sequence = outputs["sequence_output"][: len(encoded.ids)]
-        # [CLS] and [SEP] count, as in sentence-transformers.
+        # The mean includes [CLS] and [SEP], as in sentence-transformers.
         mean = sequence.mean(0)
         return {
             "pooled": outputs["pooled_output"],
@@ -147,9 +148,9 @@ class Embed(TextTask):
         }
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"pooled", "mean", "mean_normalized"}, vectors.
+        """Returns the vectors {"pooled", "mean", "mean_normalized"}.
 
-        With the option `tokens` also "tokens" and "sequence".
+        With the option `tokens`, also returns "tokens" and "sequence".
         """
         (vectors,) = row.outputs
         answer: Reply = {
@@ -174,19 +175,19 @@ class Embed(TextTask):
 
 
 class Tokenize(PairTask):
-    """The WordPieces that the model reads of a text or a pair."""
+    """Returns the WordPieces that the model reads of a text or a pair."""
 
     name = "tokenize"
     signatures = {"tokenize": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs; the texts' WordPieces are all counted."""
+        """Returns no inputs. `state` is the number of all WordPieces."""
         tokens = [*map(self.model.tokenizer.tokenize, self.texts_of(request))]
         count = sum(map(len, tokens))
         return Encoded([], self.pack(*tokens).tokens, state=count)
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"tokens", "num_wordpieces"}; the number is of all, uncut."""
+        """Returns {"tokens", "num_wordpieces"}, the number before any cut."""
         encoded = row.encoded
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
 
@@ -197,20 +198,20 @@ class Tokenize(PairTask):
 
 
 class Attention(PairTask):
-    """Attention weights between the WordPieces of a text or a pair.
+    """Returns the attention weights between WordPieces of a text or a pair.
 
-    Only a SavedModel's signature over text returns them.
+    Only the signature `attention` of a SavedModel computes them.
     """
 
     name = "attention"
     signatures = {"attention": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs; `read` computes the weights."""
+        """Returns no inputs, because `read` computes the weights."""
         return super().encode(request)._replace(inputs=[])
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"tokens", "attention"}: by block, head, from and to."""
+        """Returns {"tokens", "attention"}: [block][head][from][to]."""
         probs = self._compute(request)
         if not np.isfinite(probs).all():
             raise ValueError("the model returns weights that are not finite")
@@ -239,6 +240,6 @@ def to_bytes(texts: Sequence[str]) -> np.ndarray:
 
 
 def tokens_of(row: Row) -> Outputs:
-    """Returns the outputs `tokens` and `lengths`."""
+    """Returns the outputs `tokens` and `lengths` of a row."""
     tokens = to_bytes(row.encoded.tokens)
     return {"tokens": tokens, "lengths": np.array(len(tokens), np.int32)}

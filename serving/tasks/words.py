@@ -1,4 +1,4 @@
-"""Tasks of a pretrained model: gaps, pairs of sentences, and scores."""
+"""Tasks of a pretrained model: [MASK], next sentence, and text scores."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from serving.tasks.texts import to_bytes
 
 
 class FillMask(TextTask):
-    """The WordPieces that fit each [MASK]."""
+    """Predicts the WordPieces that fit each [MASK]."""
 
     name = "fill-mask"
     fields = {"text": True}
@@ -19,13 +19,13 @@ class FillMask(TextTask):
     predicts_words = True
 
     def check(self, request: Request) -> None:
-        """Also checks that the text has a [MASK]."""
+        """Checks a request. The text must contain a [MASK]."""
         super().check(request)
         if MASK not in request["text"]:
             raise ValueError(f"no {MASK} in 'text'")
 
     def encode(self, request: Request) -> Encoded:
-        """The tokenizer never makes [MASK] of a text."""
+        """Inserts [MASK] itself, because the tokenizer would split it."""
         tokenizer, most = self.model.tokenizer, self.model.max_seq_length
         tokens: list[str] = []
         for number, part in enumerate(request["text"].split(MASK)):
@@ -35,10 +35,10 @@ class FillMask(TextTask):
         return self.pack(tokens, [])
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the probabilities and ids of the best, for each mask."""
+        """Returns the top_k probabilities and their ids, for each [MASK]."""
         ids, vocab = np.array(encoded.ids), self.model.tokenizer.vocab
         masks = np.flatnonzero(ids == vocab[MASK])
-        # The model may have more rows than there are WordPieces.
+        # The model's table may be larger than the vocabulary.
         num_tokens = len(self.model.tokenizer.tokens)
         probabilities = outputs["masked_lm_probabilities"][masks, :num_tokens]
         best = np.argsort(-probabilities, axis=-1, kind="stable")
@@ -46,13 +46,13 @@ class FillMask(TextTask):
         return np.take_along_axis(probabilities, best, -1), best
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"masks"}, and "num_masks_cut" if some were cut off."""
+        """Returns {"masks"}, and "num_masks_cut" if a [MASK] was cut off."""
         ((probabilities, ids),) = row.outputs
         num_cut = request["text"].count(MASK) - len(ids)
         if not len(ids):
             raise ValueError(
-                f"every {MASK} is beyond the WordPieces that the model takes; "
-                "shorten 'text'"
+                f"every {MASK} is beyond the model's maximum length; shorten "
+                "'text'"
             )
         tokens = self.model.tokenizer.tokens
         masks = [
@@ -78,7 +78,7 @@ class FillMask(TextTask):
 
 
 class NextSentence(TextTask):
-    """Scores whether one sentence follows another."""
+    """Predicts whether one sentence follows another."""
 
     name = "next-sentence"
     fields = {"text_a": True, "text_b": True}
@@ -86,7 +86,7 @@ class NextSentence(TextTask):
     signatures = {"next_sentence": {"text_a": "text_a", "text_b": "text_b"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the probability."""
+        """Returns the probability that the second text follows the first."""
         return outputs["next_sentence_probabilities"][0]
 
     def read(self, request: Request, row: Row) -> Reply:
@@ -99,7 +99,7 @@ class NextSentence(TextTask):
 
 
 class Score(TextTask):
-    """The pseudo-log-likelihood of a text (Salazar et al. 2020).
+    """Computes the pseudo-log-likelihood of a text (Salazar et al. 2020).
 
     Each WordPiece is masked once. The score is the sum of the logarithms of the
     probabilities that the model predicts for the masked WordPieces.
@@ -112,7 +112,7 @@ class Score(TextTask):
     repeats = True
 
     def encode(self, request: Request) -> Encoded:
-        """Returns an input for each WordPiece, with a mask in its place."""
+        """Returns one input per WordPiece, in which a [MASK] replaces it."""
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
         mask = self.model.tokenizer.vocab[MASK]
@@ -123,15 +123,16 @@ class Score(TextTask):
         return packed._replace(inputs=inputs)
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the logarithm of the right WordPiece's probability."""
+        """Returns the log probability of the WordPiece that was masked."""
         probability = outputs["masked_lm_probabilities"][encoded.state]
-        # An int8 model may round it to 0.
+        # An int8 model may round the probability to 0.
         return np.log(np.maximum(probability, np.finfo(np.float32).tiny))
 
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"score", "perplexity", "num_wordpieces"}.
 
-        With the option `tokens` also "tokens" and their "log_probabilities".
+        With the option `tokens`, also returns "tokens" and
+        "log_probabilities".
         """
         arrays = self.read_arrays(request, row)
         answer: Reply = {

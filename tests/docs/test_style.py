@@ -32,20 +32,20 @@ RULES = {
 }
 # Hits in: pages, docstrings, comments, errors.
 BUDGET: dict[str, tuple[int, ...]] = {
-    "those of": (3, 16, 1, 0),
-    "next to": (0, 0, 0, 1),
-    "alone": (0, 3, 1, 4),
-    "leave out": (0, 1, 1, 0),
-    "what is": (55, 30, 11, 0),
+    "those of": (3, 8, 1, 0),
+    "next to": (0, 0, 0, 0),
+    "alone": (0, 0, 1, 4),
+    "leave out": (0, 0, 0, 0),
+    "what is": (55, 7, 5, 0),
     "refuse": (0, 2, 0, 0),
-    "give": (0, 4, 0, 3),
-    "has": (20, 179, 49, 94),
-    "made": (7, 27, 4, 7),
-    "worth, figure": (0, 2, 1, 0),
-    "share, further": (8, 19, 8, 4),
+    "give": (0, 3, 0, 2),
+    "has": (20, 125, 40, 74),
+    "made": (7, 16, 3, 6),
+    "worth, figure": (0, 2, 0, 0),
+    "share, further": (8, 15, 6, 4),
     "likewise": (0, 0, 0, 0),
-    "semicolon": (2, 305, 30, 228),
-    "Args of": (0, 22, 0, 0),
+    "semicolon": (2, 204, 12, 227),
+    "Args of": (0, 0, 0, 0),
 }
 KINDS = ("pages", "docstrings", "comments", "errors")
 GENERATED = {"flags.md", "changelog.md"}

@@ -178,7 +178,7 @@ def test_vectors_have_no_head(trained, tmp_path):
             "--report is not used by --task_name=embedding",
             "--bilstm is not used by --task_name=embedding",
             "--labels is not used by --task_name=embedding",
-            "has hidden_size=32, and the model 16",
+            "sets hidden_size=32, but the model has 16",
         ),
         strict=True,
     ):

@@ -75,7 +75,7 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
         graph = outputs["probabilities"]
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(graph, expected, rtol=1e-4, atol=1e-5)
-    with pytest.raises(ValueError, match="doc_stride=9.*takes no 'text_b'"):
+    with pytest.raises(ValueError, match="doc_stride=9.*accepts no 'text_b'"):
         bert.classify("a boat", "the sea")
     (_, inputs) = bert.engine.signatures["classify"].structured_input_signature
     assert [*inputs] == ["text_a"]

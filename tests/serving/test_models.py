@@ -136,8 +136,11 @@ def test_what_cannot_be_answered_is_an_error(load, tmp_path):
     bert = load("classifier")
     far = "boat " * 40 + "[MASK]"
     for call, message in [
-        (lambda: bert.tag("a"), "does not tag; it does attention, classify"),
-        (lambda: bert.classify(["a"], ["b", "c"]), "pass as many of each"),
+        (lambda: bert.tag("a"), "not support tag; it supports attention, cl"),
+        (
+            lambda: bert.classify(["a"], ["b", "c"]),
+            "pass lists of equal length",
+        ),
         (lambda: bert.classify("\ud800"), "half of a surrogate pair"),
         (lambda: load("pretraining").fill_mask("a"), "no .MASK. in 'text'"),
         (lambda: load("pretraining").fill_mask(far), "^every .MASK. is beyond"),
@@ -290,11 +293,11 @@ def test_texts_of_the_command_line(export_folder, tmp_path, load):
     for done, message in [
         (
             run("squad", "Who?"),
-            "takes question, context as texts in this order",
+            "answer: pass these texts in this order, each in quotes: question",
         ),
-        (run("ner", "a", "b"), "order, each in quotes. Received: ['a', 'b']"),
+        (run("ner", "a", "b"), "in quotes: text. Received: ['a', 'b']"),
         (run("pretraining", "a"), "no [MASK] in 'text'"),
-        (run("ner", "a", input_file="b"), "leave one out"),
+        (run("ner", "a", input_file="b"), "pass only one of them"),
     ]:
         assert message in done.error
         assert not done.stdout
@@ -315,9 +318,9 @@ def test_attention_of_the_command_line(export_folder, tmp_path):
     assert "not an attention page" in done.error
     assert (tmp_path / "attention.html").read_text() == "my own notes"
     done = run("atention", "a")
-    assert "embed takes text as texts in this order" in done.error
+    assert "embed: pass these texts in this order" in done.error
     assert "Received: ['atention', 'a']" in done.error
-    assert 'attention takes "a text"' in run("attention").error
+    assert "attention needs one or two texts" in run("attention").error
 
 
 def test_a_damaged_export_is_said(tmp_path, export_folder):

@@ -93,7 +93,9 @@ def test_the_list_has_what_exports_use_and_no_more(export_folder, tmp_path):
 
 def test_earlier_exports_in_int8_never_answer_wrongly():
     for allow_any_operation in (False, True):
-        with pytest.raises(OSError, match="export the model again: --quant"):
+        with pytest.raises(
+            OSError, match="export the model again with --quant"
+        ):
             operations.check({"_QuantizedMatMul"}, "x", allow_any_operation)
 
 
@@ -301,7 +303,7 @@ def test_commands_refuse_a_program(tmp_path):
     assert not (tmp_path / "written").exists()
     flags["allow_any_operation"] = True
     done = script_runner.run("predict.py", tmp_path, **flags)
-    assert "program takes no text: it has no model.json" in done.error
+    assert "program accepts no text: it contains no model.json" in done.error
     pytest.importorskip("starlette", reason="needs requirements/serve.txt")
     done = script_runner.run("serve.py", tmp_path, model="program", port=0)
     assert "WriteFile" in done.error and "--allow_any_op" in done.error

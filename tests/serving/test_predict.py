@@ -115,7 +115,7 @@ def test_classify(answered, exports):
         errors,
         [
             "the row is not valid JSON",
-            "no 'text_a'; classify takes text_a, text_b",
+            "no 'text_a'; the fields of classify are text_a, text_b",
             "'text_a' must be a text. Received: 7",
             "the row must hold a JSON object",
             "not UTF-8",
@@ -128,7 +128,7 @@ def test_classify(answered, exports):
     ):
         assert part in error["error"]
         assert f"line {error['line']}: {error['error']}" in done.stderr
-    assert "11 lines answered, 9 could not be" in done.stderr
+    assert "11 lines answered, 9 lines failed" in done.stderr
 
 
 def test_answer(answered, exports):
@@ -146,7 +146,7 @@ def test_fill_mask(answered, exports):
     good = exports["pretraining"]
     *answers, far = answers
     assert far["id"] == "far"
-    assert "every [MASK] is beyond the WordPieces" in far["error"]
+    assert "every [MASK] is beyond the model's maximum length" in far["error"]
     cut = [answer.get("num_masks_cut", 0) for answer in answers]
     assert cut == [0, 0, 1]
     for answer in answers:
@@ -172,7 +172,7 @@ def test_tag(answered, exports):
     (first, *errors), answers = answered["tag"][0][:3], answered["tag"][0][3:]
     assert first["words"] == ["The", "(harbor)."]
     assert len(first["tags"]) == 2
-    assert "one word, without white space" in errors[0]["error"]
+    assert "one word without white space" in errors[0]["error"]
     assert "'words' must be a list" in errors[1]["error"]
     for i, answer in enumerate(answers):
         row = row_of(exports["ner"], 1, i)
@@ -218,7 +218,7 @@ def test_csv(tmp_path, export_folder, answered):
     answers = [json.loads(line) for line in (tmp_path / "out.jsonl").open("rb")]
     # The answers are there, and the exit status tells that two are not.
     assert done.status == 1, done.stderr
-    assert "3 lines answered, 2 could not be" in done.stderr
+    assert "3 lines answered, 2 lines failed" in done.stderr
     assert [answer.get("id") for answer in answers] == ["a", "b", None, *"de"]
     assert "2 columns, where 3 are needed" in answers[2]["error"]
     assert answers[2]["line"] == 5
@@ -267,7 +267,7 @@ def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
     # No [MASK] in what the model reads, which only its outputs tell.
     found, counts = ask_with(f"{end}[MASK]")
     assert counts == (31, 1) and found[31]["line"] == 32
-    assert "beyond the WordPieces" in found[31]["error"]
+    assert "beyond the model's maximum" in found[31]["error"]
     assert engine.num_calls == 1
     expected, counts = ask_with(f"[MASK] {end}")
     assert counts == (32, 0) and found[:31] == expected[:31]
@@ -288,9 +288,9 @@ def test_errors(tmp_path, export_folder):
     for done, part in zip(
         script_runner.run_all(commands),
         [
-            "line 2: no 'text'; embed takes text",
-            "does not tag; it does answer, attention, tokenize",
-            "it has none of model.tflite, onnx",
+            "line 2: no 'text'; the fields of embed are text",
+            "does not support tag; it supports answer, attention, tokenize",
+            "it contains none of model.tflite, onnx",
             "not-there",
         ],
         strict=True,

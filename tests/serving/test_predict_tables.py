@@ -46,7 +46,7 @@ def answers(folder, predict):
     """The answers to all rows, as JSON lines."""
     done = predict(input_file="in.csv", output_file="all.jsonl").check()
     assert f"Predicting row 4 of {NUM_ROWS}  rows/s " in done.stderr
-    assert "150 lines answered, 0 could not be; wrote all.jsonl" in done.stderr
+    assert "150 lines answered, 0 lines failed; wrote all.jsonl" in done.stderr
     assert not [*folder.glob("*.unfinished*")]
     found = script_runner.read_lines(folder / "all.jsonl")
     assert [answer["id"] for answer in found] == [*map(str, range(NUM_ROWS))]
@@ -112,7 +112,10 @@ def test_other_flags_begin_again_and_users_files_stay(folder, predict, answers):
     )
     flags = {"input_file": "in.csv", "output_file": "again.jsonl"}
     done = predict(**flags).check()
-    assert "of a run with other flags, inputs or another model" in done.stderr
+    assert (
+        "from a run with other flags, another input or another model"
+        in done.stderr
+    )
     good = (folder / "all.jsonl").read_bytes()
     assert (folder / "again.jsonl").read_bytes() == good
     unfinished.write_text("my notes")
@@ -139,7 +142,7 @@ def test_bad_rows_of_tables(folder, predict):
     done = predict(keep_going=True, **flags).check()
     assert "bad.csv, line 3: the line has 1 columns" in done.stderr
     assert done.stderr.count("is not UTF-8") == 9
-    assert "2 lines answered, 18 could not be" in done.stderr
+    assert "2 lines answered, 18 lines failed" in done.stderr
     rows = [*csv.DictReader((folder / "bad_out.csv").open())]
     assert [*rows[0]][-3:] == ["file", "line", "error"]
     assert [row["line"] for row in rows] == ["", *map(str, range(3, 21)), ""]
@@ -163,7 +166,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
         ),
         (
             {"input_file": "none.jsonl", "text_column": None},
-            "no row can be answered; line 1: no 'text_a'; classify takes",
+            "no row can be answered; line 1: no 'text_a'; the fields of",
         ),
         (
             {"input_file": "open.csv"},
@@ -178,7 +181,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
             {"input_file": "in.csv", "output_fields": "vector"},
-            "the answers have no 'vector', but label, probabilities",
+            "there is no field 'vector'; choose from label, probabilities",
         ),
         (
             {
@@ -186,7 +189,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
                 "output_fields": "label",
                 "output_format": "npy",
             },
-            "'label' is not of numbers, which npy contains. Received: ",
+            "'label' is not numeric, so npy cannot contain it. Received: ",
         ),
         (
             {
@@ -194,7 +197,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
                 "model": "features",
                 "text_b_column": "id",
             },
-            "--text_b_column=id: embed takes text; leave it out",
+            "--text_b_column=id: the only fields of embed are text; omit",
         ),
     ]:
         done = predict(**{"output_file": "no.out", **flags})

@@ -120,7 +120,7 @@ def test_the_script_says_what_is_wrong(tmp_path):
     (tmp_path / "empty/history.jsonl").touch()
     for more, message in (
         ({}, "nothing to do: set --png or --svg"),
-        ({"html": "c.html"}, "--html is gone"),
+        ({"html": "c.html"}, "--html was removed"),
         ({"metrics": "f1", "png": "x.png"}, "no run has f1"),
         ({"png": "one/history.jsonl"}, "one/history.jsonl) are the same"),
         ({"svg": "one/history.jsonl"}, "one/history.jsonl) are the same"),

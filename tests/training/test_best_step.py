@@ -287,7 +287,9 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     assert "replaces it" not in caplog.text
     # Its labels were corrected.
     trains_on(options, [0.7, 0.2], num_train_epochs=5, eval_labels=1)
-    assert caplog.text.count("has figures of another dev set; the next") == 1
+    assert (
+        caplog.text.count("contains metrics of another dev set; the next") == 1
+    )
     best = read_best(tmp_path)
     assert (best["accuracy"], best["global_step"]) == (0.7, 8)
     assert used_step(tmp_path) == {8}

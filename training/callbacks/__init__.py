@@ -1,10 +1,10 @@
-"""Callbacks, which do everything in a training run besides its steps."""
+"""Callbacks, which do everything in a training run except its steps."""
 
 import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-# Loading a run's history must not load TensorFlow.
+# training/callbacks/history.py must not load TensorFlow.
 if TYPE_CHECKING:
     import keras
     import tensorflow as tf
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 class Callback:
-    """Base class of the callbacks; each handles one concern of a run.
+    """Base class of callbacks. Each callback handles one concern of a run.
 
-    The Trainer calls the same method of all its callbacks in turn. The methods
-    are defined here in the order in which a run calls them.
+    The Trainer calls the same method of all its callbacks in turn. This class
+    defines the methods in the order in which a run calls them.
 
     Attributes:
         trainer: the Trainer that the callback is attached to.
-        every: `on_step` runs at each step that is a multiple of this number,
-            because a call of several steps ends there; 0 = at any steps.
+        every: `on_step` runs at least at each multiple of this number of steps,
+            because a call of several steps ends there. 0 = at no fixed steps.
         may_save: False postpones a checkpoint that is due.
     """
 
@@ -30,13 +30,13 @@ class Callback:
     may_save: bool = True
 
     def attach(self, trainer: "Trainer") -> None:
-        """Attaches the callback to a Trainer, whose model exists."""
+        """Attaches the callback to a Trainer, which has created its model."""
         self.trainer = trainer
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the model and the loss to train, instead of the arguments.
+        """Returns the model and the loss to train, by default the arguments.
 
-        Runs in the scope of the strategy.
+        The Trainer calls this method in the scope of the strategy.
         """
         return model, loss
 
@@ -45,11 +45,11 @@ class Callback:
         return {}
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Runs once weights are restored or loaded, before training.
+        """Runs after the weights are restored or loaded, before training.
 
         Args:
-            step: number of steps that were trained before.
-            is_new: whether there was no checkpoint to restore.
+            step: number of steps that earlier runs have trained.
+            is_new: True if there was no checkpoint to restore.
         """
 
     def has_ended(self, step: int) -> bool:
@@ -61,35 +61,35 @@ class Callback:
         return contextlib.nullcontext()
 
     def on_step_begin(self) -> float:
-        """Returns this worker's vote; all workers then get the mean vote."""
+        """Returns this worker's vote. Each worker then gets the mean vote."""
         return 0.0
 
     def before_update(self, agreed: "tf.Tensor") -> None:
         """Runs in the graph of each step, before the update.
 
         Args:
-            agreed: float [], the mean of the workers' votes (`on_step_begin`).
+            agreed: mean of the workers' votes (see `on_step_begin`), float [].
         """
 
     def after_update(self, step: "tf.Tensor", is_made: "tf.Tensor") -> None:
         """Runs in the graph of each step, after the update.
 
         Args:
-            step: int [], number of the step, from 1.
-            is_made: bool [], False if the step was skipped.
+            step: number of the step, from 1, int [].
+            is_made: False if the step was skipped, bool [].
         """
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool | None:
-        """Runs after a step; return True to end the training.
+        """Runs after a step. Return True to end the training.
 
         Args:
             step: number of steps trained so far.
             logs: the loss, its parts, the learning rate and the norm of the
                 gradient.
-            agreed: the mean of the workers' votes. For a single worker, its
-                vote after the step.
+            agreed: mean of the workers' votes. A single worker votes after the
+                step.
         """
 
     def evaluating(self) -> Any:

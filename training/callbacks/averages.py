@@ -1,12 +1,12 @@
 """Exponential moving averages of the weights (--ema_decay).
 
-Where the weights of such a run are:
+A run with averages writes these weights:
 
-- `model.ckpt-N` has the trained weights under the original's names, so that
-  training resumes from them, and beside each its average, as
-  `NAME/ExponentialMovingAverage`, which is TensorFlow 1's name for it.
-- `averages/` and `best/` have the averages under the original's names: each is
-  a checkpoint to start another task from.
+- `model.ckpt-N` contains the trained weights under the names of Google's code,
+  so that training can resume. It also contains the average of each weight as
+  `NAME/ExponentialMovingAverage`, the name that TensorFlow 1 uses.
+- `averages/` and `best/` contain the averages under the names of Google's code.
+  Each is a checkpoint from which another task can start.
 - Evaluations, predictions and exports use the averages.
 """
 
@@ -28,19 +28,19 @@ SUFFIX = tf1.AVERAGE
 
 
 class WeightAverages(Callback):
-    """The averages of a model's trained weights.
+    """Updates, saves and applies the averages of a model's trained weights.
 
-    After step n they are
+    Step n updates each average to
 
         average = d * average + (1 - d) * weight
         d = min(--ema_decay, (1 + n) / (10 + n))
 
-    so that a short run does not average mostly its first weights. Skipped steps
-    do not change them.
+    so that the first weights do not dominate the averages of a short run. A
+    skipped step does not change the averages.
     """
 
     def attach(self, trainer: "Trainer") -> None:
-        """Creates the averages of the weights that are trained."""
+        """Creates an average for each trained weight."""
         super().attach(trainer)
         self._weights = {
             name: variable
@@ -64,7 +64,7 @@ class WeightAverages(Callback):
         }
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Starts a new run's averages from the model's weights."""
+        """Sets the averages of a new run to the model's weights."""
         if is_new:
             for name, average in self._averages.items():
                 average.assign(self._weights[name].value)
@@ -83,7 +83,7 @@ class WeightAverages(Callback):
             )
 
     def on_trained(self) -> None:
-        """Replaces the weights by their averages, and saves these."""
+        """Replaces the weights by their averages, and saves the averages."""
         self._apply()
         folder = self.trainer.config.averages_dir
         self.trainer.save_weights(folder, self.trainer.global_step)
@@ -94,7 +94,7 @@ class WeightAverages(Callback):
 
     @contextlib.contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Runs the block with the averages as the model's weights."""
+        """Sets the model's weights to the averages while the block runs."""
         weights = [weight.numpy() for weight in self._weights.values()]
         self._apply()
         try:

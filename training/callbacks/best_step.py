@@ -1,4 +1,4 @@
-"""The best step of a run: evaluates while training, and stops early."""
+"""Evaluates while training, keeps the best step's weights, and stops early."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -20,19 +20,19 @@ _FILE = "eval_results.json"
 
 
 class BestStep(Callback):
-    """Evaluates while training, keeps the best weights, stops early.
+    """Evaluates while training, keeps the best weights, and stops early.
 
-    The best weights and their metrics are in a folder of their own, where a
-    resumed run finds them. Metrics on another dev set, or of another run that
-    used the folder before, do not compete.
+    The best weights and their metrics are saved in a separate folder, from
+    which a resumed run reads them. Metrics on another dev set, or metrics of an
+    earlier run in the same folder, are ignored.
 
     Args:
-        evaluate: (Trainer) -> {name: value}.
-        every: steps between two evaluations.
-        metric: name of the metric that decides.
+        evaluate: function (Trainer) -> {name: value}.
+        every: number of steps between two evaluations.
+        metric: name of the metric that chooses the best step.
         folder: folder of the best weights.
-        patience: stop after this many evaluations without improvement; 0 =
-            never.
+        patience: number of evaluations without improvement after which training
+            stops. 0 = never.
 
     Attributes:
         is_of_run: whether this run wrote the weights in the folder.
@@ -52,8 +52,8 @@ class BestStep(Callback):
         self._patience = patience
         self._sign = sign_of(metric)
         self._folder, self.is_of_run = folder, False
-        # Metrics of the best checkpoint so far, kept here so that workers agree
-        # even if one reads the file late.
+        # Metrics of the best step so far. Keep them in memory, so that workers
+        # agree even if one worker reads the file late.
         self._best: dict[str, Any] | None = None
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
@@ -73,22 +73,22 @@ class BestStep(Callback):
         if self._best and not fault:
             found = self._best.get("fingerprint", run.fingerprint)
             if found != run.fingerprint:
-                fault = f"{self._path} has figures of another dev set"
+                fault = f"{self._path} contains metrics of another dev set"
         if fault:
             logging.warning("%s; the next evaluation replaces it.", fault)
-            # A killed run may have had a better step than its checkpoint knows.
+            # The history may name a better step than the newest checkpoint.
             best = run.best() or {}
             self._best = best if best.get(self._metric) is not None else None
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Evaluates if an evaluation is due; returns True to stop training."""
-        # The last steps may be fewer than an epoch's.
+        """Evaluates if an evaluation is due. Returns True to stop training."""
+        # Also evaluate after the last step, even if it is not a multiple.
         if step % self.every and step != self.trainer.num_train_steps:
             return False
         with self.trainer.evaluating():
-            # Replaces the evaluation's own, which is the step at the start.
+            # Replace the evaluation's global_step, the step at its start.
             results = {**self._evaluate(self.trainer), "global_step": step}
             self.trainer.history.add("eval", step, results)
             figures = {k: v for k, v in results.items() if k != "global_step"}
@@ -111,7 +111,7 @@ class BestStep(Callback):
         return self.has_ended(step)
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether a run at `step` should have stopped early."""
+        """Returns whether `patience` is used up at a step, and logs it."""
         best = self._best
         if not self._patience or best is None:
             return False
@@ -119,8 +119,8 @@ class BestStep(Callback):
         if waited < self._patience:
             return False
         logging.info(
-            "Stopping early: %s has not improved on %s, of step %d, in %d "
-            "evaluations.",
+            "Stopping early: the best %s is still %s, from step %d, after %d "
+            "more evaluations.",
             self._metric,
             best[self._metric],
             best["global_step"],
@@ -132,7 +132,7 @@ class BestStep(Callback):
         value = results[self._metric]
         if math.isnan(value):
             logging.warning(
-                "%s is not a number, so this evaluation counts as the worst.",
+                "%s is NaN, so this evaluation counts as the worst.",
                 self._metric,
             )
             return False
@@ -148,12 +148,13 @@ def sign_of(metric: str) -> int:
 
 
 def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
-    """Returns whether the run wrote the best weights; warns if it did not.
+    """Returns whether this run wrote the best weights, and warns if it did not.
 
-    If you delete a run's checkpoints to train again, its best step is left.
+    If you delete the checkpoints of a run to train again, the folder still
+    contains the earlier run's best weights.
 
     Args:
-        folder: folder of the best weights, in the run's folder.
+        folder: folder of the best weights, inside the run's folder.
         settings: settings of the run, {} if unknown.
 
     Raises:
@@ -169,14 +170,14 @@ def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
 def _find_fault(
     folder: Path, settings: Mapping[str, Any], newest: int
 ) -> str | None:
-    """Returns why best weights are not of a run at step `newest`, or None."""
+    """Returns why another run wrote the best weights, or None if none did."""
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
-    # Earlier versions did not write it.
+    # Earlier versions wrote no fingerprint.
     found = best.get("fingerprint")
     if found and settings:
         if found["run"] != summary.fingerprint_of(settings, {})["run"]:
-            return f"{folder} is of a run with other settings"
+            return f"{folder} is from a run with other settings"
     return find_fault(folder.parent, newest)
 
 
@@ -184,16 +185,16 @@ def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
     """Reads the metrics of the best evaluation so far.
 
     Raises:
-        ValueError: the file does not hold them.
+        ValueError: the file is damaged, or lacks a metric.
     """
     try:
         best = json_files.read_json(path)
         for name in (*metrics, "global_step"):
             if not isinstance(best.get(name), (int, float)):
-                raise ValueError(f"{path} has no number {name!r}")
+                raise ValueError(f"{path} contains no number {name!r}")
     except ValueError as error:
         raise ValueError(
-            f"{error}; restore it from a backup, or remove {path.parent} to "
-            "look for the best step among later ones"
+            f"{error}; restore the file from a backup, or remove {path.parent} "
+            "to choose the best step from later evaluations"
         ) from error
     return best

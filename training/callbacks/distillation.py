@@ -1,9 +1,9 @@
 """Training with a teacher: --teacher and its flags.
 
-What the student minimizes is in modeling/distillation.py. In fine-tuning the
-teacher's outputs are computed once and kept beside the training records;
-hidden states and attention, and the outputs of pretraining, would take
-gigabytes, so there the teacher runs in every step.
+modeling/distillation.py computes the loss. In fine-tuning, the teacher's
+outputs are computed once and saved beside the training records. Hidden states,
+attention and the outputs of pretraining would need gigabytes, so for these the
+teacher runs in every step.
 """
 
 import os
@@ -38,7 +38,7 @@ from training.config import (
 from training.prediction import BatchPredictor
 from training.run_folder import are_same, folder_of
 
-# Logits at padding, which vanish in a softmax.
+# Logit at padding, whose softmax is 0.
 _PADDING = -10000.0
 
 
@@ -46,7 +46,7 @@ def check_teacher(
     config: PretrainingConfig | FineTuningConfig,
     bert_config: modeling.BertConfig,
 ) -> None:
-    """Raises an error if a flag contradicts the teacher."""
+    """Raises a ValueError if a flag contradicts the teacher."""
     _check_init_layers(config, bert_config)
     if not config.teacher:
         return
@@ -54,15 +54,15 @@ def check_teacher(
     for name, needed in (
         ("vocab_size", True),
         ("num_attention_heads", config.distill_layers),
-        # The outputs of both models are as wide as the models.
+        # An embedder's outputs are as wide as the model.
         ("hidden_size", config.head == "BertEmbedder"),
     ):
         theirs, ours = getattr(teacher, name), getattr(bert_config, name)
         if needed and theirs != ours:
             raise ValueError(
-                f"--teacher={config.teacher} has {name}={theirs}, and the "
-                f"model {ours} in {config.bert_config_file}; to learn from it "
-                "both must be equal"
+                f"--teacher={config.teacher} sets {name}={theirs}, but the "
+                f"model has {ours} in {config.bert_config_file}; the two must "
+                "be equal"
             )
     if config.max_seq_length > teacher.max_position_embeddings:
         raise ValueError(
@@ -73,9 +73,9 @@ def check_teacher(
     modeling.find_checkpoint(config.teacher)
     if are_same(folder_of(config.teacher), config.output_dir):
         raise ValueError(
-            f"--output_dir={config.output_dir} is the folder of --teacher="
-            f"{config.teacher}, whose checkpoints would pass for the "
-            "student's; set another --output_dir"
+            f"--output_dir={config.output_dir} is also the folder of --teacher="
+            f"{config.teacher}, so the teacher's checkpoints would be resumed; "
+            "set another --output_dir"
         )
 
 
@@ -88,8 +88,8 @@ def _check_init_layers(
     given = f"--init_layers={','.join(config.init_layers or ())}"
     if len(layers) != bert_config.num_hidden_layers:
         raise ValueError(
-            f"{given} names {len(layers)} blocks, and the model has "
-            f"{bert_config.num_hidden_layers}; name one for each"
+            f"{given} names {len(layers)} blocks, but the model has "
+            f"{bert_config.num_hidden_layers}; name one for each block"
         )
     names = modeling.read_shapes(modeling.find_checkpoint(start))
     found = {
@@ -99,8 +99,8 @@ def _check_init_layers(
     }
     if missing := sorted(set(layers) - found):
         raise ValueError(
-            f"{given}: {start} has no block {missing[0]}; its blocks are 0 to "
-            f"{max(found, default=-1)}"
+            f"{given}: {start} contains no block {missing[0]}; choose from 0 "
+            f"to {max(found, default=-1)}"
         )
 
 
@@ -110,18 +110,19 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
         return modeling.load_config(folder_of(teacher))
     except FileNotFoundError as error:
         raise ValueError(
-            f"--teacher={teacher} has no bert_config.json or config.json next "
-            "to its checkpoint; --export_weights writes a folder with both"
+            f"--teacher={teacher} contains no bert_config.json or config.json; "
+            "use a folder with a checkpoint, such as --export_weights writes"
         ) from error
 
 
 class Teacher(Callback):
-    """The loaded model of --teacher, for all trainings of a command.
+    """Trains with the model of --teacher, in all trainings of a command.
 
     Args:
-        config: TrainingConfig that `check` accepts.
-        create_model: (config, **arguments of every model) -> TaskModel.
-        loss: the task's loss.
+        config: configuration that `check_teacher` accepts.
+        create_model: function (BertConfig, **arguments of every model) ->
+            TaskModel.
+        loss: loss of the task.
         labels: see `modeling.load_checkpoint`.
 
     Attributes:
@@ -129,7 +130,7 @@ class Teacher(Callback):
 
     Raises:
         ValueError: the teacher was not trained on this task.
-        OSError: it cannot be read.
+        OSError: the teacher cannot be read.
     """
 
     def __init__(
@@ -143,8 +144,8 @@ class Teacher(Callback):
         found = modeling.load_labels(path)
         if labels and found and not modeling.find_order(found, labels):
             raise ValueError(
-                f"--teacher={path} was trained with the labels {found}; the "
-                f"task has {list(labels[0])}"
+                f"--teacher={path} was trained with the labels {found}, but "
+                f"the labels of this task are {list(labels[0])}"
             )
         self._config = config
         self._loss = DistillationLoss(
@@ -159,7 +160,7 @@ class Teacher(Callback):
             "distill_alpha": config.distill_alpha,
             "distill_layers": config.distill_layers,
         }
-        # {name of an output: its shape} for the outputs in the records.
+        # {name of an output: shape} for the teacher's outputs in the records.
         self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
@@ -172,13 +173,13 @@ class Teacher(Callback):
         heads = [name for name in missing if not name.startswith("bert/")]
         if heads and config.distill_alpha:
             raise ValueError(
-                f"--teacher={path} has no {heads[0]}: train it on this task "
-                "first, or learn only its layers with --distill_layers "
-                "--distill_alpha=0"
+                f"--teacher={path} contains no {heads[0]}; train the teacher "
+                "on this task first, or learn only from its layers with "
+                "--distill_layers --distill_alpha=0"
             )
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the student with its teacher, and the loss to minimize."""
+        """Returns the student joined with its teacher, and the loss."""
         self._distiller = Distiller(
             model,
             self._loss,
@@ -189,16 +190,15 @@ class Teacher(Callback):
         return self._distiller, self._loss
 
     def variables(self) -> dict[str, keras.Variable]:
-        """Returns the projection's variables, if there are any."""
+        """Returns the variables that project the student's hidden states."""
         return {v.path: v for v in self._distiller.own_variables}
 
     def add_outputs(self, records: tfrecords.Records) -> tfrecords.Records:
         """Returns training records with the teacher's outputs added.
 
-        They are written beside the file of the given records, and a JSON file
-        says what they are made from. If an earlier run wrote them from the same
-        records, teacher and flags, they are not written again. The model is
-        released afterwards.
+        The new records are written beside the old ones, with a JSON file that
+        names their sources. If an earlier run wrote them from the same records,
+        teacher and flags, they are reused. Then the teacher is freed.
         """
         model, config = self._model, self._config
         (source,), spec, _ = records
@@ -233,7 +233,7 @@ class Teacher(Callback):
     def _write_records(
         self, model: keras.Model, records: tfrecords.Records, path: str
     ) -> None:
-        """Writes records with a model's outputs added; see `add_outputs`."""
+        """Writes records with a model's outputs added. See `add_outputs`."""
         config = self._config
         dataset = tfrecords.create_dataset(
             records,
@@ -254,25 +254,25 @@ class Teacher(Callback):
                     f"teacher_{name}": _padded(value, self._shapes[name])
                     for name, value in _by_name(outputs).items()
                 }
-                # Two concatenated messages are parsed as one, with the
-                # fields of both.
+                # A parser reads two concatenated messages as one message with
+                # the fields of both.
                 for values in zip(*rows.values(), strict=True):
                     added = encode_example(dict(zip(rows, values, strict=True)))
                     writer.write(next(serialized) + added)
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
-        """Returns the teacher's outputs in features, as its model's."""
+        """Returns the teacher's outputs from the features of a batch."""
         outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
         return outputs.get("outputs", outputs)
 
 
 def _by_name(outputs: Any) -> dict[str, Any]:
-    """Returns {name: output} of a model, whose only one is "outputs"."""
+    """Returns {name: output} of a model. A single output is named "outputs"."""
     return outputs if isinstance(outputs, dict) else {"outputs": outputs}
 
 
 def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
-    """Returns whether a file is complete and was written from `sources`."""
+    """Returns whether a file is complete and its sources are `made_from`."""
     if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
         return False
     try:
@@ -284,7 +284,10 @@ def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
 
 
 def _padded(values: np.ndarray, shape: Sequence[int | None]) -> np.ndarray:
-    """Returns float32 [B, -1] of outputs cut to their batch's length."""
+    """Pads outputs [B, ...] to their full shape, and flattens them to [B, -1].
+
+    The outputs were cut to the longest example of their batch.
+    """
     widths = [
         (0, full - there)
         for full, there in zip(shape[1:], values.shape[1:], strict=True)

@@ -1,23 +1,22 @@
 """The history of a run: its metrics by step and hours.
 
-It is kept in the file `history.jsonl` of the run's folder, a JSON object a
-line:
+The file `history.jsonl` in the run's folder contains one JSON object per line:
 
     {"kind": "eval", "step": 2000, "hours": 0.07, "examples": 128000,
      "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
 
 `kind` is "train" for the losses of a step, "eval" for an evaluation, and
 "checkpoint" for a save, from which a resumed run reads the time spent. A
-resumed run drops the lines after its checkpoint and writes them again, so there
-is one line of each kind for a step. An evaluation's line has a `fingerprint`,
-too: what ties it to the run and its dev set (training/summary.py). TensorBoard
-gets the same metrics, those of evaluations as `eval/NAME`, and a few of the
+resumed run drops the lines after its checkpoint and writes them again, so each
+step has at most one line of each kind. The line of an evaluation also contains
+a `fingerprint` of the run and its dev set (training/summary.py). TensorBoard
+shows the same metrics, with the prefix `eval/` for evaluations, and a few
 examples.
 
-A new metric of fine-tuning belongs in `Task.evaluate` (and in `Task.metrics`,
-if it may choose the best step), one of pretraining in `pretraining_metrics`
-(training/pretraining.py), and one of a step in the logs of
-training/train_step.py: each of them is then written here.
+A new metric is written here if it is added to one of these: for fine-tuning
+`Task.evaluate` (and `Task.metrics`, if it may choose the best step), for
+pretraining `pretraining_metrics`, and for a step the logs of
+training/train_step.py.
 """
 
 import contextlib
@@ -39,14 +38,15 @@ if TYPE_CHECKING:
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
-# Entries of each line that say when it was written.
+# Entries of each line that say at which point of training it was written.
 _NAMES = ("step", "hours", "examples", "learning_rate")
-# Larger values cannot be drawn and do not occur.
+# Largest valid value, because larger ones cannot be drawn.
 _LARGEST = 1e300
-# Examples of an evaluation that TensorBoard shows, and their length.
+# Number of examples that TensorBoard shows of an evaluation.
 NUM_SAMPLES = 8
+# Maximum characters that TensorBoard shows of a cell.
 _MAX_CHARACTERS = 500
-# What Markdown, in which the page is written, would take for its own signs.
+# Characters with a meaning in Markdown, the language of TensorBoard's texts.
 _SIGNS = re.compile(r"([\\`*_{}\[\]()#+.!|-])")
 
 
@@ -54,13 +54,13 @@ class History(Callback):
     """Writes the history of a run.
 
     Attributes:
-        best_step: the best step so far, None before an evaluation; the lines
-            of checkpoints name it.
-        fingerprint: what ties an evaluation to the run and its dev set.
+        best_step: the best step so far, None before an evaluation. The lines
+            of checkpoints contain it.
+        fingerprint: identifies the run and its dev set in evaluations.
 
     Args:
-        config: TrainingConfig. Only the chief writes; TensorBoard gets the
-            metrics too, unless `summary_steps` is 0.
+        config: TrainingConfig. Only the chief writes. It also writes for
+            TensorBoard, unless `summary_steps` is 0.
         clock: the run's TimeLimit, which counts the hours.
 
     Raises:
@@ -80,14 +80,15 @@ class History(Callback):
         found, self._is_torn = [], False
         if self._path.exists():
             found = read(self._path)
-            # A kill can leave half a line at the end.
+            # A killed run can leave half a line at the end.
             self._is_torn = not self._path.read_bytes().endswith(b"\n")
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Has the clock count on from the hours of a checkpoint.
+        """Sets the clock to the hours of a checkpoint.
 
-        Runs of earlier versions have no history: their hours are unknown.
+        Earlier versions wrote no history, so the hours of their runs are
+        unknown and count as 0.
         """
         line = self._lines.get(("checkpoint", step)) or {}
         self.best_step = line.get("best_step")
@@ -95,10 +96,10 @@ class History(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Drops the lines after the current step, which will be repeated."""
+        """Drops the lines after the current step, which training repeats."""
         self.drop_after(self.trainer.global_step)
         if self._shows:
-            # For TensorBoard's HPARAMS page.
+            # Write the flags for TensorBoard's HPARAMS page.
             from tensorboard.plugins.hparams import api
 
             values = self._config.hyperparameters
@@ -109,15 +110,15 @@ class History(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Keeps the learning rate of a step."""
+        """Remembers the learning rate of a step, for the next line."""
         self._rate = logs.get("learning_rate")
 
     def on_save(self, step: int) -> None:
-        """Adds a line, from which a resumed run reads the time spent."""
+        """Adds a line from which a resumed run reads the time spent."""
         self.add("checkpoint", step, {})
 
     def drop_after(self, step: int) -> None:
-        """Drops the lines after a step, which will be repeated."""
+        """Drops the lines after a step, which training repeats."""
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
@@ -125,7 +126,7 @@ class History(Callback):
             self._write_all()
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds a line of one of KINDS, or replaces an existing one's metrics.
+        """Adds a line of one of KINDS, or replaces its metrics if it exists.
 
         Raises:
             OSError: the file cannot be written.
@@ -160,29 +161,29 @@ class History(Callback):
             atomic.sync(self._path)
 
     def best(self) -> dict[str, Any] | None:
-        """Returns the metrics of the best step, if it is of this dev set."""
+        """Returns the best step's metrics, or None on another dev set."""
         line = self._lines.get(("eval", self.best_step or 0)) or {}
         if line.get("fingerprint") != self.fingerprint:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the first evaluation on this dev set to reach the target."""
+        """Returns this dev set's first evaluation that reaches a target."""
         mine = self.fingerprint
         dev_set = mine.get("dev_set")
         found = [
             line
             for line in self._lines.values()
             if line["kind"] == "eval"
-            # Earlier versions did not write it.
+            # Earlier versions wrote no fingerprint.
             and line.get("fingerprint", mine).get("dev_set") == dev_set
-            # None is a figure that was not finite.
+            # None stands for a value that was not finite.
             and (line["metrics"].get(name) or 0.0) >= target
         ]
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns the hours of a step, from another line of it or the clock."""
+        """Returns {name: value} of _NAMES, from another line of the step."""
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
@@ -195,14 +196,14 @@ class History(Callback):
     ) -> None:
         """Shows a few examples of an evaluation in TensorBoard, as `eval/NAME`.
 
-        They are spread over all rows, the same at each evaluation, so that
-        their answers can be compared. Call it before `add`: an evaluation that
-        the history has already is not shown again.
+        Each evaluation shows the same examples, spread over all rows, so that
+        you can compare the answers. Call this method before `add`, because an
+        evaluation that is already in the history is not shown again.
 
         Args:
-            step: number of steps made.
+            step: number of steps trained.
             name: name of the page.
-            rows: examples with their answers, {column: text}.
+            rows: examples with the model's answers, {column: text} each.
         """
         is_known = ("eval", step) in self._lines
         if rows and self._shows and not is_known:
@@ -215,8 +216,8 @@ class History(Callback):
 
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[Any]:
-        """Has the block write to TensorBoard; yields tf.summary."""
-        # Imported here, so that plotting a history does not load TensorFlow.
+        """Yields tf.summary, which writes to TensorBoard inside the block."""
+        # Import late, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 
         if self._writer is None:
@@ -234,10 +235,10 @@ class History(Callback):
 
 
 def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Returns the lines of a history, without half a line at the end.
+    """Returns the complete lines of a history.
 
     Raises:
-        ValueError: a line is malformed; the message names it.
+        ValueError: a line is malformed. The message contains its number.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:
@@ -249,7 +250,7 @@ def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
         if not _is_line(line):
             raise ValueError(
                 f"{where} is not a line of a run's history; restore the file "
-                "from a backup, or remove it"
+                "from a backup, or remove the file"
             )
         found.append(line)
     return found
@@ -276,7 +277,7 @@ def _line_of(line: Mapping[str, Any]) -> str:
 
 
 def to_table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Returns a table for TensorBoard: the columns' names, then the rows.
+    """Returns a table for TensorBoard: a row of column names, then the rows.
 
     If a row lacks a column, its cell is empty.
     """

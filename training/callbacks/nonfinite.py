@@ -13,12 +13,11 @@ class NonFinite(Callback):
     """Logs skipped steps, and stops a run after too many in a row.
 
     A gradient that overflows only because of float16's loss scaling is logged
-    and not counted. While steps are skipped, nothing is learned and the weights
-    may be the cause, so no checkpoint replaces an earlier one, except at the
-    end of training.
+    but not counted. A skipped step may be caused by the weights. So a
+    checkpoint after a skipped step is postponed, except at the end of training.
 
     Args:
-        records: the records of the training, which the error names, or None.
+        records: training records, for the error message, or None.
     """
 
     def __init__(self, records: tfrecords.Records | None = None) -> None:
@@ -27,23 +26,23 @@ class NonFinite(Callback):
 
     @property
     def may_save(self) -> bool:  # type: ignore[override]
-        """Whether the latest step was made."""
+        """Whether the latest step was not skipped."""
         return not self._in_a_row
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Logs and counts the steps just made.
+        """Logs and counts the skipped steps of the last call.
 
         Raises:
-            ValueError: too many in a row were skipped.
+            ValueError: too many steps in a row were skipped.
         """
         outcomes = self.trainer.outcomes
         for number, outcome in enumerate(outcomes, step - len(outcomes) + 1):
             if outcome == train_step.OVERFLOWED:
                 logging.info(
-                    "Step %d was skipped: its gradient, scaled for float16, "
-                    "overflowed; the loss scale is halved.",
+                    "Step %d was skipped, because its gradient, scaled for "
+                    "float16, overflowed. Halving the loss scale.",
                     number,
                 )
             elif outcome == train_step.NOT_FINITE:
@@ -54,8 +53,8 @@ class NonFinite(Callback):
     def _count(self, step: int) -> None:
         self._in_a_row += 1
         logging.warning(
-            "Step %d was skipped, %d in a row: its loss or gradient is not "
-            "finite.",
+            "Step %d was skipped (%d in a row), because its loss or gradient "
+            "is not finite.",
             step,
             self._in_a_row,
         )
@@ -73,18 +72,21 @@ class NonFinite(Callback):
         raise ValueError(
             f"the loss or gradient of {self._in_a_row} steps in a row was not "
             f"finite, up to step {step}{records}. "
-            "Look at the records, or give a smaller --learning_rate"
+            "Check the records, or set a smaller --learning_rate"
             f"{self._way_back(step - self._in_a_row)}"
         )
 
     def _way_back(self, last_made: int) -> str:
-        """Returns advice on where to resume; `last_made` is the last update."""
+        """Returns advice on where to resume, if there is a checkpoint.
+
+        `last_made` is the last step that was not skipped.
+        """
         checkpointer = self.trainer.checkpointer
         if not checkpointer or not (steps := checkpointer.steps()):
             return ""
-        way = f"; the checkpoint of step {steps[-1]} is kept"
+        way = f"; the newest checkpoint is from step {steps[-1]}"
         if steps[-1] >= last_made:
-            # No loss was computed with the newest checkpoint's weights.
+            # No finite loss was computed with the newest checkpoint's weights.
             before = (
                 f"resume from step {steps[-2]}" if steps[1:] else "start again"
             )

@@ -1,4 +1,4 @@
-"""Losses, rates and progress of training: history, log lines and a bar."""
+"""Shows losses, rates and progress: in the history, in the log and as a bar."""
 
 import contextlib
 import math
@@ -12,14 +12,14 @@ from files import progress
 from training import costs
 from training.callbacks import Callback
 
-# Maximum fraction of time for measuring the machine's peak rate.
+# Maximum fraction of the time to spend on measuring the machine's peak rate.
 _MEASURING_SHARE = 0.01
 
 
 class ProgressBar(Callback):
-    """Shows a bar on a terminal, else occasional log lines.
+    """Shows a bar on a terminal, or else occasional log lines.
 
-    The time that other callbacks and saves take does not count in its rates.
+    Its rates exclude the time of other callbacks and of saving.
     """
 
     def __init__(self) -> None:
@@ -41,14 +41,14 @@ class ProgressBar(Callback):
             yield
 
     def on_step_begin(self) -> float:
-        """Counts time again."""
+        """Resumes the bar's clock."""
         self._pause.close()
         return 0.0
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Shows the step, if due, and pauses until the next one."""
+        """Shows the step if it is due, and pauses the clock until the next."""
         if self._bar.due(step):
             self._bar.examples_per_unit = self._sizes.at(step - 1)
             self._bar.update(step, **logs)
@@ -63,17 +63,17 @@ class Summaries(Callback):
 
     @property
     def every(self) -> int:  # type: ignore[override]
-        """--summary_steps."""
+        """The value of --summary_steps."""
         return self.trainer.config.summary_steps
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Counts an example's work, and measures the machine's peak rate."""
+        """Computes the work per example, and measures the peak rate."""
         trainer, config = self.trainer, self.trainer.config
         self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
         self._peak = None
-        # If padding is skipped, an example's work depends on its batch.
+        # If padding is skipped, the work per example depends on the batch.
         if not config.unpads:
             self._per_example["tokens"], _ = trainer.shape
             self._flops = costs.training_flops(
@@ -88,9 +88,9 @@ class Summaries(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Writes the entries of a step, if due."""
+        """Writes the losses and rates of a step, if it is due."""
         if self._last is None:
-            # The first step's time includes start-up, so its rate is left out.
+            # Ignore the rate of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
         if step % self.every:
             return
@@ -105,7 +105,7 @@ class Summaries(Callback):
             if self._peak:
                 achieved = rate * self._flops
                 values["mfu"] = achieved / self._peak.update(achieved)
-            # Read after measuring the peak rate, which is not part of a step.
+            # Read the clock after measuring, which is not part of a step.
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = costs.peak_memory() / 2**30
         self.trainer.history.add("train", step, values)
@@ -117,10 +117,10 @@ class Summaries(Callback):
 
 
 class PeakRate:
-    """The best rate of matrix products seen so far, in operations a second.
+    """The best rate of matrix products so far, in operations per second.
 
-    A machine that is busy while its rate is measured looks slower than it is,
-    so the rate is measured again while training.
+    A measurement on a busy machine is too low, so the rate is measured again
+    during training.
     """
 
     def __init__(self, measure: Callable[[], float]) -> None:
@@ -130,7 +130,7 @@ class PeakRate:
         self.update()
 
     def update(self, achieved: float = 0.0) -> float:
-        """Returns the best rate so far, and measures it now and then."""
+        """Returns the best rate, and from time to time measures it again."""
         started = time.monotonic()
         if started >= self._next:
             self._best = max(self._best, self._measure())

@@ -1,4 +1,4 @@
-"""Ends training after SIGTERM or SIGINT, when the step is saved."""
+"""Saves a checkpoint and ends training after SIGTERM or SIGINT."""
 
 import contextlib
 import signal
@@ -10,15 +10,15 @@ from absl import logging
 
 from training.callbacks import Callback
 
-# Exit status of a run that saved after a stop signal (EX_TEMPFAIL).
+# Exit status of a run that a stop signal ended (EX_TEMPFAIL).
 INTERRUPTED_STATUS = 75
 
 
 class StopSignals(Callback):
-    """Ends all workers after the same step if one of them gets a signal.
+    """Ends all workers after the same step if one of them receives a signal.
 
-    A second signal of the same kind does what it does without this callback:
-    it kills the process.
+    A second signal of the same kind kills the process, as it does without this
+    callback.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class StopSignals(Callback):
         """Handles the signals in the block.
 
         Raises:
-            SystemExit: a signal ended the training.
+            SystemExit: a signal has ended the training.
         """
         before: dict[int, Any] = {}
 
@@ -49,20 +49,20 @@ class StopSignals(Callback):
                 signal.signal(number, handler)
         if self._stopped_at is not None:
             logging.warning(
-                "Stopped after step %d, which is saved; rerun the same "
-                "command to resume.",
+                "Stopped after step %d, which is saved. Run the same command "
+                "again to resume.",
                 self._stopped_at,
             )
             raise SystemExit(INTERRUPTED_STATUS)
 
     def on_step_begin(self) -> float:
-        """Returns 1.0 if a signal came."""
+        """Returns 1.0 if this worker received a signal, else 0.0."""
         return float(self._stop.is_set())
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Returns whether a signal came to any worker."""
+        """Returns whether any worker received a signal."""
         if agreed > 0:
             self._stopped_at = step
         return agreed > 0

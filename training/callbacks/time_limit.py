@@ -1,4 +1,4 @@
-"""The time limit of a run, --max_hours, and the rates that follow it."""
+"""Ends a run after --max_hours, and lets the learning rate follow the time."""
 
 import contextlib
 import time
@@ -11,15 +11,15 @@ from training.callbacks import Callback
 
 
 class TimeLimit(Callback):
-    """Counts the time of training across resumes, and ends it in time.
+    """Counts the hours of a run across resumes, and ends it at the limit.
 
-    Evaluations count, too.
+    The hours include evaluations.
 
     Args:
-        max_hours: time limit of the run; None = no limit.
-        spent_variable: float variable that each step sets to the fraction of
-            the time spent, for the schedule "time"; None without it.
-        now: () -> seconds, for tests.
+        max_hours: time limit of the run in hours. None = no limit.
+        spent_variable: float variable, which each step sets to the fraction of
+            the time spent. None if the learning rate schedule is not "time".
+        now: function () -> seconds, for tests.
     """
 
     def __init__(
@@ -36,21 +36,21 @@ class TimeLimit(Callback):
 
     @property
     def hours(self) -> float:
-        """Hours so far."""
+        """Hours that the run has trained so far."""
         running = 0.0 if self._started is None else self._now() - self._started
         return (self._before + running) / 3600
 
     @property
     def spent(self) -> float:
-        """Fraction of the time spent, 1.0 or more at the end."""
+        """Fraction of the time that is spent, 1.0 or more at the end."""
         return self.hours / self._max_hours if self._max_hours else 0.0
 
     def count_from(self, hours: float) -> None:
-        """Adds the hours before the checkpoint that is resumed."""
+        """Sets the hours that were spent before the resumed checkpoint."""
         self._before = hours * 3600
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether the time is over."""
+        """Returns whether the time is over, and logs it."""
         if self.spent < 1:
             return False
         logging.info(
@@ -61,7 +61,7 @@ class TimeLimit(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Counts the time that the block takes."""
+        """Counts the time in the block."""
         self._started = self._now()
         try:
             yield
@@ -69,7 +69,7 @@ class TimeLimit(Callback):
             self._before, self._started = self.hours * 3600, None
 
     def on_step_begin(self) -> float:
-        """Returns the fraction of the time spent."""
+        """Returns the fraction of the time that is spent."""
         return self.spent
 
     def before_update(self, agreed: tf.Tensor) -> None:

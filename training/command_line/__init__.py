@@ -1,1 +1,1 @@
-"""Flags, log lines and errors of every script."""
+"""Flags, log lines and error messages that are common to all scripts."""

@@ -1,4 +1,4 @@
-"""Keeps other libraries' logs off the scripts' output."""
+"""Silences the logs of other libraries in the output of scripts."""
 
 import contextlib
 import importlib.util
@@ -11,9 +11,9 @@ from typing import Any
 
 
 def silence_tensorflow() -> None:
-    """Silences the logs of TensorFlow, XLA and CUDA; raised errors still show.
+    """Silences the logs of TensorFlow, XLA and CUDA, but not their exceptions.
 
-    Call it before TensorFlow is imported.
+    Call this function before TensorFlow is imported.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
@@ -22,13 +22,13 @@ def silence_tensorflow() -> None:
 
 
 class _QuietImport:
-    """Keeps `import tensorflow` from writing to stderr.
+    """Prevents `import tensorflow` from writing to stderr.
 
-    Its native code logs while loading, before it reads any setting.
+    TensorFlow's native code logs while it loads, before it reads any setting.
     """
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Returns TensorFlow's import spec; None for other modules."""
+        """Returns TensorFlow's import spec, None for other modules."""
         if name != "tensorflow":
             return None
         sys.meta_path.remove(self)
@@ -47,7 +47,7 @@ class _QuietImport:
 
 @contextlib.contextmanager
 def _silent_stderr() -> Iterator[None]:
-    """Drops what the block writes to stderr, or shows it after an error."""
+    """Drops the block's output to stderr, or shows it if the block fails."""
     sys.stderr.flush()
     with tempfile.TemporaryFile() as written:
         stderr = os.dup(2)

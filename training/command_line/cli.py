@@ -1,4 +1,4 @@
-"""Start and end of every script: flags, one-line errors, exit status."""
+"""Starts and ends every script: flags, one-line errors, exit status."""
 
 import contextlib
 import dataclasses
@@ -17,13 +17,13 @@ from files import flags as script_flags
 from files import locks, path_checks, paths, run_files
 from training.command_line import chatter, moved
 
-# Errors in the user's input; anything else is a bug and keeps its traceback.
+# Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
-# Exit status by which shells report Ctrl-C.
+# Exit status that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
-# Signals of Ctrl-C that this process received.
+# Ctrl-C signals that this process has received.
 _interrupts: list[int] = []
 
 LOG_FORMAT = "%(asctime)s %(levelname).1s %(message)s"
@@ -40,21 +40,21 @@ def run(
     """Defines the flags of a script, then runs `main` as absl does.
 
     An error in the user's input is printed in one line and ends the script with
-    status 1; --debug prints its traceback. Ctrl-C ends it with 130.
+    status 1. --debug prints the traceback of the error. Ctrl-C ends the script
+    with status 130.
 
     Args:
-        main: called with the configuration that the flags describe, and with
-            the list of the arguments left over if it handles any; its return
-            value is the exit status.
-        config: dataclass of the script's flags, see files/flags.py.
-        passes_rest: whether `main` handles flags that the script does not
-            define, such as another library's; else they are errors.
-        takes_arguments: whether `main` handles arguments that are not flags;
-            else they are errors.
+        main: function to call with the parsed flags, an instance of `config`,
+            and with the list of all other arguments if it handles any. Its
+            return value is the exit status.
+        config: dataclass of the script's flags. See files/flags.py.
+        passes_rest: True if `main` handles flags that the script does not
+            define, such as another library's. Otherwise they are errors.
+        takes_arguments: True if `main` handles arguments that are not flags.
+            Otherwise they are errors.
     """
-    # --help shows the docstring of __main__, which is not the script's if it
-    # runs as an installed command, and the path of the script, which is not
-    # what the user typed if it runs with `python -m`.
+    # --help shows the docstring of __main__, which is wrong for an installed
+    # command, and the path in sys.argv[0], which is wrong for `python -m`.
     script, started = sys.modules[main.__module__], sys.modules["__main__"]
     started.__doc__ = script.__doc__
     if script is started and script.__spec__ is not None:
@@ -75,7 +75,7 @@ def run(
             return _guarded(lambda parsed: main(parsed, rest), config)
         if rest:
             return _fail(
-                f"arguments need a flag, such as --name=value. Received: {rest}"
+                f"every argument needs a flag: --name=value. Received: {rest}"
             )
         return _guarded(main, config)
 
@@ -97,19 +97,19 @@ def run(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CommonConfig:
-    """The flags that every script has."""
+    """The flags that every script accepts."""
 
     debug: bool = script_flags.flag(
-        False, "Print the traceback of any error, and what TensorFlow logs."
+        False, "Print the traceback of any error, and TensorFlow's logs."
     )
     verbose: bool = script_flags.flag(
         False,
-        "Log more: the first examples, and every variable that is loaded.",
+        "Also log the first examples, and every variable that is loaded.",
     )
     take_over_lock: bool = script_flags.flag(
         False,
-        "Take over an output's lock that a process on another machine left "
-        "behind. Set it only if that process cannot still run.",
+        "Take over the lock of an output that a process on another machine "
+        "left behind. Set this flag only if that process no longer runs.",
     )
 
 
@@ -133,19 +133,19 @@ def _parse_flags(
         sys.exit(_fail(f"missing required flags: {names} (see --help)"))
     for name in flags.FLAGS:
         value = flags.FLAGS[name].value
-        # absl's bounds let NaN through, since it is not below any of them.
+        # absl's bounds accept NaN, because NaN is not below any bound.
         wrong = None
         if isinstance(value, float) and not math.isfinite(value):
-            wrong = "is not a finite number; give one"
+            wrong = "is not a finite number"
         elif isinstance(value, int) and not -(2**63) <= value < 2**63:
-            wrong = "does not fit into 64 bits; give a number closer to 0"
+            wrong = "does not fit into 64 bits; use a number closer to 0"
         if wrong:
             sys.exit(_fail(f"--{name}={value} {wrong}"))
     return rest
 
 
 def _set_verbosity(options: flags.FlagValues) -> None:
-    """Logs the project's messages; other libraries' only with --debug."""
+    """Logs this project's messages, and TensorFlow's only with --debug."""
     if not options["verbosity"].present:
         logging.set_verbosity(
             logging.DEBUG if options.verbose else logging.INFO
@@ -158,7 +158,7 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     path = Path(record.pathname).resolve()
     if record.levelno >= std_logging.WARNING or path.parent == PROJECT:
         return True
-    # Once installed, the project is among other packages.
+    # An installed project is in the same folder as other packages.
     return (
         PROJECT in path.parents
         and path.relative_to(PROJECT).parts[0] in PACKAGES
@@ -183,7 +183,7 @@ def _guarded(
             return main(parsed)
     except Exception as error:
         if _interrupts:
-            # TensorFlow may turn Ctrl-C into an error of its own.
+            # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
         if flags.FLAGS.debug or not _is_users(error):
             raise
@@ -196,7 +196,7 @@ def _interrupt(number: int, frame: Any) -> None:
 
 
 def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
-    """Returns the error, with the flag's name if its file caused it."""
+    """Returns an error, with the name of the flag whose file caused it."""
     if isinstance(error, OSError) and error.filename is not None:
         for flag in given:
             if error.filename in flag.parts:
@@ -207,7 +207,7 @@ def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
 def _is_users(error: Exception) -> bool:
     if isinstance(error, USER_ERRORS):
         return True
-    # Only if the script has loaded it, so that --help does not wait.
+    # Do not import TensorFlow here, so that --help does not wait.
     tf = sys.modules.get("tensorflow")
     return tf is not None and isinstance(
         error,

@@ -1,13 +1,13 @@
-"""Answers to command lines of earlier versions.
+"""Tells users of earlier versions which script or flag to use now.
 
-Imports only the standard library, so that the answer comes at once.
+This module imports only the standard library, so that it starts fast.
 """
 
 import sys
 from pathlib import Path
 from typing import NoReturn
 
-# What to run instead of a script that was at the top level.
+# {former script at the top level: command to run instead}.
 SCRIPTS = {
     name: f"`python -m tools.{name}`"
     for name in (
@@ -20,20 +20,24 @@ SCRIPTS = {
     "run_glue": "`bash examples/recipes/glue.sh`, a loop over run_classifier.py"
     " with a table by `python -m tools.results_table`"
 }
-# What to use instead of a flag that a script no longer has, by script.
+# {script: {removed flag: advice on what to use instead}}.
 FLAGS: dict[str, dict[str, str]] = {
     "plot_runs": {
-        "html": "draw an image with --png or --svg; TensorBoard shows the "
+        "html": "draw an image with --png or --svg. TensorBoard shows the "
         "values of points"
     }
 }
 
 
 def answer(module: str, file: str) -> NoReturn:
-    """Ends a script that has moved, by its `__name__` and its path.
+    """Ends a moved script with an error that names the new command.
+
+    Args:
+        module: `__name__` of the script.
+        file: path of the script.
 
     Raises:
-        ImportError: another module imports it.
+        ImportError: another module imports the script.
     """
     script = Path(file).stem
     message = f"{script}.py is now {SCRIPTS[script]}"
@@ -43,13 +47,13 @@ def answer(module: str, file: str) -> NoReturn:
 
 
 def find_flag(command: str, flag: str) -> str | None:
-    """Returns what to use instead of a removed flag, None if it is unknown.
+    """Returns a message about a removed flag, or None for an unknown flag.
 
     Args:
         command: path of the script, or of its installed command.
-        flag: name of the flag, perhaps as --noNAME.
+        flag: name of the flag, perhaps with the prefix "no".
     """
     script = Path(command).stem.removeprefix("bert-").replace("-", "_")
     removed = FLAGS.get(script, {})
     successor = removed.get(flag) or removed.get(flag.removeprefix("no"))
-    return successor and f"--{flag} is gone: {successor}"
+    return successor and f"--{flag} was removed: {successor}"

@@ -1,1 +1,1 @@
-"""AdamW, LAMB, learning rates, and their fast execution."""
+"""AdamW, LAMB and learning rate schedules."""

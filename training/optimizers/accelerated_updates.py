@@ -1,7 +1,7 @@
-"""Runs an optimizer's update fast: traced once per shape, compiled by XLA.
+"""Speeds up an optimizer's update: one trace per shape, compiled by XLA.
 
-Optional: without it an optimizer computes the same, only slower. `ops.plain()`
-switches it off along with the network's faster forms.
+This module is optional: an optimizer without it computes the same, but slower.
+`ops.plain()` switches it off, together with the network's fused operations.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,15 @@ LEAST_ELEMENTS = 65536
 
 
 def traced(update: Callable[..., None]) -> Callable[..., None]:
-    """Wraps `update` so that variables of one shape share a trace.
+    """Returns `update` as a function with one trace for each variable shape.
 
-    Otherwise the graph of a step repeats the operations for each variable.
-    Compiled, the update of a large variable is one pass over memory instead of
-    ten.
+    Otherwise the graph of a step repeats the operations for each variable. The
+    compiled update of a large variable passes over memory once instead of ten
+    times.
 
     Args:
-        update: (variable, *tensors or numbers) -> None; assigns the variable.
+        update: function (variable, *tensors or numbers) -> None that assigns
+            the variable.
     """
     uncompiled, compiled = (
         tf.function(
@@ -35,8 +36,8 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     )
 
     def run(variable: tf.Variable, *arguments: object) -> None:
-        # The first trace of a shape captures a strategy's variables instead of
-        # taking them as arguments.
+        # With a strategy, the first trace would capture its own variables
+        # instead of reading them from the arguments.
         if ops.is_plain() or tf.distribute.has_strategy():
             update(variable, *arguments)
         elif variable.shape.num_elements() >= LEAST_ELEMENTS:

@@ -1,9 +1,9 @@
-"""BERT's optimizer: Adam with decoupled decay, by default biased; LAMB.
+"""BERT's optimizer, Adam with decoupled weight decay, and LAMB.
 
-The original's AdamWeightDecayOptimizer (Loshchilov and Hutter 2019: weight
-decay is added to the update instead of the loss). The function `formula`
-computes it in plain TensorFlow, and accelerated_updates.py faster. LAMB is for
-batches of thousands of examples (You et al. 2019).
+AdamWeightDecayOptimizer computes the same as in Google's code: weight decay is
+added to the update instead of the loss (Loshchilov and Hutter 2019). The method
+`formula` is plain TensorFlow, which accelerated_updates.py speeds up. LAMB is
+for batches of thousands of examples (You et al. 2019).
 """
 
 import functools
@@ -18,7 +18,7 @@ from training.optimizers import accelerated_updates
 
 
 class Rates(NamedTuple):
-    """Scalars of the update of one variable.
+    """Scalars in the update of one variable.
 
     Attributes:
         learning_rate: learning rate of the variable.
@@ -35,7 +35,7 @@ class Rates(NamedTuple):
     take_v: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates if `made`, else rates that change nothing."""
+        """Returns these rates if `made` is True, else rates without effect."""
         return Rates(
             *(
                 tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
@@ -56,26 +56,27 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         v = beta_2 * v + (1 - beta_2) * g ** 2
         w = w - learning_rate * (m / (sqrt(v) + epsilon) + decay * w)
 
-    Keras's own AdamW always corrects the bias of m and v. BERT's does not, so
+    Keras's AdamW always corrects the bias of m and v. BERT's Adam does not, so
     its updates are up to 6.5 times larger in the first hundreds of steps. With
     `bias_correction`, m and v of step t are first divided by 1 - beta_1 ** t
     and 1 - beta_2 ** t.
 
     Args:
         learning_rate: float or schedule.
-        weight_decay_rate: `decay` above.
+        weight_decay_rate: `decay` in the formula.
         beta_1: decay of m.
         beta_2: decay of v.
-        epsilon: added to the root of v.
-        exclude_from_weight_decay: patterns searched for in a variable's path;
-            a variable that matches one is not decayed.
-        learning_rate_factors: [pattern, factor] pairs; the first pattern found
-            in a variable's path multiplies its rate (layer-wise decay).
+        epsilon: number added to the root of v.
+        exclude_from_weight_decay: regular expressions. A variable whose path
+            matches one of them is not decayed.
+        learning_rate_factors: [regular expression, factor] pairs. The first one
+            that matches a variable's path multiplies its rate (layer-wise
+            decay).
         bias_correction: whether to correct the bias of m and v.
-        aggregate_gradients: True sums the gradients of all replicas, as Keras's
-            own optimizers do; False if the caller has summed them.
+        aggregate_gradients: True to sum the gradients of all replicas, as
+            Keras's optimizers do. False if the caller has summed them.
         name: name of the optimizer.
-        **kwargs: Keras's own (`global_clipnorm`, `use_ema`, ...).
+        **kwargs: arguments of Keras's Optimizer, such as `global_clipnorm`.
     """
 
     slot_names = ("adam_m", "adam_v")
@@ -116,7 +117,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         decay: float,
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns what to subtract from the variable, the next m and next v."""
+        """Returns the difference to subtract, the next m and the next v."""
         m = rates.keep_m * m + rates.take_m * gradient
         v = rates.keep_v * v + rates.take_v * tf.square(gradient)
         corrected_m, corrected_v = self._correct(m, v)
@@ -128,7 +129,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     def _correct(
         self, m: tf.Tensor, v: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns m and v, without their bias if it is to be corrected."""
+        """Returns m and v, with their bias corrected if `bias_correction`."""
         if not self.bias_correction:
             return m, v
         steps = tf.cast(self.iterations + 1, m.dtype)
@@ -138,12 +139,12 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         )
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
-        """Returns the scaled update; only LAMB scales it."""
+        """Hook for scaling an update, which LAMB overrides."""
         del variable
         return update
 
     def build(self, variables: Sequence[keras.Variable]) -> None:
-        """Creates m and v, zeros of each variable's shape."""
+        """Creates m and v for each variable, filled with zeros."""
         if self.built:
             return
         super().build(variables)
@@ -166,7 +167,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         return 1.0
 
     def slots(self, variable: keras.Variable) -> dict[str, keras.Variable]:
-        """Returns {slot name: slot variable}; {} for a variable not trained."""
+        """Returns {slot name: slot variable}, {} for an untrained variable."""
         if variable.path not in self._paths:
             return {}
         index = self._get_variable_index(variable)
@@ -188,7 +189,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
     @property
     def takes_scaled(self) -> bool:
-        """Whether Keras's own options leave it at a plain update."""
+        """Whether no Keras option (EMA, decay, clipping) alters an update."""
         return not (
             self.use_ema
             or self.weight_decay
@@ -205,19 +206,20 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         factor: tf.Tensor,
         made: tf.Tensor,
     ) -> None:
-        """Takes a step on gradients not clipped yet.
+        """Updates variables with gradients times a factor, or skips the step.
 
-        Equals `apply` of `factor` times the gradients under tf.cond, with fewer
-        passes over memory and a third of the operations. Does not count the
-        step. Only if `takes_scaled`, and not for replicas of a strategy.
+        Computes the same as `apply` of the scaled gradients under tf.cond, with
+        a third of the operations and fewer passes over memory. Does not count
+        the step. Call it only if `takes_scaled` is True, and not in a strategy
+        with several replicas.
 
         Args:
             grads: dense gradients of `variables`.
             variables: variables that the optimizer was built with.
-            factor: float tensor [].
-            made: bool tensor []; False leaves variables and slots alone.
+            factor: number that multiplies the gradients, float [].
+            made: False to change neither variables nor slots, bool [].
         """
-        # Cast once, since variables usually share a type.
+        # Cast once per type, because most variables have the same type.
         scalars = {}
         for dtype in {variable.dtype for variable in variables}:
             rates = self._rates(tf.cast(self.learning_rate, dtype))
@@ -244,7 +246,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         factor: tf.Tensor | None = None,
     ) -> None:
-        # As Keras documents in the docstring of Optimizer.
+        # Keras documents this way to find slots in the docstring of Optimizer.
         index = self._get_variable_index(variable)
         if self._factors[index] != 1.0:
             rates = rates._replace(
@@ -275,9 +277,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         factor: tf.Tensor | None,
     ) -> None:
         if factor is not None:
-            # Here 0 times a non-finite value is 0, so a skipped step changes
-            # nothing. Selecting between results is slow, as XLA does not
-            # vectorise it.
+            # multiply_no_nan returns 0 for 0 times a non-finite value, so a
+            # skipped step changes nothing. tf.where on the results would be
+            # slow, because XLA does not vectorize it.
             gradient = tf.math.multiply_no_nan(gradient, factor)
         update, next_m, next_v = self.formula(
             gradient, variable, m, v, rates, decay
@@ -294,7 +296,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         return grads_and_vars
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the arguments this optimizer was made with."""
+        """Returns the arguments of the constructor."""
         names = (
             *("weight_decay_rate", "beta_1", "beta_2", "epsilon"),
             *("exclude_from_weight_decay", "learning_rate_factors"),
@@ -314,13 +316,13 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
         r = m / (sqrt(v) + epsilon) + decay * w
         w = w - learning_rate * (norm(w) / norm(r)) * r
 
-    where the ratio is 1 if either norm is 0. Keras's own Lamb leaves the decay
-    out of r. Variables excluded from decay (LayerNorm, biases) are scaled by
-    their ratio too, as in the paper's algorithm.
+    where the ratio of the norms is 1 if either norm is 0. Keras's Lamb does not
+    add the decay to r. As in the paper, the ratio also scales variables that
+    are excluded from decay (LayerNorm, biases).
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Takes the arguments of AdamWeightDecayOptimizer."""
+        """Accepts the arguments of AdamWeightDecayOptimizer."""
         defaults: dict[str, Any] = {
             "name": "LAMBOptimizer",
             "bias_correction": True,

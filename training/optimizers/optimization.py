@@ -1,7 +1,7 @@
-"""The original's create_optimizer: an optimizer with its learning rates.
+"""Creates an optimizer with its learning rate schedule (create_optimizer).
 
-The file has the original's name. The learning rate warms up linearly, then
-decays polynomially: by the steps, or by the time limit of training.
+The file is named as in Google's code. The learning rate warms up linearly, then
+decays polynomially, either with the steps or with the time spent.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from absl import logging
 from training.config import OptimizerConfig
 from training.optimizers.adamw import AdamWeightDecayOptimizer, LAMBOptimizer
 
-# LayerNorm's variables and all biases are not decayed.
+# LayerNorm's variables and all biases get no weight decay.
 EXCLUDE_FROM_WEIGHT_DECAY = ("LayerNorm", "layer_norm", "bias")
 OPTIMIZERS = {"adamw": AdamWeightDecayOptimizer, "lamb": LAMBOptimizer}
 
@@ -26,21 +26,21 @@ def create_optimizer(
     num_hidden_layers: int = 0,
     time_spent: tf.Variable | None = None,
 ) -> AdamWeightDecayOptimizer:
-    """Returns the optimizer of the original's create_optimizer.
+    """Returns the optimizer that create_optimizer of Google's code returns.
 
-    It takes gradients that are summed over all replicas already.
+    Its gradients must already be summed over all replicas.
 
     Args:
-        config: the optimizer's flags.
-        num_train_steps: length of training.
-        num_warmup_steps: length of the warmup, 0 for none.
-        num_hidden_layers: blocks of the model, for --layerwise_lr_decay.
-        time_spent: see WarmupTimeDecay, which the schedule "time" needs.
+        config: flags of the optimizer.
+        num_train_steps: number of training steps.
+        num_warmup_steps: number of warmup steps, 0 for no warmup.
+        num_hidden_layers: number of blocks, for --layerwise_lr_decay.
+        time_spent: variable for the schedule "time". See WarmupTimeDecay.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(
-            "The warmup of %d steps is longer than the training of %d: "
-            "the learning rate stays below its peak.",
+            "The warmup of %d steps is longer than the training of %d steps, "
+            "so the learning rate stays below its peak.",
             num_warmup_steps,
             num_train_steps,
         )
@@ -75,8 +75,9 @@ def create_optimizer(
 def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
     """Returns learning rate factors that shrink towards the embeddings.
 
-    The heads keep 1, the top layer gets `decay`, the one below it its square,
-    the embeddings `decay ** (num_hidden_layers + 1)`.
+    The factor is 1 for the heads, `decay` for the top layer, `decay ** 2` for
+    the layer below it, and `decay ** (num_hidden_layers + 1)` for the
+    embeddings.
     """
     if not 0.0 < decay <= 1.0:
         raise ValueError(
@@ -94,17 +95,18 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
 class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then polynomial decay to 0 (create_optimizer).
 
-    The original decays from step 0, so after the warmup the rate drops by
-    `num_warmup_steps / num_train_steps` of its peak. `continuous=True` decays
-    from the end of the warmup instead.
+    Google's code decays from step 0, so after the warmup the rate drops below
+    its peak, with linear decay by `num_warmup_steps / num_train_steps` of it.
+    `continuous=True` decays from the end of the warmup instead.
 
     Args:
-        initial_learning_rate: the peak, reached at the end of the warmup.
-        num_train_steps: the step at which the rate is 0.
-        num_warmup_steps: steps of warmup, 0 for none. As in the original
-            it may be longer than the training, which then ends below the peak.
-        power: exponent of the decay; 1 is linear.
-        continuous: False for the original's jump.
+        initial_learning_rate: peak of the rate, reached after the warmup.
+        num_train_steps: step at which the rate is 0.
+        num_warmup_steps: number of warmup steps, 0 for no warmup. As in
+            Google's code, the warmup may be longer than the training, which
+            then ends below the peak.
+        power: exponent of the decay. 1 is linear.
+        continuous: False for the drop after the warmup, as in Google's code.
     """
 
     initial_learning_rate: float
@@ -117,16 +119,16 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         """Checks the numbers of steps."""
         if self.num_train_steps < 1 or self.num_warmup_steps < 0:
             raise ValueError(
-                "A schedule takes num_train_steps >= 1 and num_warmup_steps "
+                "A schedule needs num_train_steps >= 1 and num_warmup_steps "
                 f">= 0. Received: num_train_steps={self.num_train_steps}, "
                 f"num_warmup_steps={self.num_warmup_steps}"
             )
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
-        """Returns the learning rate of the update after `step` others.
+        """Returns the learning rate of the update after `step` updates.
 
-        In float64, which float64 models need and which is exact for any number
-        of steps; the optimizer casts it to the variables' type.
+        The rate is float64, which is exact for any number of steps. The
+        optimizer casts it to the type of the variables.
         """
         step = tf.cast(step, tf.float64)
         peak = tf.constant(self.initial_learning_rate, tf.float64)
@@ -140,7 +142,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         return tf.where(step < self.num_warmup_steps, warming_up, decayed)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the arguments this schedule was made with."""
+        """Returns the arguments of the constructor."""
         return dataclasses.asdict(self)
 
 
@@ -154,11 +156,11 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
         peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
 
     Args:
-        initial_learning_rate: the peak.
-        num_warmup_steps: steps of warmup, 0 for none.
-        power: exponent of the decay; 1 is linear.
-        time_spent: float variable, the fraction of the time spent; training
-            sets it before each step.
+        initial_learning_rate: peak of the rate.
+        num_warmup_steps: number of warmup steps, 0 for no warmup.
+        power: exponent of the decay. 1 is linear.
+        time_spent: float variable with the fraction of the time spent. Training
+            sets the variable before each step.
     """
 
     initial_learning_rate: float
@@ -167,12 +169,12 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
     time_spent: tf.Variable | None = None
 
     def __post_init__(self) -> None:
-        """Creates the variable of a schedule that Keras has loaded."""
+        """Creates a missing variable, as when Keras loads a schedule."""
         if self.time_spent is None:
             self.time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
-        """Returns the learning rate of the update after `step` others."""
+        """Returns the learning rate of the update after `step` updates."""
         left = 1.0 - tf.clip_by_value(self.time_spent, 0.0, 1.0)
         rate = self.initial_learning_rate * left**self.power
         if not self.num_warmup_steps:
@@ -181,7 +183,7 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
         return rate * tf.minimum(warmed_up, 1.0)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the arguments this schedule was made with."""
+        """Returns the arguments of the constructor, except `time_spent`."""
         return {
             "initial_learning_rate": self.initial_learning_rate,
             "num_warmup_steps": self.num_warmup_steps,

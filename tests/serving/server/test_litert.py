@@ -57,7 +57,7 @@ def asked(tmp_path_factory, folders, request):
         server.wait(60)
     assert server.returncode == 0, log.read_text()
     assert "Traceback" not in log.read_text()
-    assert f"version 1 is served, by {request.param}" in log.read_text()
+    assert f"serving version 1 with {request.param}" in log.read_text()
 
 
 def metadata(signatures):

@@ -353,4 +353,4 @@ def test_a_reply_too_large_for_the_memory_is_refused(ask, monkeypatch):
     monkeypatch.setattr(limits, "MAX_VALUES", 5)
     body = b'{"inputs": [[1, 2], [3, 4], [5, 6]]}'
     status, error = ask("POST", "/models/ids:predict", body)
-    assert status == 413 and "The reply would hold up to 6 values" in error
+    assert status == 413 and "The reply would contain up to 6 values" in error

@@ -193,8 +193,8 @@ OUT_OF_RANGE = [
 # (path after /api/models, body, status, part of the answer)
 OF_THE_PAGE = [
     ("/none/tag", '{"text": "a"}', 404, "Servable not found"),
-    ("/ner/embed", '{"text": "a"}', 404, "the model does tag, tokenize"),
-    ("/ner/tag", '{"txt": "a"}', 400, "no 'text'; tag takes"),
+    ("/ner/embed", '{"text": "a"}', 404, "the model supports tag, tokenize"),
+    ("/ner/tag", '{"txt": "a"}', 400, "no 'text'; the fields of tag"),
     # Of what the task does not read nothing is checked.
     (
         "/ner/tag",

@@ -88,7 +88,7 @@ def test_a_reply_too_large_is_not_computed(asked, name, monkeypatch):
     monkeypatch.setattr(
         SavedModel, "run_signature", lambda *_: pytest.fail("computed")
     )
-    with pytest.raises(RestError, match="would hold up to") as caught:
+    with pytest.raises(RestError, match="would contain up to") as caught:
         version.run(Key(name, ()), [TOO_LARGE[name]])
     assert caught.value.status == 413
     assert not shapes

@@ -91,8 +91,11 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     [
         ("[]", "must hold a JSON object"),
         ('{"pearson": 0.5, "glo', "is not valid JSON"),
-        ('{"pearson": 0.5}', "has no number 'global_step'"),
-        ('{"pearson": "0.5", "global_step": 3}', "has no number 'pearson'"),
+        ('{"pearson": 0.5}', "contains no number 'global_step'"),
+        (
+            '{"pearson": "0.5", "global_step": 3}',
+            "contains no number 'pearson'",
+        ),
     ],
 )
 def test_figures_of_the_best_that_cannot_be_read_are_named(

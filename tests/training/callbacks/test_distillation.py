@@ -240,14 +240,17 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"distill_alpha": 0.0}, "ignores --teacher"),
-        ({"init_layers": []}, "names 0 blocks, and the model has 2"),
-        ({"init_layers": ["0"]}, "names 1 blocks, and the model has 2"),
-        ({"init_layers": ["0", "9"]}, "no block 9; its blocks are 0 to 3"),
-        ({"init_layers": ["a", "0"]}, "must list indices of blocks"),
+        ({"distill_alpha": 0.0}, "teaches nothing"),
+        ({"init_layers": []}, "names 0 blocks, but the model has 2"),
+        ({"init_layers": ["0"]}, "names 1 blocks, but the model has 2"),
+        ({"init_layers": ["0", "9"]}, "no block 9; choose from 0 to 3"),
+        ({"init_layers": ["a", "0"]}, "must be indices of blocks"),
         ({"max_seq_length": 99}, "more than the 64 positions of --teacher"),
         ({"teacher": None, "init_layers": ["0", "1"]}, "--init_checkpoint or"),
-        ({"teacher": "config.json"}, "has no bert_config.json or config.json"),
+        (
+            {"teacher": "config.json"},
+            "contains no bert_config.json or config.json",
+        ),
     ],
 )
 def test_contradictions_are_refused_early(options, changes, message):
@@ -264,7 +267,7 @@ def test_a_student_has_a_folder_and_a_teacher(options, teacher):
         dataclasses.replace(options, **given)
     options = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
     config = modeling.load_config(options.bert_config_file)
-    with pytest.raises(ValueError, match="is the folder of --teacher="):
+    with pytest.raises(ValueError, match="is also the folder of --teacher="):
         distillation.check_teacher(options, config)
 
 
@@ -279,7 +282,9 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
     def create(config, **kwargs):
         return modeling.BertSpanLabeler(config, **kwargs)
 
-    with pytest.raises(ValueError, match="has no cls/squad/output_weights"):
+    with pytest.raises(
+        ValueError, match="contains no cls/squad/output_weights"
+    ):
         distillation.Teacher(options, create, losses.SpanLoss())
     with pytest.raises(ValueError, match="was trained with the labels"):
         distillation.Teacher(

@@ -126,7 +126,7 @@ def test_no_checkpoint_is_dropped_while_steps_are_skipped(tmp_path):
         max_nonfinite_steps=4,
     )
     message = (
-        "4 steps in a row.*; the checkpoint of step 3 is kept, .* remove "
+        "4 steps in a row.*; the newest checkpoint is from step 3, .* remove "
         ".*model.ckpt-3.* to resume from step 2"
     )
     with pytest.raises(ValueError, match=message):

@@ -49,7 +49,7 @@ def test_a_removed_flag_names_its_successor(monkeypatch):
     monkeypatch.setitem(moved.FLAGS, "run_ner", {"old": "pass --new"})
     for command in ("/x/run_ner.py", "/bin/bert-run-ner"):
         found = moved.find_flag(command, "old")
-        assert found == "--old is gone: pass --new"
+        assert found == "--old was removed: pass --new"
         assert moved.find_flag(command, "noold").endswith("pass --new")
         assert moved.find_flag(command, "other") is None
     assert moved.find_flag("/x/run_squad.py", "old") is None
@@ -65,6 +65,6 @@ def test_the_flag_parser_answers_with_the_successor(tmp_path):
         "cli.run(print, Config)\n"
     )
     done = script_runner.run(script, tmp_path, "--old=1")
-    assert done.error == "error: --old is gone: pass --new"
+    assert done.error == "error: --old was removed: pass --new"
     done = script_runner.run(script, tmp_path, "--newer=1")
     assert done.error.startswith("error: Unknown command line flag 'newer'")
