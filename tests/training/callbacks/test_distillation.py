@@ -240,11 +240,11 @@ def test_a_student_starts_from_chosen_blocks(teacher, form):
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"distill_alpha": 0.0}, "teaches nothing"),
+        ({"distill_alpha": 0.0}, "ignores --teacher"),
         ({"init_layers": []}, "names 0 blocks, but the model has 2"),
         ({"init_layers": ["0"]}, "names 1 blocks, but the model has 2"),
         ({"init_layers": ["0", "9"]}, "no block 9; choose from 0 to 3"),
-        ({"init_layers": ["a", "0"]}, "must be indices of blocks"),
+        ({"init_layers": ["a", "0"]}, "must list indices of blocks"),
         ({"max_seq_length": 99}, "more than the 64 positions of --teacher"),
         ({"teacher": None, "init_layers": ["0", "1"]}, "--init_checkpoint or"),
         (
