@@ -213,7 +213,7 @@ def create_at_scale(
             "held out: %d instances in %s, crc32c %s",
             *(entry["num_records"], entry["path"], entry["crc32c"]),
         )
-    verb = "written to" if is_new else "already made in"
+    verb = "written to" if is_new else "already written to"
     num_shards = len(manifest["shards"])
     return (
         manifest["statistics"]["num_instances"],

@@ -269,8 +269,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     logging.info(
-        "%d lines answered, %d lines failed%s",
+        "%d %s answered, %d failed%s",
         answerer.num_answers,
+        "line" if answerer.num_answers == 1 else "lines",
         answerer.num_errors,
         f"; wrote {path}" if path else "",
     )

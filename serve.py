@@ -148,7 +148,7 @@ def load(model: "versions.ServedModel") -> None:
     if not model.current:
         reasons = [message for _, message in model.states.values()]
         raise ValueError(
-            f"--model={model.name}={model.path} cannot be served: "
+            f"--model={model.path} cannot be served: "
             + (reasons or ["the folder contains no exported model"])[0]
         )
 

@@ -141,7 +141,8 @@ def averages(rows: Sequence[Row]) -> Iterator[Row]:
     ):
         return
     values = means(figures["score"] for figures in tasks.values())
-    yield Row(f"average of {len(tasks)} tasks", "", [], {"score": values})
+    many = f"{len(tasks)} tasks" if len(tasks) > 1 else "1 task"
+    yield Row(f"average of {many}", "", [], {"score": values})
     paper = [
         tasks[task][name]
         for task, names in glue.PAPER_METRICS.items()

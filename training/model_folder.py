@@ -268,9 +268,11 @@ def complete(config: "ModelConfig") -> None:
     if hasattr(config, "all_flags"):
         every = {**config.all_flags, **changed}
         object.__setattr__(config, "all_flags", every)
-    if missing := [
+    missing = [
         f"--{name}" for name in config.needed if getattr(config, name) is None
-    ]:
+    ]
+    # The check of the paths names an empty --init_checkpoint.
+    if missing and getattr(config, "init_checkpoint", None) != "":
         path = config.weights
         if path:
             # Fail here if the path does not exist or has no weights, such as

@@ -310,7 +310,8 @@ class Trainer(BatchPredictor):
     def described_step(self) -> str:
         """Describes the weights by their step, for the log."""
         if not self.global_step:
-            return "the initial weights"
+            start = self.config.init_checkpoint
+            return f"the weights of {start}" if start else "random weights"
         which = "best" if self.has_best else "last"
         return f"step {self.global_step}, the {which}"
 

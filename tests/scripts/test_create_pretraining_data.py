@@ -110,7 +110,7 @@ def test_scalable_form(corpus):
     # The second time nothing is left to do, and other flags are noticed.
     again = run(corpus.parent, **flags)
     assert f"written to 3 file(s), {made}/out-*-of-00003, in" in done.stdout
-    assert f"{count:,} instances from 1 file(s) already made in 3" in (
+    assert f"{count:,} instances from 1 file(s) already written to 3" in (
         again.stdout
     )
     assert "shard" not in again.stderr

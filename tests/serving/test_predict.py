@@ -128,7 +128,7 @@ def test_classify(answered, exports):
     ):
         assert part in error["error"]
         assert f"line {error['line']}: {error['error']}" in done.stderr
-    assert "11 lines answered, 9 lines failed" in done.stderr
+    assert "11 lines answered, 9 failed" in done.stderr
 
 
 def test_answer(answered, exports):
@@ -218,7 +218,7 @@ def test_csv(tmp_path, export_folder, answered):
     answers = [json.loads(line) for line in (tmp_path / "out.jsonl").open("rb")]
     # The answers are there, and the exit status tells that two are not.
     assert done.status == 1, done.stderr
-    assert "3 lines answered, 2 lines failed" in done.stderr
+    assert "3 lines answered, 2 failed" in done.stderr
     assert [answer.get("id") for answer in answers] == ["a", "b", None, *"de"]
     assert "2 columns, where 3 are needed" in answers[2]["error"]
     assert answers[2]["line"] == 5

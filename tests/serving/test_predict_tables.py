@@ -46,7 +46,7 @@ def answers(folder, predict):
     """The answers to all rows, as JSON lines."""
     done = predict(input_file="in.csv", output_file="all.jsonl").check()
     assert f"Predicting row 4 of {NUM_ROWS}  rows/s " in done.stderr
-    assert "150 lines answered, 0 lines failed; wrote all.jsonl" in done.stderr
+    assert "150 lines answered, 0 failed; wrote all.jsonl" in done.stderr
     assert not [*folder.glob("*.unfinished*")]
     found = script_runner.read_lines(folder / "all.jsonl")
     assert [answer["id"] for answer in found] == [*map(str, range(NUM_ROWS))]
@@ -142,7 +142,7 @@ def test_bad_rows_of_tables(folder, predict):
     done = predict(keep_going=True, **flags).check()
     assert "bad.csv, line 3: the line has 1 columns" in done.stderr
     assert done.stderr.count("is not UTF-8") == 9
-    assert "2 lines answered, 18 lines failed" in done.stderr
+    assert "2 lines answered, 18 failed" in done.stderr
     rows = [*csv.DictReader((folder / "bad_out.csv").open())]
     assert [*rows[0]][-3:] == ["file", "line", "error"]
     assert [row["line"] for row in rows] == ["", *map(str, range(3, 21)), ""]

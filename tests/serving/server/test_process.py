@@ -67,7 +67,7 @@ def test_wrong_flags_are_said_before_models_load(tmp_path):
                 "host": "no.such.host.invalid",
                 "port": 0,
             },
-            "--model=m=m cannot be served": {"port": 0},
+            "--model=m cannot be served": {"port": 0},
             # It would be another one, modulo 65536.
             "flag --port=99999": {"port": 99999},
             "--request_log=m/log is inside --model=m": {"request_log": "m/log"},
