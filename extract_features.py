@@ -1,4 +1,7 @@
-"""Writes BERT's vectors for each token of each line of a text.
+r"""Writes BERT's vectors for each token of each line of a text.
+
+    python extract_features.py --init_checkpoint=MODEL --input_file=lines.txt \
+        --output_file=vectors.jsonl
 
 A line is one text, or two with ` ||| ` between them.
 """

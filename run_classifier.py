@@ -1,4 +1,7 @@
-"""Fine-tunes BERT to classify a sentence or a pair, evaluates and predicts.
+r"""Fine-tunes BERT to classify a sentence or a pair, evaluates and predicts.
+
+    python run_classifier.py --task_name=mrpc --data_dir=glue/MRPC \
+        --init_checkpoint=MODEL --output_dir=output/mrpc --do_train --do_eval
 
 The tasks are GLUE's, XNLI, and a user's own tables (--task_name=csv). Training
 resumes from the newest checkpoint in --output_dir.

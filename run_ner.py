@@ -1,4 +1,7 @@
-"""Fine-tunes BERT to tag named entities (CoNLL-2003), and predicts.
+r"""Fine-tunes BERT to tag named entities (CoNLL-2003), and predicts.
+
+    python run_ner.py --data_dir=conll2003 --init_checkpoint=MODEL \
+        --output_dir=output/ner --do_train --do_eval
 
 Training resumes from the newest checkpoint in --output_dir.
 """

@@ -1,4 +1,8 @@
-"""Pretrains BERT: masked language model and next sentence prediction.
+r"""Pretrains BERT: masked language model and next sentence prediction.
+
+    python run_pretraining.py --input_file=pretraining.tfrecord \
+        --bert_config_file=bert_config.json --output_dir=output/pretraining \
+        --do_train --do_eval
 
 Reads the TFRecords of create_pretraining_data.py. Training resumes from the
 newest checkpoint in --output_dir.

@@ -1,4 +1,8 @@
-"""Fine-tunes BERT on SQuAD v1.1 or v2.0, and predicts answers.
+r"""Fine-tunes BERT on SQuAD v1.1 or v2.0, and predicts answers.
+
+    python run_squad.py --train_file=train-v1.1.json \
+        --predict_file=dev-v1.1.json --init_checkpoint=MODEL \
+        --output_dir=output/squad --do_train --do_predict
 
 Training resumes from the newest checkpoint in --output_dir.
 """

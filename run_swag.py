@@ -1,4 +1,7 @@
-"""Fine-tunes BERT to choose among continuations (SWAG), and predicts.
+r"""Fine-tunes BERT to choose among continuations (SWAG), and predicts.
+
+    python run_swag.py --data_dir=swag --init_checkpoint=MODEL \
+        --output_dir=output/swag --do_train --do_eval
 
 Training resumes from the newest checkpoint in --output_dir.
 """

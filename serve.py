@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from absl import logging
 
-from files import path_checks, paths
+from files import path_checks, paths, requirements
 from files.flags import flag
 from files.paths import Kind
 from serving.server.limits import Limits
@@ -133,8 +133,8 @@ def check_packages() -> None:
         import uvicorn  # noqa: F401
     except ImportError as error:
         raise ValueError(
-            f"serve.py needs {error.name}; install the server's packages with "
-            "`pip install -r requirements/serve.txt`"
+            f"serve.py needs {error.name}: "
+            f"{requirements.install('requirements/serve.txt')}"
         ) from None
 
 

@@ -30,6 +30,8 @@ SCRIPTS = [
 ]
 # Scripts that must share a group of flags for the page to list it once.
 _SHARED = 3
+# Mark of a flag that must be set, as files/flags.py has it.
+REQUIRED = "(required) "
 INTRODUCTION = """\
 # Flags
 
@@ -50,7 +52,7 @@ def main() -> None:
 
 def create_page() -> str:
     """Returns the page as Markdown."""
-    tables = {script: _rows(*texts) for script, texts in _run().items()}
+    tables = {script: _rows(text) for script, text in _run().items()}
     parts, shared = [INTRODUCTION], _share(tables)
     for scripts, rows in shared.items():
         names = ", ".join(f"`{script}`" for script in scripts)
@@ -73,34 +75,27 @@ def create_page() -> str:
     return "".join(parts)
 
 
-def _run() -> dict[str, tuple[str, str]]:
-    """Returns for each script its --helpxml, and the error without flags."""
-    commands = [
-        (script, flags) for script in SCRIPTS for flags in (["--helpxml"], [])
-    ]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, *_command(script), *flags],
+def _run() -> dict[str, str]:
+    """Returns for each script its --helpxml."""
+    processes = {
+        script: subprocess.Popen(
+            [sys.executable, *_command(script), "--helpxml"],
             cwd=ROOT,
-            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
             text=True,
         )
-        for script, flags in commands
-    ]
-    texts = [process.communicate() for process in processes]
+        for script in SCRIPTS
+    }
     return {
-        script: (texts[2 * number][0], texts[2 * number + 1][1])
-        for number, script in enumerate(SCRIPTS)
+        script: process.communicate()[0]
+        for script, process in processes.items()
     }
 
 
-def _rows(helpxml: str, error: str) -> Rows:
+def _rows(helpxml: str) -> Rows:
     """Returns {flag: its row} of a script."""
-    required = re.findall(r"--(\w+)", error) if "required" in error else []
     return {
-        flag.findtext("name") or "": _row(flag, required)
+        flag.findtext("name") or "": _row(flag)
         for flag in xml.etree.ElementTree.fromstring(helpxml).iter("flag")
         if flag.findtext("key") == "yes"
     }
@@ -139,7 +134,7 @@ def _command(script: str) -> list[str]:
     return [script] if script.endswith(".py") else ["-m", script]
 
 
-def _row(flag: xml.etree.ElementTree.Element, required: list[str]) -> str:
+def _row(flag: xml.etree.ElementTree.Element) -> str:
     name, default = flag.findtext("name"), flag.findtext("default") or ""
     meaning = " ".join((flag.findtext("meaning") or "").split())
     values = [value.text or "" for value in flag.findall("enum_value")]
@@ -150,8 +145,8 @@ def _row(flag: xml.etree.ElementTree.Element, required: list[str]) -> str:
     if values:
         meaning = f"{', '.join(f'`{value}`' for value in values)}. {meaning}"
     shown = f"`{default}`" if default else ""
-    if name in required:
-        shown = "**required**"
+    if meaning.startswith(REQUIRED):
+        meaning, shown = meaning.removeprefix(REQUIRED), "**required**"
     return f"| `--{name}` | {shown} | {meaning} |\n"
 
 

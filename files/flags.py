@@ -135,7 +135,9 @@ def define(config: type["DataclassInstance"], module: str) -> None:
         meta = meta_of(field)
         kind = _without_none(hints[field.name])
         default: Any = field.default if _has_default(field) else None
-        options: dict[str, Any] = {"help": meta.help, "module_name": module}
+        mark = "" if _has_default(field) else "(required) "
+        options: dict[str, Any] = {"help": mark + meta.help}
+        options["module_name"] = module
         create: Any = _DEFINE.get(kind, flags.DEFINE_list)
         if meta.choices:
             create = flags.DEFINE_enum

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
+from files import requirements
 from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import StrPath
@@ -57,7 +58,8 @@ def check_form(form: str) -> None:
     """
     if form == "parquet" and not importlib.util.find_spec("pyarrow"):
         raise ValueError(
-            "Parquet needs pyarrow; pip install -r requirements/tables.txt"
+            "Parquet needs pyarrow: "
+            f"{requirements.install('requirements/tables.txt')}"
         )
 
 

@@ -1,5 +1,7 @@
 """Converts a BERT between Google's checkpoints and Hugging Face's.
 
+    python -m tools.convert_checkpoint --init_checkpoint=MODEL --output_dir=OUT
+
 A folder like Google's releases (bert_model.ckpt, bert_config.json, vocab.txt)
 becomes a folder that transformers reads (model.safetensors, config.json,
 vocab.txt and the tokenizer's other files), or the reverse. No weight changes.
@@ -213,7 +215,9 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
         ValueError: --do_lower_case contradicts the checkpoint's name.
     """
     if do_lower_case is None:
-        return casing.read_do_lower_case(folder_of(checkpoint))
+        folder = folder_of(checkpoint)
+        stated = casing.read_do_lower_case(folder)
+        return casing.read_normalizer(folder) if stated is None else stated
     casing.validate_case_matches_checkpoint(do_lower_case, checkpoint)
     return do_lower_case
 
@@ -345,6 +349,7 @@ def main(options: Config) -> None:
     if vocab_file:
         tokenizer = tokenization.FullTokenizer(vocab_file, is_lower_case)
         tokenizer.check_vocab(config.vocab_size)
+    model_checks.check_identity("--init_checkpoint", start, config, tokenizer)
     rows = None
     if options.extended_vocab_file:
         extended = tokenization.FullTokenizer(

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from absl import logging
 
+from files import requirements
 from files.atomic import atomic_open
 from files.flags import flag
 from files.paths import Kind, named_folders
@@ -255,8 +256,8 @@ def draw(
         from matplotlib import color_sequences, figure
     except ImportError as error:
         raise ValueError(
-            "--png and --svg need matplotlib: pip install -r "
-            "requirements/plot.txt"
+            "--png and --svg need matplotlib: "
+            f"{requirements.install('requirements/plot.txt')}"
         ) from error
     # Color-blind people can tell these colors apart. Further runs use dashes.
     looks = [

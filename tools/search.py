@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from data.classification import table_task
-from files import json_files
+from files import json_files, requirements
 from files.atomic import write_text
 from files.flags import flag
 from files.paths import Kind
@@ -219,7 +219,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
         import optuna
     except ImportError:
         raise ValueError(
-            "tools.search needs optuna: pip install -r requirements/search.txt"
+            "tools.search needs optuna: "
+            f"{requirements.install('requirements/search.txt')}"
         ) from None
     processor = table_task.TableProcessor(config.data_dir, config)
     metric = config.metric or processor.metrics[-1]

@@ -53,7 +53,8 @@ class Inputs:
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: model.json cannot be read.
+            ValueError: model.json cannot be read, or a file is truncated or
+                does not contain records.
         """
         recorded = self._recorded(setting)
         if isinstance(recorded, list) and not all(
@@ -72,6 +73,10 @@ class Inputs:
             if checksum is None or changed > time:
                 if key not in self._known:
                     logging.info("Reading %s for its checksum", file)
+                    # TensorFlow crashes if a record is shorter than it says.
+                    # In a remote file, each look at a header is a request.
+                    if not is_remote(file):
+                        records.count_records([file])
                     measured = records.measure_file(file)
                     self._known[key] = measured["crc32c"]
                 checksum = self._known[key]

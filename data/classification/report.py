@@ -4,6 +4,7 @@ N = examples, L = labels. data/io/report.html defines the keys of a section.
 """
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -217,7 +218,8 @@ def _calibration(
             f"the temperature is {show(decoder.temperature)}."
         )
     header = ["confidence", "predictions", "mean confidence", "accuracy"]
-    chart = {"points": points, "low": 0.0, "high": 1.0}
+    lowest = min((min(x, y) for x, y, _ in points), default=0.0)
+    chart = {"points": points, "low": math.floor(10 * lowest) / 10, "high": 1.0}
     return {
         "title": "Calibration",
         "paragraphs": [text],

@@ -79,8 +79,8 @@ class TableProcessor(DataProcessor):
     number, from 1, the table has no header line.
 
     Raises:
-        ValueError: the output mode is unknown, or the labels are too few or
-            not distinct.
+        ValueError: the output mode is unknown, the separator is empty, or the
+            labels are too few or not distinct.
     """
 
     test_set_has_labels = True
@@ -93,6 +93,11 @@ class TableProcessor(DataProcessor):
             raise ValueError(
                 f"output_mode must be one of {', '.join(_METRICS)}. Received: "
                 f"{self.output_mode!r}"
+            )
+        if not options.label_separator:
+            raise ValueError(
+                "--label_separator= is empty; set the text between two labels "
+                "of a cell, such as ,"
             )
         self.metrics = _METRICS[self.output_mode]
         self._options, self._data_dir = options, data_dir

@@ -7,6 +7,8 @@ mount.
 
 from collections.abc import Callable, Generator, Sequence
 
+from files import requirements
+
 
 class BeamExecutor:
     """Runs tasks in Beam pipelines.
@@ -25,8 +27,8 @@ class BeamExecutor:
             from apache_beam.options import pipeline_options
         except ImportError as error:
             raise ValueError(
-                "--pipeline=beam needs Apache Beam; install it with "
-                "`pip install -r requirements/beam.txt`"
+                "--pipeline=beam needs Apache Beam: "
+                f"{requirements.install('requirements/beam.txt')}"
             ) from error
         self._beam = apache_beam
         self._options = pipeline_options.PipelineOptions(arguments)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from data.io import text_files
+from files import requirements
 from files.json_files import parse_json
 from files.paths import StrPath
 
@@ -296,8 +297,8 @@ def _read_parquet(
         from pyarrow import parquet
     except ImportError:
         raise ValueError(
-            f"{path}: Parquet needs pyarrow; pip install -r "
-            "requirements/tables.txt"
+            f"{path}: Parquet needs pyarrow: "
+            f"{requirements.install('requirements/tables.txt')}"
         ) from None
     try:
         with (

@@ -156,7 +156,7 @@ class NerProcessor(SetReader[NerExample]):
         if (
             self._text_column is None
             and width > 1
-            and _are_indexes([example.words for example in examples])
+            and _are_indexes([example.words for example in examples], width)
         ):
             raise ValueError(
                 f"{path}: the first column contains numbers, or one value in "
@@ -219,14 +219,15 @@ class NerProcessor(SetReader[NerExample]):
         return None
 
 
-def _are_indexes(sentences: list[list[str]]) -> bool:
-    """Returns whether a column numbers words or sentences."""
+def _are_indexes(sentences: list[list[str]], width: int) -> bool:
+    """Returns whether one of `width` columns numbers words or sentences."""
     are_numbers = all(
         re.search(r"\d", word) and not re.search(r"[^\W\d_]", word)
         for words in sentences
         for word in words
     )
-    are_same = all(len({*words}) == 1 for words in sentences)
+    # Of two columns, the one without the tags has the words.
+    are_same = width > 2 and all(len({*words}) == 1 for words in sentences)
     return are_numbers or (are_same and max(map(len, sentences)) > 1)
 
 

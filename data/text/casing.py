@@ -12,7 +12,7 @@ from typing import Any
 
 from files.json_files import read_json
 
-_CONFIG_FILE = "tokenizer_config.json"
+_CONFIG_FILE, _TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
 # Options of transformers' tokenizers that this project lacks, with the values
 # that mean this project's tokenizer.
 _CUTS = {
@@ -121,9 +121,14 @@ def _settings(
         is_folder = os.path.isdir(checkpoint)
         places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
     for place in dict.fromkeys(map(os.path.normpath, places)):
-        is_lower_case = read_do_lower_case(place)
+        file, is_lower_case = _CONFIG_FILE, read_do_lower_case(place)
+        # A vocabulary that is a tokenizer.json is read once, by its reader.
+        if is_lower_case is None and (
+            os.path.basename(vocab_file) != _TOKENIZER_FILE
+        ):
+            file, is_lower_case = _TOKENIZER_FILE, read_normalizer(place)
         if is_lower_case is not None:
-            yield os.path.join(place, _CONFIG_FILE), is_lower_case
+            yield os.path.join(place, file), is_lower_case
 
 
 def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
@@ -165,6 +170,16 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
                 "another text than it was trained on"
             )
     return value
+
+
+def read_normalizer(folder: str | os.PathLike[str]) -> bool | None:
+    """Returns whether a folder's tokenizer.json lower-cases text, or None."""
+    path = os.path.join(folder, _TOKENIZER_FILE)
+    normalizer = None
+    if os.path.isfile(path):
+        normalizer = read_json(path).get("normalizer")
+    value = normalizer.get("lowercase") if isinstance(normalizer, dict) else ""
+    return value if isinstance(value, bool) else None
 
 
 def validate_case_matches_checkpoint(

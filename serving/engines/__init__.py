@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from absl import logging
 
+from files import requirements
 from files.flags import flag
 
 # Maximum WordPieces of a batch, with padding, and maximum values of an output.
@@ -179,8 +180,8 @@ def open_engine(
     runtime = RUNTIMES[name]
     if not importlib.util.find_spec(runtime.package):
         raise ValueError(
-            f"{folder} needs {runtime.package}; pip install -r "
-            f"{runtime.requirements}"
+            f"{folder} needs {runtime.package}: "
+            f"{requirements.install(runtime.requirements)}"
         )
     # Import late, because the import of a runtime may last seconds.
     module = importlib.import_module(f"serving.engines.{name}")

@@ -200,6 +200,22 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
         assert not (tmp_path / "out").exists()
 
 
+def test_flags_that_contradict_the_folder_are_refused(converted, tmp_path):
+    config = json.loads((RECORDED / "BertModel/config.json").read_text())
+    config["hidden_act"] = "relu"
+    (tmp_path / "relu.json").write_text(json.dumps(config))
+    write_vocab(tmp_path / "other.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
+    cases = [
+        ("--do_lower_case=True", "do_lower_case=False; received True"),
+        ("--vocab_file=other.txt", "line 6 is 'tape'", "has 'film'"),
+        ("--bert_config_file=relu.json", "hidden_act=gelu", "received relu"),
+    ]
+    # Released weights, and a Hugging Face folder.
+    for name in ("BertModel", "BertModel-back"):
+        flags = {"init_checkpoint": converted / name, "output_dir": "out"}
+        check_refusals(tmp_path, SCRIPT, flags, cases)
+
+
 @pytest.mark.parametrize(
     ("shapes", "message"),
     [

@@ -344,7 +344,7 @@ def test_a_missing_runtime_is_said(runtime, tmp_path, monkeypatch):
         "importlib.util.find_spec",
         lambda name, *more: name != runtime.package and find(name, *more),
     )
-    message = f"{tmp_path} needs {runtime.package}; pip install -r requirements"
+    message = f"{tmp_path} needs {runtime.package}: pip install -r requirements"
     with pytest.raises(ValueError, match=message):
         serving.load(tmp_path)
 

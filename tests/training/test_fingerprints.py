@@ -8,6 +8,7 @@ import google_crc32c
 import pytest
 import tensorflow as tf
 
+from data.io import records as record_files
 from data.io.records import RecordWriter, read_records
 from tests import script_runner
 from training import fingerprints, model_folder
@@ -107,6 +108,18 @@ def test_an_unchanged_file_is_read_once(records, tmp_path, caplog):
         assert found != expected
 
 
+def test_a_record_that_is_shorter_than_it_says_is_named(records, tmp_path):
+    """TensorFlow's reader ends the process there, without a message."""
+    path, _ = records
+    start = path.stat().st_size // 1200 * 600
+    with open(path, "r+b") as file:
+        file.seek(start)
+        file.write(record_files._header(1 << 62))
+    message = f"{path.name}: .* the record at byte {start} is cut off"
+    with pytest.raises(ValueError, match=message):
+        fingerprints.Inputs(tmp_path).identify([str(path)], "input_file")
+
+
 def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
     done = script_runner.run(
         "create_pretraining_data.py",
@@ -186,7 +199,7 @@ def test_remote_files_are_compared_too(tmp_path, caplog):
 def test_evaluations_are_of_the_records_that_a_run_has(tmp_path):
     files = {name: str(tmp_path / name) for name in ("eval", "other")}
     for name in files:
-        (tmp_path / name).write_text(name)
+        (tmp_path / name).write_bytes(record_files.frame(name.encode()))
     run = tmp_path / "run"
     inputs = fingerprints.Inputs(run)
     begin(run)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from files import flags, json_files
+from files import flags, json_files, requirements
 from files.paths import Kind
 from training import model_folder
 
@@ -141,7 +141,7 @@ class ExportConfig:
             if missing:
                 raise ValueError(
                     f"--export_format={name} needs {' and '.join(missing)}: "
-                    f"pip install -r requirements/{name}.txt"
+                    f"{requirements.install(f'requirements/{name}.txt')}"
                 )
         if self.export_seq_length and names == ("saved_model",):
             raise ValueError(

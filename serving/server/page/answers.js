@@ -167,6 +167,8 @@ function cosine(a, b) {
 
 function showSimilarity(target, vectors, sentences) {
   const table = element("table");
+  const cosines = vectors.map((a) => vectors.map((b) => cosine(a, b)));
+  const least = Math.min(...cosines.flat());
   const head = element("tr", {}, element("th"));
   sentences.forEach((_, i) =>
     head.append(element("th", { scope: "col" }, `${i + 1}`)));
@@ -174,11 +176,10 @@ function showSimilarity(target, vectors, sentences) {
   sentences.forEach((sentence, i) => {
     const row = element("tr", {},
       element("th", { scope: "row" }, `${i + 1}. ${sentence}`));
-    vectors.forEach((vector) => {
-      const value = cosine(vectors[i], vector);
+    cosines[i].forEach((value) => {
       const cell = element("td", {}, value.toFixed(2));
       // In a darker cell its number could not be read.
-      const share = Math.round(50 * Math.max(0, value));
+      const share = Math.round(50 * (value - least) / (1 - least || 1));
       cell.style.setProperty("--share", `${share}%`);
       row.append(cell);
     });

@@ -121,7 +121,7 @@ function createPanel(name, models) {
   const form = element("form", { autocomplete: "off" });
   const model = chooser("Model", models.map((one, index) =>
     [index, `${one.name}, version ${one.version}`]));
-  if (models.length > 1) form.append(model.label);
+  form.append(model.label);
   for (const [field, label, rows, example] of task.fields) {
     inputs[field] = rows > 1
       ? element("textarea", { rows, name: field, maxlength: 200000 })

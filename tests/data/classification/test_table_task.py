@@ -225,6 +225,8 @@ def test_one_file_a_set_and_known_modes(tmp_path):
         processor(tmp_path).get_labels()
     with pytest.raises(ValueError, match="output_mode must be one of"):
         processor(tmp_path, output_mode="ranking")
+    with pytest.raises(ValueError, match="--label_separator= is empty"):
+        processor(tmp_path, label_separator="")
 
 
 def test_a_real_table_without_header(tmp_path):

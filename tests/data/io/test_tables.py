@@ -157,6 +157,13 @@ def test_lines_have_a_limit(tmp_path):
         list(read_rows(path, [["text"]], most=16))
 
 
+def test_a_cell_may_be_longer_than_the_limit_of_csv(tmp_path):
+    text = "b " * 100_000
+    path = write(tmp_path / "a.csv", f'text\n"{text}"\n')
+    ((_, cells),) = read_table(path, ["text"])
+    assert [*cells] == [text]
+
+
 def test_forms_are_named_by_endings():
     found = [*map(tables.form_of, ("a.csv.gz", "b.txt", "c.ndjson", "d", "-"))]
     assert found == ["csv", "text", "jsonl", None, None]

@@ -73,6 +73,8 @@ def test_iob1_becomes_iob2(tmp_path):
         ("# 1\na O\n# O\n", {}, ["a", "#"], ["O", "O"]),
         ("B-X a\nO b\n", {"label_column": 1}, ["a", "b"], ["B-X", "O"]),
         ("B-X 1 a\n", {"label_column": 1, "text_column": 3}, ["a"], ["B-X"]),
+        # A word that is repeated, where no other column can have the words.
+        ("a O\na O\n", {}, ["a", "a"], ["O", "O"]),
         # One type of entity without a name, and Chinese corpora's BMES.
         ("a B\nb I\nc O\n", {}, ["a", "b", "c"], ["B", "I", "O"]),
         (

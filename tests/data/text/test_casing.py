@@ -174,3 +174,22 @@ def test_settings_that_say_nothing(tmp_path, vocab_file):
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
         assert casing.read_do_lower_case(tmp_path) is None
         assert load(vocab_file) is True
+
+
+def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path, vocab_file):
+    tokenizer = {"normalizer": {"type": "BertNormalizer", "lowercase": False}}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    # transformers reads tokenizer_config.json first.
+    settings = tmp_path / "tokenizer_config.json"
+    for text in (None, "{}"):
+        if text:
+            settings.write_text(text)
+        assert load(vocab_file) is False
+        with pytest.raises(ValueError, match="=True contradicts .*izer.json"):
+            load(vocab_file, do_lower_case=True)
+    settings.write_text('{"do_lower_case": true}')
+    assert load(vocab_file) is True
+    # Of another kind of tokenizer.
+    settings.unlink()
+    (tmp_path / "tokenizer.json").write_text('{"normalizer": null}')
+    assert load(vocab_file) is True

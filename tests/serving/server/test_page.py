@@ -191,11 +191,16 @@ def test_colored_texts_can_be_read(driver, ask, emulate, scheme):
         assert contrast(text, back) >= 4.5, found
 
 
-def test_similarity(ask):
+def test_similarity(driver, ask):
     answer = ask("embed", text="The boat.\n\nThe boat.\nA storm!")
     cells = texts_of(answer, "td")
     assert len(cells) == 9
     assert cells[0] == cells[1] == cells[4] == "1.00" != cells[2]
+    found = answer.find_elements(By.CSS_SELECTOR, "td")
+    styles = [cell.get_attribute("style") for cell in found]
+    assert "--share: 50%" in styles[0] and "--share: 0%" in styles[2]
+    # It says which model answers, though there is only one.
+    assert ", version " in find(driver, "#panel-embed select").text
     answer = ask("embed", text="one alone")
     assert "give 2 to 12 sentences" in texts_of(answer, ".error")[0]
 
