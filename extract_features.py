@@ -62,9 +62,9 @@ class Config(ModelConfig, TextConfig):
     pooled: bool = flag(False, "Write each line's pooled vector as well.")
     projector_dir: str | None = flag(
         None,
-        "Folder for TensorBoard's embedding projector: the pooled vector of "
-        "each line, and the first of the vectors of each token; at most "
-        f"{feature_files.MAX_POINTS} of each.",
+        "Folder for TensorBoard's embedding projector. The script writes the "
+        "pooled vector of each line, and the first vector of each token, at "
+        f"most {feature_files.MAX_POINTS} of each kind.",
         kind=Kind.RUN_FOLDER,
     )
     token_features: str = flag(

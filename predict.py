@@ -175,7 +175,8 @@ class Config(EngineConfig, TaskOptions):
         Args:
             default: engine to use without --engine, or None to choose one.
         """
-        # Import late: check flags before TensorFlow loads for seconds.
+        # Import late, so that the flags are checked before TensorFlow loads,
+        # which takes seconds.
         import serving
 
         options = self.engine_options()

@@ -167,7 +167,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
         )
     if owner:
         logging.warning(
-            "%s was left unfinished by %s; continuing.", name, _describe(owner)
+            "%s was left unfinished by %s. Continuing.", name, _describe(owner)
         )
     now = datetime.datetime.now().isoformat(" ", "seconds")
     try:
@@ -208,7 +208,7 @@ def _kernel(file: TextIO) -> str | None:
 def _describe(owner: dict[str, Any] | None) -> str:
     if owner is None:
         return "another process"
-    return "process {pid} on host {host}, since {started}".format(**owner)
+    return "process {pid} on host {host}, started at {started}".format(**owner)
 
 
 def _is_at(path: str, file: TextIO) -> bool:

@@ -273,7 +273,8 @@ def _find_places(flag: PathFlag) -> Iterator[_Place]:
             lineage = _lineage(os.path.realpath(path))
             yield _Place(flag, path, lineage)
             if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
-                # The run writes through such links.
+                # If one of its files is a symbolic link, the run writes to the
+                # link's target.
                 for entry in os.scandir(path):
                     if entry.is_symlink() and is_run_file(entry.name):
                         target = _lineage(os.path.realpath(entry.path))

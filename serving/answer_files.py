@@ -36,7 +36,8 @@ _NUMBERS = (
 )
 # Fields of a row that could not be answered. They are the last columns.
 _OF_ERRORS = ("file", "line", "error")
-# Maximum bytes of JSON and maximum rows in a row group of Parquet.
+# Each row group of Parquet gets about this many bytes of JSON, estimated by the
+# first row, and at most this many rows.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
 # Function that iterates over all answers, from the first.

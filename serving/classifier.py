@@ -136,9 +136,10 @@ def export_classifier(
 
 @contextlib.contextmanager
 def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
-    """Divides the last layer's weights in the block, to divide the logits.
+    """Divides the output layer's weights and bias while the block runs.
 
-    This way the temperature needs no operation in any format.
+    The exported logits are then already divided by the temperature, so the
+    exported graph needs no division.
     """
     names = ("output_weights", "output_bias") if temperature != 1 else ()
     variables = [each for each in model.weights if original_name(each) in names]

@@ -78,7 +78,7 @@ class Place(NamedTuple):
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
-# The position of a request, and the request, or the error if it is unreadable.
+# (position, request). If a request cannot be read, a ValueError replaces it.
 Numbered = tuple[Place, dict[str, Any] | ValueError]
 
 
@@ -105,7 +105,8 @@ class Source:
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a column is missing, or a quote hides where rows begin.
+            ValueError: a column is missing, or a quote that is not
+                closed spans several lines.
         """
         given = [*filter(None, self.columns)]
         if len(self.columns) > len(task.fields) and self.columns[-1]:

@@ -160,8 +160,9 @@ def join_ends(runs: Sequence[Run]) -> list[Run]:
     for run in runs:
         if run.is_repeated:
             raise ValueError(
-                f"--consecutive: {run.name} is one of several runs of the same "
-                "training, not a phase; use the folder of one run a phase"
+                "--consecutive joins the phases of one training, and "
+                f"{run.name} is one of several runs of the same training; "
+                "list the folder of one run for each phase"
             )
         lines = [dict(line) for line in run.lines]
         for key, end in ends.items():

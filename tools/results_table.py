@@ -211,23 +211,30 @@ def write_table(output: str, rows: Sequence[Row]) -> None:
         write_text(output, f"{format_table(rows, False)}\n{MARK}\n")
 
 
-def check_outputs(outputs: Iterable[str]) -> None:
-    """Raises an error if this tool did not write a file that it would replace.
+def check_outputs(outputs: Sequence[str], submission: str | None) -> None:
+    """Checks the files to write, before any is written.
+
+    Args:
+        outputs: the files of --output.
+        submission: the file of --submission, or None.
 
     Raises:
-        ValueError: a name ends in none of the known endings.
-        OSError: the tool did not write an existing file.
+        ValueError: a name does not end in a known ending.
+        OSError: a file exists, and this tool did not write it.
     """
     for output in outputs:
-        if not output.endswith((".md", ".json", ".txt", ".zip")):
+        if not output.endswith((".md", ".json", ".txt")):
             raise ValueError(
                 f"--output={output} must end in .md, .json or .txt"
             )
-        if os.path.exists(output) and (
-            MARK.encode() not in Path(output).read_bytes()
+    if submission and not submission.endswith(".zip"):
+        raise ValueError(f"--submission={submission} must end in .zip")
+    for path in filter(None, [*outputs, submission]):
+        if os.path.exists(path) and (
+            MARK.encode() not in Path(path).read_bytes()
         ):
             raise FileExistsError(
-                f"{output} was not written by tools.results_table; move it "
+                f"{path} was not written by tools.results_table; move it "
                 "away, or choose another path"
             )
 
@@ -235,7 +242,7 @@ def check_outputs(outputs: Iterable[str]) -> None:
 def main(config: Config) -> None:
     """Reads the runs, prints the table and writes the files."""
     outputs = config.output.split(",") if config.output else []
-    check_outputs([*outputs, *filter(None, [config.submission])])
+    check_outputs(outputs, config.submission)
     folders = named_folders(config.runs)
     labels = collections.defaultdict(list)
     for name, folder in folders:

@@ -6,10 +6,11 @@ r"""Searches the hyper-parameters of a task of your own, with Optuna.
         --init_checkpoint=$B/bert_model.ckpt --max_seq_length=128
 
 Splits the train set of a table (run_classifier.py --task_name=csv) into folds.
-A trial trains a classifier on each fold with the same settings; its value is
-the mean over the folds. All other flags go to run_classifier.py. The same
-command goes on after a stop, and several at a time share a study. It needs
-optuna (requirements/search.txt).
+A trial trains a classifier on each fold with the same settings. Optuna
+optimizes the mean result over the folds. All other flags go to
+run_classifier.py. To resume a search that stopped, run the same command again.
+Several of these commands may run at once on one --study. Install optuna first
+(requirements/search.txt).
 """
 
 import dataclasses
@@ -235,7 +236,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
     shared += [f"--output_mode={config.output_mode}"]
     shared += ["--text_b_column=text_b"] * bool(config.text_b_column)
     if names:
-        # A fold may lack a rare one. They are quoted, as in CSV.
+        # Pass all labels, because a fold may lack a rare label. Quote them as
+        # in CSV, because a label may contain a comma.
         cells = ['"' + name.replace('"', '""') + '"' for name in names]
         shared.append(f"--labels={','.join(cells)}")
     checksum = zlib.crc32("\n".join(lines).encode())

@@ -129,7 +129,7 @@ def _find_loss(
     results: Mapping[str, float],
     limit: float,
 ) -> str | None:
-    """Returns why an export is too much worse than the model, or None."""
+    """Returns which export scores too low, and by how much, or None."""
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"

@@ -229,9 +229,10 @@ class _Flow:
         return trainer, results
 
     def evaluate(self, trainer: Trainer) -> dict[str, float]:
-        """Returns the scores of a trainer's weights on the evaluated splits.
+        """Returns the scores of a trainer's weights on the splits to evaluate.
 
-        Reuses the scores of the same step from training.
+        If the step was already evaluated while training, these scores are
+        returned.
         """
         key = trainer.config.output_dir, trainer.global_step
         if key in self.evaluated:

@@ -112,14 +112,15 @@ def check_same(
         if name in allowed and config.allow_changed_settings:
             continue
         way = (
-            "; or resume with --allow_changed_settings, which is recorded"
+            ". Or set --allow_changed_settings to resume. The run records the "
+            "change"
             if name in allowed
             else ""
         )
         raise ValueError(
             f"--output_dir={output_dir} contains a run with --{name}={former}; "
-            f"received {given}. Train into another --output_dir, either from "
-            f"this run (--init_checkpoint={output_dir}) or anew{way}"
+            f"received {given}. Set another --output_dir. To start from this "
+            f"run's weights, also set --init_checkpoint={output_dir}{way}"
         )
     if changed:
         step = checkpoint_steps(output_dir)[-1]

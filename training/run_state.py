@@ -63,8 +63,8 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
     """Restores files of a run that a power cut emptied or cut off.
 
-    A file is replaced only if it contains no more than the beginning of the
-    text in the newest checkpoint. So a file that the user changed stays.
+    The newest checkpoint contains a copy of each file. A file is replaced only
+    if it is the beginning of its copy. So a file that the user changed stays.
 
     Args:
         output_dir: folder of the run.

@@ -87,7 +87,14 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Converts labels, as `labels` returns them, to record form."""
+        """Converts labels to arrays as in the records.
+
+        Args:
+            labels: the output of `labels`.
+
+        Returns:
+            indices [B], 0 or 1 for each label [B, L], or values [B].
+        """
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
         if self.output_mode == "multilabel":

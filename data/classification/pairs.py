@@ -145,7 +145,8 @@ class PairProcessor(TableProcessor):
         options = _with_columns(options, *columns)
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
-        # The largest score of the scale, or 0 until `score_unit` decides.
+        # Largest score of the scale, 1 or 5. It is 0 until `score_unit` is
+        # called.
         self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:

@@ -121,7 +121,8 @@ def read_rows(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a column is missing, or a quote hides where rows begin.
+        ValueError: a column is missing, or a quote that is not closed spans
+            several lines.
     """
     form = form or form_of(path)
     if form == "parquet":

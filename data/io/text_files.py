@@ -177,10 +177,11 @@ def read_numbered(
 def read_limited(
     path: StrPath, most: int
 ) -> Iterator[tuple[int, str | ValueError]]:
-    """Yields (number, line) of requests, which may contain any bytes.
+    """Yields (number, line) for each line of a file of requests.
 
-    Bytes that are not UTF-8 become lone surrogates, which later code rejects. A
-    line of more than `most` bytes, including its end, becomes an error.
+    The bytes need not be UTF-8: other bytes become lone surrogates, which later
+    code rejects. If a line is longer than `most` bytes, including its end, a
+    ValueError is yielded instead of the line.
 
     Raises:
         OSError, ValueError: as for `read_lines`.

@@ -222,7 +222,8 @@ def _end(*unused_args: object) -> NoReturn:
     """Ends a worker, which removes half-written output on the way."""
     global _is_ending
     if not _is_calling:
-        # Nothing to remove, and the executor would print a traceback.
+        # An idle worker left no partial output to remove. Exit at once, because
+        # the executor would print a traceback of SystemExit.
         os._exit(1)
     # The parent's thread, Ctrl-C and a batch system may each send one; a second
     # SystemExit would break off the clean-up of the first.

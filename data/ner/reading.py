@@ -207,7 +207,11 @@ class NerProcessor(SetReader[NerExample]):
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True
     ) -> int | None:
-        """Returns the column that a flag sets, or None if it is missing."""
+        """Returns the column number that a flag sets, None without the flag.
+
+        Also returns None if the file is narrower and the column is not
+        needed.
+        """
         column = getattr(self, f"_{flag}")
         if column is None or column <= width:
             return column

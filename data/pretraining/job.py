@@ -32,7 +32,8 @@ from files.json_files import read_json
 MAX_SHARDS = (1 << 16) - 1
 # Default size of a shard: bytes of text times the passes over the text.
 _SHARD_BYTES = 128 << 20
-# Default number of shards of a small corpus, at most one for each part.
+# Default number of shards of a small corpus. If the corpus is split into fewer
+# parts (splitting.py), there is one shard for each part.
 _FEW_SHARDS = 8
 # Names of the files in OUTPUT.work, complete or partly written.
 _WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")

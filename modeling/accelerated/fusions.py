@@ -29,8 +29,8 @@ def _add_bias_to_16_bits(
     outputs: Tensor, bias: Tensor
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        # The built-in gradient sums bfloat16 in bfloat16; a product sums in
-        # float32.
+        # The gradient of bias_add would sum bfloat16 in bfloat16. Multiply by
+        # ones instead, because matmul sums in float32.
         rows = tf.reshape(upstream, (-1, bias.shape[0]))
         ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
         return upstream, tf.matmul(ones, rows)[0]

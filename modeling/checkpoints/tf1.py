@@ -226,7 +226,7 @@ def check_release(
     tokenizer: Any = None,
     labels: Sequence[str] | None = None,
 ) -> None:
-    """Checks that a release with a model.json replaces no user's files.
+    """Checks that `save_release`, with a model.json, can write to a folder.
 
     Args:
         path: see `save_release`.
@@ -235,7 +235,8 @@ def check_release(
 
     Raises:
         OSError: the folder cannot be read.
-        ValueError: `save_release` would not write there.
+        ValueError: it would overwrite files that no earlier run wrote, or
+            leave files of an earlier model beside the new model.
     """
     folder, names = manifests.release_files(path)
     left_out = set() if labels is not None else {"labels.txt"}

@@ -92,7 +92,8 @@ class Answer(TextTask):
         reply, null_odds, n_best = self._decode(request, row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
         for name, plural, filler in OUTPUTS:
-            # Return as many rows as the graph: n_best_size and "no answer".
+            # The exported graph returns n_best_size answers and "no answer".
+            # One more row, the first, is the single answer.
             values = np.full([2 + self._decoding.n_best_size], filler)
             for place, each in enumerate([reply, *n_best]):
                 text = each[name]

@@ -58,8 +58,8 @@ def test_the_second_process_names_the_first(tmp_path):
     started = json.loads(path.read_text())["started"]
     assert line == (
         f"--output_dir=run is in use by process {process.pid} on host "
-        f"{socket.gethostname()}, since {started}; wait for it to end, or use "
-        "another path"
+        f"{socket.gethostname()}, started at {started}; wait for it to end, or "
+        "use another path"
     )
     finish(process)
 
@@ -112,8 +112,8 @@ def test_a_lock_of_another_host(tmp_path):
     path.write_text(json.dumps(left))
     assert refused(path) == (
         "--output_dir=run is in use, or was left behind, by process 12 on "
-        "host node7, since 2026-01-02 03:04:05; if it no longer runs there, "
-        f"remove {path}, or set --take_over_lock"
+        "host node7, started at 2026-01-02 03:04:05; if it no longer runs "
+        f"there, remove {path}, or set --take_over_lock"
     )
     assert json.loads(path.read_text()) == left
     path.unlink()

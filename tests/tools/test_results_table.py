@@ -129,7 +129,7 @@ def test_what_is_missing_or_not_finite_is_named_in_one_line(tmp_path):
     # It has only predicted.
     write_run(tmp_path / "out/predicted", None)
     done = run(tmp_path, output="a.json").check()
-    assert "Not finished, left out: out/seed_3\n" in done.stderr
+    assert "Skipped unfinished runs: out/seed_3\n" in done.stderr
     (line,) = [line for line in done.stderr.splitlines() if "finite" in line]
     assert "nan: out/seed_2 (accuracy), out/seed_2 (score)" in line
     assert "nan" in done.stdout
@@ -149,12 +149,20 @@ def test_what_is_missing_or_not_finite_is_named_in_one_line(tmp_path):
 
 def test_files_of_others_are_kept(tmp_path):
     write_run(tmp_path / "out/seed_1", {"f1": 0.5, "accuracy": 0.5})
-    (tmp_path / "mine.md").write_text("my notes")
-    for flags in ({"output": "new.txt,mine.md"}, {"submission": "mine.md"}):
-        done = run(tmp_path, **flags)
-        assert "error: mine.md was not written by" in done.error
-    assert "must end in .md, .json or .txt" in run(tmp_path, output="a").error
-    assert {path.name for path in tmp_path.iterdir()} == {"mine.md", "out"}
+    for flags, message in (
+        ({"output": "new.txt,mine.md"}, "mine.md was not written by"),
+        ({"submission": "mine.zip"}, "mine.zip was not written by"),
+        ({"output": "a.zip"}, "--output=a.zip must end in .md, .json or .txt"),
+        ({"submission": "a.md"}, "--submission=a.md must end in .zip"),
+    ):
+        for name in ("mine.md", "mine.zip"):
+            (tmp_path / name).write_text("my notes")
+        assert f"error: {message}" in run(tmp_path, **flags).error
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "mine.md",
+        "mine.zip",
+        "out",
+    }
 
 
 def test_the_submission(tmp_path):
@@ -169,7 +177,10 @@ def test_the_submission(tmp_path):
         done = run(tmp_path, submission="s.zip").check()
         made.append((tmp_path / "s.zip").read_bytes())
     assert made[0] == made[1]
-    assert "s.zip lacks CoLA.tsv, SST-2.tsv, MRPC.tsv, STS-B.tsv" in done.stderr
+    assert (
+        "s.zip is missing CoLA.tsv, SST-2.tsv, MRPC.tsv, STS-B.tsv"
+        in done.stderr
+    )
     with zipfile.ZipFile(tmp_path / "s.zip") as archive:
         assert archive.namelist() == ["RTE.tsv", "AX.tsv"]
         assert archive.read("AX.tsv").endswith(b"AX\n")
@@ -192,7 +203,7 @@ def test_runs_on_another_dev_set_are_named_and_left_out(tmp_path):
     write_run(tmp_path / "out/rte/seed_4", {"accuracy": 0.4}, task_name="rte")
     done = run(tmp_path, output="a.json").check()
     assert (
-        "Evaluated on another dev set than out/rte/seed_2, left out: "
+        "Skipped runs with another dev set than out/rte/seed_2: "
         "out/rte/seed_1\n" in done.stderr
     )
     contents = json.loads((tmp_path / "a.json").read_text())
@@ -201,7 +212,7 @@ def test_runs_on_another_dev_set_are_named_and_left_out(tmp_path):
     # So are other rows: a dev set that was edited between two experiments.
     write_tied(tmp_path / "out/other", 0.9, "c", learning_rate=1e-3)
     done = run(tmp_path).check()
-    assert "left out: out/rte/seed_1, out/other\n" in done.stderr
+    assert ": out/rte/seed_1, out/other\n" in done.stderr
     assert "other" not in done.stdout
     # Another set on purpose has a row.
     write_tied(tmp_path / "out/other", 0.9, "c", data_dir="elsewhere")
@@ -210,7 +221,7 @@ def test_runs_on_another_dev_set_are_named_and_left_out(tmp_path):
     # Of as many on each, the latest are taken.
     (tmp_path / "out/rte/seed_3/summary.json").unlink()
     os.utime(tmp_path / "out/rte/seed_1/summary.json", (2e9, 2e9))
-    assert "left out: out/rte/seed_2\n" in run(tmp_path).check().stderr
+    assert ": out/rte/seed_2\n" in run(tmp_path).check().stderr
 
 
 def test_a_row_says_what_the_weights_were_trained_with(tmp_path):

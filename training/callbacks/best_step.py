@@ -76,7 +76,8 @@ class BestStep(Callback):
                 fault = f"{self._path} contains metrics of another dev set"
         if fault:
             logging.warning("%s; the next evaluation replaces it.", fault)
-            # The history may name a better step than the newest checkpoint.
+            # Begin with the best evaluation in the history, so that a worse
+            # step does not become the best.
             best = run.best() or {}
             self._best = best if best.get(self._metric) is not None else None
 

@@ -54,9 +54,10 @@ class History(Callback):
     """Writes the history of a run.
 
     Attributes:
-        best_step: the best step so far, None before an evaluation. The lines
-            of checkpoints contain it.
-        fingerprint: identifies the run and its dev set in evaluations.
+        best_step: step of the best evaluation so far, or None before the first
+            evaluation. Each `checkpoint` line contains it.
+        fingerprint: values that identify the run and the dev set. Each `eval`
+            line contains them.
 
     Args:
         config: TrainingConfig. Only the chief writes. It also writes for
@@ -96,7 +97,7 @@ class History(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Drops the lines after the current step, which training repeats."""
+        """Drops the lines of later steps, which training will repeat."""
         self.drop_after(self.trainer.global_step)
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.

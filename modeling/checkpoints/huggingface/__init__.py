@@ -179,7 +179,8 @@ def load_huggingface(
             shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
             dtypes[name] = _DTYPES.get(dtype, dtype)
         for name in stored_names.values():
-            # Second copies and constants are not listed as unused.
+            # Do not report position_ids (constants) and the decoder (a copy of
+            # tied weights) as unused.
             if not re.search(r"position_ids$|predictions\.decoder\.", name):
                 shapes[name] = []
 

@@ -129,7 +129,7 @@ class PickledTensors:
             entries = {entry.filename: entry for entry in archive.infolist()}
             pickles = [name for name in entries if name.endswith("/data.pkl")]
             if len(pickles) != 1:
-                raise ValueError("no file of torch.save")
+                raise ValueError("torch.save did not write it")
             folder = pickles[0].removesuffix("data.pkl")
             order = entries.get(f"{folder}byteorder")
             if order and archive.read(order) != b"little":
@@ -150,7 +150,7 @@ class PickledTensors:
 
     def _find_legacy(self, file: BinaryIO) -> Any:
         if _Unpickler(file).load() != _LEGACY:
-            raise ValueError("it begins in another way")
+            raise ValueError("it does not begin as files of torch.save do")
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
             raise ValueError("its version or its byte order is another one")
@@ -190,16 +190,24 @@ def _create_tensor(
     storage: Any, offset: Any, shape: Any, strides: Any, *_: Any
 ) -> _Tensor:
     if not isinstance(storage, _Storage):
-        raise ValueError(f"a tensor of {reprlib.repr(storage)}")
+        raise ValueError(
+            "a tensor's storage must be one of torch. Received: "
+            f"{reprlib.repr(storage)}"
+        )
     numbers = (offset, *shape, *strides)
     if not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
-        raise ValueError(f"a tensor at {reprlib.repr(numbers)}")
+        raise ValueError(
+            "a tensor's offset, shape and strides must be integers from 0 up. "
+            f"Received: {reprlib.repr(numbers)}"
+        )
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
 
 
 def _create_parameter(tensor: Any, *_: Any) -> _Tensor:
     if not isinstance(tensor, _Tensor):
-        raise ValueError(f"a parameter of {reprlib.repr(tensor)}")
+        raise ValueError(
+            f"a parameter must be a tensor. Received: {reprlib.repr(tensor)}"
+        )
     return tensor
 
 

@@ -131,7 +131,7 @@ def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol, is_zip):
         # To hash or to print the tuple would take for ever.
         (b"\x80\x02}" + ENDLESS + b"K\x01s.", "one tuple in several"),
         (PARAMETER + ENDLESS + b"\x85R.", "one tuple in several"),
-        (PARAMETER + b")\x85R.", "a parameter of ()"),
+        (PARAMETER + b")\x85R.", "a parameter must be a tensor"),
         (CALL + b"(" + ENDLESS + b"K\x00))tR.", "one tuple in several"),
         # Attributes of the name of a function, and a new instance of it.
         (CALL + b"N}" + pickled("name") + pickled("a") + b"s\x86b.", "damaged"),
@@ -197,7 +197,7 @@ def test_an_archive_of_other_files_is_refused(tmp_path):
     path = tmp_path / "pytorch_model.bin"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/model.json", "{}")
-    with pytest.raises(OSError, match="no file of torch.save"):
+    with pytest.raises(OSError, match="torch.save did not write it"):
         find_checkpoint(tmp_path)
     # Marked as encrypted, for which Python raises a RuntimeError.
     write_pickle(path, pickle.dumps({}))
