@@ -64,12 +64,20 @@ def write(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Makes the model compute padding with plain operations in the block."""
+    """Makes the model compute all of a batch in plain float32 operations.
+
+    In the block, padding is computed too, and a model with mixed precision
+    computes in float32, because LiteRT has no operations in 16 bits.
+    """
+    layers = all_layers(model)
+    policies = [layer.dtype_policy for layer in layers]
     berts = [
         layer
-        for layer in all_layers(model)
+        for layer in layers
         if isinstance(layer, BertModel) and layer.unpad
     ]
+    for layer in layers:
+        layer.dtype_policy = layer.variable_dtype
     for bert in berts:
         bert.unpad = False
     try:
@@ -78,6 +86,8 @@ def _plain(model: keras.Model) -> Iterator[None]:
     finally:
         for bert in berts:
             bert.unpad = True
+        for layer, policy in zip(layers, policies, strict=True):
+            layer.dtype_policy = policy
 
 
 def _write_litert(

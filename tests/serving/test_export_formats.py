@@ -13,6 +13,7 @@ import serving
 from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from modeling import ops
+from modeling.layers import all_layers
 from serving import engines
 from tests import conftest, models, script_runner
 from training.config import ExportConfig
@@ -107,6 +108,20 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
         (tmp_path / "model" / "mine").touch()
         with pytest.raises(ValueError, match="mine"):
             export(tmp_path / "model", model, options_of(name))
+
+
+@pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
+    model = create("BertClassifier", num_labels=3, dtype=dtype)
+    export(tmp_path / "model", model, options_of(name))
+    assert {layer.dtype_policy.name for layer in all_layers(model)} == {dtype}
+    exact = create("BertClassifier", num_labels=3)
+    exact.set_weights(model.get_weights())
+    engine, batch = engines.open_engine(tmp_path / "model"), read_batch()
+    assert_same(
+        engine, batch, {"probabilities": tf.nn.softmax(exact(batch)).numpy()}
+    )
 
 
 def test_other_libraries_get_the_casing(tmp_path):
