@@ -67,7 +67,7 @@ def _plain(model: keras.Model) -> Iterator[None]:
     """Makes the model compute all of a batch in plain float32 operations.
 
     In the block, padding is computed too, and a model with mixed precision
-    computes in float32, because LiteRT has no operations in 16 bits.
+    computes in float32, because LiteRT cannot convert operations in 16 bits.
     """
     layers = all_layers(model)
     policies = [layer.dtype_policy for layer in layers]
