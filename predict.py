@@ -175,8 +175,7 @@ class Config(EngineConfig, TaskOptions):
         Args:
             default: engine to use without --engine, or None to choose one.
         """
-        # Import late, so that the flags are checked before TensorFlow loads,
-        # which takes seconds.
+        # Import late: TensorFlow loads slowly, and wrong flags end at once.
         import serving
 
         options = self.engine_options()

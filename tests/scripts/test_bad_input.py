@@ -145,7 +145,7 @@ def test_run_classifier(files, model_flags):
         ("--data_dir=none --do_eval=True", "no train set in none"),
         ("--data_dir=columns", "columns/train.tsv, line 2", "column 5"),
         ("--vocab_file=none.txt", "none.txt"),
-        ("--vocab_file=no_mask.txt", "no_mask.txt: no [MASK]"),
+        ("--vocab_file=no_mask.txt", "no_mask.txt: [MASK] not found"),
         ("--bert_config_file=fewer_words.json", "larger than the model: 1600"),
         (f"{released} --do_lower_case=False", "use --do_lower_case=True"),
         (cased, "use --do_lower_case=False"),
@@ -224,7 +224,7 @@ def test_texts_and_vocabularies(files, model_flags):
     at_scale = f"{corpus} --num_processes=2"
     cases = [
         (f"{corpus} --input_file=empty", "no text in the input: empty"),
-        (f"{corpus} --vocab_file=a.txt", "a.txt: no [CLS], [SEP], [MASK]"),
+        (f"{corpus} --vocab_file=a.txt", "a.txt: [CLS], [SEP], [MASK]"),
         (f"{corpus} --output_file=a,a", "named twice"),
         (f"{corpus} --max_seq_length=4", "max_seq_length"),
         (

@@ -178,7 +178,7 @@ def test_an_answer_that_is_not_there_is_warned_of_and_counted(answered):
     assert len(found) == 3 and all("Nowhere to be found" in x for x in found)
     assert all("data[0].paragraphs[" in x for x in found)
     (counted,) = [x for x in lines if "is not at the" in x]
-    assert ": 3 of " in counted
+    assert ": skipped 3 of " in counted
 
 
 def test_answers_are_the_characters_of_the_passage(answered):

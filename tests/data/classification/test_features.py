@@ -175,7 +175,11 @@ def test_invalid_utf8_is_dropped_and_counted(tmp_path, caplog):
 @pytest.mark.parametrize(
     "processor, text, message",
     [
-        (ColaProcessor(), "a\t1\t\tfine\na\t1\tfine", "2: column 4, .* has 3"),
+        (
+            ColaProcessor(),
+            "a\t1\t\tfine\na\t1\tfine",
+            ".* column 4, .* has 3",
+        ),
         (MrpcProcessor(), "header\n2\t0\t0\ta\tb", "2, column 1: .* label '2'"),
         (
             MnliProcessor(),

@@ -204,9 +204,7 @@ def test_damaged_files(tmp_path, content, message):
 def test_words_that_are_not_the_texts_are_an_error_of_its_line(tmp_path):
     read(tmp_path, {"text": "Anna left", "entities": []})
     path = tmp_path / "train.jsonl"
-    with pytest.raises(
-        ValueError, match="line 1: .* the word 'anna' is missing"
-    ):
+    with pytest.raises(ValueError, match="line 1: the word 'anna' is missing"):
         [*spans.read(path, lambda text: text.lower().split(), True)]
 
 

@@ -60,8 +60,8 @@ def test_nothing_to_add(vocab, counts, number, message):
     "extended, message",
     [
         (VOCAB[:-1], "15 rows, fewer than the 16"),
-        ([*VOCAB[:-1], "z"], "row 15 was 'w' and is 'z'"),
-        ([VOCAB[0], *VOCAB[2:], "z"], "row 3 was '.UNK.' and is"),
+        ([*VOCAB[:-1], "z"], "row 15 changed from 'w' to 'z'"),
+        ([VOCAB[0], *VOCAB[2:], "z"], "row 3 changed from '.UNK.' to"),
     ],
 )
 def test_other_vocabularies_are_no_extension(extended, message):

@@ -276,7 +276,7 @@ def test_a_teacher_of_another_shape_or_task_is_refused(
 ):
     config = write_config(tmp_path / "config.json", num_attention_heads=4)
     layers = dataclasses.replace(options, distill_layers=True)
-    with pytest.raises(ValueError, match="has num_attention_heads=2"):
+    with pytest.raises(ValueError, match="sets num_attention_heads=2"):
         distillation.check_teacher(layers, config)
 
     def create(config, **kwargs):
