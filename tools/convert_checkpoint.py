@@ -21,12 +21,7 @@ from data.text import casing, tokenization, vocabulary
 from files.flags import flag
 from files.json_files import read_json
 from files.paths import Kind
-from training import (
-    model_card,
-    model_checks,
-    model_descriptions,
-    model_folder,
-)
+from training import model_card, model_checks, model_descriptions, model_folder
 from training.command_line import cli
 from training.run_folder import folder_of
 
