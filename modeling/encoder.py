@@ -204,7 +204,7 @@ class Transformer(BertLayer):
             apply_this = functools.partial(
                 apply_block, block, dropout_seed(seed, first)
             )
-            if self.gradient_checkpointing:
+            if self.gradient_checkpointing and training:
                 apply_this = keras.remat(apply_this)
             inputs = apply_this(inputs)
             if return_attention_probs:

@@ -110,6 +110,16 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
             export(tmp_path / "model", model, options_of(name))
 
 
+@pytest.mark.parametrize("name", ["saved_model", *FORMATS[:1]])
+def test_a_model_trained_with_gradient_checkpointing(name, tmp_path):
+    model = create("BertClassifier", num_labels=3, gradient_checkpointing=True)
+    export(tmp_path / "model", model, options_of(name))
+    engine, batch = engines.open_engine(tmp_path / "model"), read_batch()
+    outputs = engine.run({k: v.astype(np.int32) for k, v in batch.items()})
+    expected = tf.nn.softmax(model(batch)).numpy()
+    np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
+
+
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
