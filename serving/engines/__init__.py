@@ -28,8 +28,8 @@ class Engine(Protocol):
 
     Attributes:
         name: key of RUNTIMES.
-        precision: numeric type of the matrix products: "float32", "bfloat16"
-            or "int8".
+        precision: numeric type of the matrix products: "float32", "bfloat16",
+            "float16" or "int8".
         is_row_wise: True if the result for a row depends on the other rows of
             the batch and on padding. Then pass one row at a time, padded no
             more than its own length needs.

@@ -124,12 +124,16 @@ class SavedModel:
         if "serve" not in self.signatures:
             return "float32"
         graph = self.signatures["serve"].graph.as_graph_def()
-        is_cast = any(
-            node.op == "MatMul" and node.attr["T"].type == tf.bfloat16
+        kinds = {
+            node.attr["T"].type
             for function in graph.library.function
             for node in function.node_def
-        )
-        return "bfloat16" if is_cast else "float32"
+            if node.op == "MatMul"
+        }
+        for kind in (tf.bfloat16, tf.float16):
+            if kind.as_datatype_enum in kinds:
+                return kind.name
+        return "float32"
 
 
 def finds_gpu() -> bool:

@@ -120,6 +120,14 @@ def test_a_model_trained_with_gradient_checkpointing(name, tmp_path):
     np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
+def test_a_saved_model_names_its_precision(dtype, tmp_path):
+    policy = dtype if dtype == "float32" else f"mixed_{dtype}"
+    model = create("BertClassifier", num_labels=3, dtype=policy)
+    export(tmp_path / "model", model, options_of("saved_model"))
+    assert engines.open_engine(tmp_path / "model").precision == dtype
+
+
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
