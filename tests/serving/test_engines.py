@@ -182,7 +182,7 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
         if runtime.file != "saved_model.pb":
             (folder / runtime.file).unlink(missing_ok=True)
     assert serving.load(folder).engine.name == "saved_model"
-    with pytest.raises(ValueError, match="no model.tflite .* one of saved_model"):
+    with pytest.raises(ValueError, match="no model.tflite .*of saved_model"):
         serving.load(folder, engine="litert")
 
 
