@@ -126,7 +126,7 @@ def test_the_script_says_what_is_wrong(tmp_path):
         ({"svg": "one/history.jsonl"}, "one/history.jsonl) are the same"),
         (
             {"runs": "repeated", "consecutive": True, "png": "x.png"},
-            "--consecutive: repeated/run_1 is one of several",
+            "and repeated/run_1 is one of several",
         ),
         ({"runs": "damaged", "png": "x.png"}, "history.jsonl, line 2 is not"),
         ({"runs": "empty", "png": "x.png"}, "nothing to draw against steps"),
