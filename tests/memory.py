@@ -27,7 +27,7 @@ BASE = 16 << 20
 
 _ODD = ["a", " ", "the boat", "\u4e2d", ".", "\u0301", "\x01", "\uac01"]
 _ODD += ["\u03a3", "\u0323", "x" * 300]
-# {name: texts of about so many bytes that are hard on a tokenizer}
+# {name: (bytes) -> texts of about that size that are hard for a tokenizer}
 _SHAPES = {
     "one_word": lambda size: ["a" * size],
     "one_letter_words": lambda size: ["a " * (size // 2)],

@@ -1,4 +1,4 @@
-"""What killed commands left of their outputs goes at their next run."""
+"""A command removes the partial outputs of its killed runs."""
 
 import os
 import signal
