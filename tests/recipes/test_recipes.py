@@ -259,7 +259,7 @@ def small_bert(tmp_path_factory):
 def test_small_bert_from_scratch(small_bert):
     folder, arguments, shown = small_bert
     assert "masked_lm_accuracy  next_sentence_accuracy\n" in shown
-    assert "average of 1 tasks" in shown
+    assert "average of 1 task " in shown
     assert "| mrpc | 1 |" in (folder / "bert/glue/glue.md").read_text()
     second, third = (
         json.loads((folder / f"bert/pretraining_{n}/summary.json").read_text())
