@@ -50,8 +50,8 @@ if TYPE_CHECKING:
         BertTokenClassifier,
     )
 
-# Each name is imported when it is first used: a script answers --help and names
-# a wrong flag before it needs TensorFlow.
+# Import each name at its first use, so that a script can print --help or report
+# a wrong flag without loading TensorFlow.
 _NAMES = {
     "attention": "AttentionLayer",
     "bert": "BertModel",
