@@ -30,7 +30,7 @@ _ROWS = {
     "output_weights": "the number of labels",
 }
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
-# Maximum number of new variables that the log names. The largest head has 5.
+# Maximum number of new variables that the log names. The masked LM head has 5.
 _MAX_NAMED = 5
 
 
@@ -173,10 +173,7 @@ def _check_shape(
         return
     remedy = "the configuration does not belong to this checkpoint"
     if name in _ROWS and there[1:] == here[1:]:
-        remedy = (
-            f"{_ROWS[name]} is {there[0]} in the file and {here[0]} in the "
-            "model"
-        )
+        remedy = f"{_ROWS[name]} is {there[0]} there and {here[0]} here"
         if _ROWS[name] == "vocab_size" and there[0] < here[0]:
             remedy += (
                 "; tools.convert_checkpoint --extended_vocab_file adds rows "

@@ -220,7 +220,7 @@ def test_a_missing_feature_is_named():
     del features["masked_lm_positions"]
     with pytest.raises(ValueError, match="holds `masked_lm_positions`.*input_"):
         MODELS["pretrainer"]()(features)
-    with pytest.raises(ValueError, match="must be a dict that holds `input_id"):
+    with pytest.raises(ValueError, match="a dict that contains `input_id"):
         MODELS["classifier"]()(features["input_ids"])
     with pytest.raises(ValueError, match="rank 3, .batch, choices, length"):
         MODELS["choices"]()(features)

@@ -96,7 +96,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--bert_config_file=none.json", "none.json"),
         ("--bert_config_file=not.json", "not.json is not valid JSON"),
         ("--max_seq_length=65", "--max_seq_length=65", "64 positions"),
-        (f"--init_checkpoint={prefix}.index", f"its files share, {prefix}"),
+        (f"--init_checkpoint={prefix}.index", f"prefix of its files, {prefix}"),
         ("--init_checkpoint=none.ckpt", "no checkpoint none.ckpt"),
         (
             f"--init_checkpoint={prefix} --bert_config_file=more_words.json",
@@ -149,7 +149,7 @@ def test_run_classifier(files, model_flags):
         ("--bert_config_file=fewer_words.json", "larger than the model: 1600"),
         (f"{released} --do_lower_case=False", "use --do_lower_case=True"),
         (cased, "use --do_lower_case=False"),
-        ("--init_checkpoint=few", "few must hold one checkpoint"),
+        ("--init_checkpoint=few", "few must contain one checkpoint"),
         ("--init_checkpoint=cut.ckpt", "cut.ckpt cannot be read"),
         ("--init_checkpoint=model.safetensors", "model.safetensors"),
         ("--task_name=csv --data_dir=csv", "csv/train.csv", "line 3"),

@@ -79,7 +79,7 @@ def test_a_run_means_what_it_exports(
         )
     converted = values(tmp_path / "converted/bert_model.ckpt")
     assert_same_bits(converted, exported)
-    assert caplog.text.count(f"{run / place} is {which} of its run") == 2
+    assert caplog.text.count(f"{run / place} is {which} of the run") == 2
     assert "Unused" not in caplog.text
     # As a teacher, and in an ensemble.
     teacher = fingerprints.fingerprint_checkpoint(str(run))

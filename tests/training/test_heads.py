@@ -284,7 +284,5 @@ def test_numbers_that_contradict_each_other_are_refused(tmp_path):
         id2label={"0": "no", "1": "yes"},
         label2id={"no": 1, "yes": 0},
     )
-    with pytest.raises(
-        ValueError, match=r"config.json: `id2label` has the ord"
-    ):
+    with pytest.raises(ValueError, match=r"config.json: `id2label` orders"):
         modeling.load_labels(tmp_path)

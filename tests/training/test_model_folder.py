@@ -177,7 +177,7 @@ def test_weights_that_are_not_there_are_named():
 )
 def test_an_export_is_named_as_one(tmp_path, file):
     (tmp_path / file).write_bytes(b"")
-    with pytest.raises(ValueError, match=f"{file} .*: an export has no names"):
+    with pytest.raises(ValueError, match=f"{file} .*: an export does not"):
         DataFolderConfig(output_dir="x", init_checkpoint=str(tmp_path))
 
 

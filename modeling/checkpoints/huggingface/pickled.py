@@ -290,8 +290,8 @@ class _Unpickler(pickle.Unpickler):
         found = _Name(f"{module} {name}")
         if found.name not in _CALLS and found.name not in _STORAGES:
             raise ValueError(
-                f"the pickle names {module}.{name}, which is not part of a "
-                "tensor and could run code"
+                f"the pickle asks for {module}.{name}, which is not part of "
+                "a tensor and could run code"
             )
         return found
 
