@@ -218,7 +218,7 @@ def test_a_wrong_shape_is_named(changes, message):
 def test_a_missing_feature_is_named():
     features = create_features()
     del features["masked_lm_positions"]
-    with pytest.raises(ValueError, match="holds `masked_lm_positions`.*input_"):
+    with pytest.raises(ValueError, match="`masked_lm_positions`.*input_"):
         MODELS["pretrainer"]()(features)
     with pytest.raises(ValueError, match="a dict that contains `input_id"):
         MODELS["classifier"]()(features["input_ids"])
