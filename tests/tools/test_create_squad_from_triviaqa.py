@@ -162,7 +162,7 @@ def test_the_script_writes_what_run_squad_reads(released):
 
     done = run().check()
     assert "2 of 3 passages written to train.json" in done.stdout
-    assert "Documents that are not in evidence: 1" in done.stderr
+    assert "documents that are missing in evidence: 1" in done.stderr
     examples = reading.read_squad_examples(released / "train.json", True)
     answers = [example.orig_answer_text for example in examples]
     assert answers == ["anna  maria Holm", "1874"]

@@ -165,7 +165,7 @@ def check_refused(folder, name, text, message, **kwargs):
             "line 2, column 'text': the text must be a string. Received: 1",
         ),
         ("dev.jsonl", "\n{text}", "line 2: the row is not valid JSON"),
-        ("dev.jsonl", "[1]", "line 1: the row must hold a JSON object"),
+        ("dev.jsonl", "[1]", "line 1: the row must contain a JSON object"),
         ("dev.jsonl", "[" * 100000, "line 1: the row: the JSON is nested too"),
         ("dev.txt", "", "named dev.csv or dev.tsv or dev.jsonl"),
     ],
