@@ -99,7 +99,7 @@ def write_text(path: StrPath, text: str) -> None:
     except UnicodeEncodeError as error:
         raise ValueError(
             f"{os.fspath(path)}: the text contains {text[error.start]!r}, half "
-            "of a surrogate pair, which UTF-8 cannot encode; correct the text"
+            "of a surrogate pair, which UTF-8 cannot encode. Correct the text"
         ) from error
     write_bytes(path, encoded)
 
@@ -255,6 +255,6 @@ def _takes_bytes_directly(path: str) -> bool:
         return False
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(
-            f"{path} is a folder; use the name of a file to write"
+            f"{path} is a folder. Use the name of a file to write"
         )
     return not stat.S_ISREG(mode)

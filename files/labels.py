@@ -49,7 +49,7 @@ def check_labels(
             problem = f"is label {labels.index(label) + 1} too"
         if problem:
             raise ValueError(
-                f"{where}: label {number}, {label!r}, {problem}; name each "
+                f"{where}: label {number}, {label!r}, {problem}. Name each "
                 "output differently, in one line of text"
             )
     if num_labels is not None and len(labels) != num_labels:

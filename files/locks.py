@@ -87,7 +87,7 @@ def _acquire(path: str, name: str) -> TextIO:
                     raise
                 raise FileExistsError(
                     f"{name} needs the name {path} for its lock, but there is "
-                    f"a {found[0]} of that name; remove it"
+                    f"a {found[0]} of that name. Remove it"
                 ) from error
             is_locked = _lock(file)
             if is_locked is False:

@@ -348,7 +348,7 @@ class SeveralTextsModel(TaskModel):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertMultipleChoice(SeveralTextsModel):
-    """Scores each of C continuations of a sentence (SWAG; paper, section 4.4).
+    """Scores each of C continuations of a sentence (paper, section 4.4, SWAG).
 
     Every feature is int [B, C, T], with one sequence for each choice. A
     choice's score is the dot product of its pooled output and a learned vector.

@@ -131,8 +131,8 @@ def find_model(
 
     if has("output_", "classifier."):
         raise ValueError(
-            f"{checkpoint} does not say for which task its output weights are; "
-            "use --model=classifier, token_classifier or multiple_choice"
+            f"{checkpoint} does not say for which task its output weights are. "
+            "Use --model=classifier, token_classifier or multiple_choice"
         )
     if has("cls/squad/", "qa_outputs."):
         return "squad"
@@ -167,7 +167,7 @@ def create_model(
         if len(shape) != 2 or not shape[0]:
             raise ValueError(
                 f"{weights} in {checkpoint} has shape {shape}, but must have "
-                "shape [labels, hidden_size]; set --model=bert to convert only "
+                "shape [labels, hidden_size]. Set --model=bert to convert only "
                 "the encoder"
             )
         return create(config, shape[0], **network)

@@ -243,6 +243,6 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 def _refuse_second_derivative(_: Tensor) -> None:
     raise NotImplementedError(
-        "The compiled cross_entropy has no second derivative; compute the "
+        "The compiled cross_entropy has no second derivative. Compute the "
         "second derivative in `with modeling.ops.plain():`"
     )

@@ -35,7 +35,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     system = file_system(path)
     if _FILE_OF_A_CHECKPOINT.search(path):
         raise ValueError(
-            f"{path} is one file of a checkpoint; use the prefix of its files, "
+            f"{path} is one file of a checkpoint. Use the prefix of its files, "
             f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
         )
     if system.isdir(path):
@@ -43,7 +43,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: the file {path}.index does not "
-            "exist; use a path on this machine, because nothing is downloaded"
+            "exist. Use a path on this machine, because nothing is downloaded"
         )
     return path
 

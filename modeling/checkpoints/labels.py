@@ -60,7 +60,7 @@ def load_labels(
     if numbered and names != numbered and sorted(names) == sorted(numbered):
         raise ValueError(
             f"{config_file}: `id2label` orders the labels as {names}, and "
-            f"`label2id` as {numbered}; correct the wrong entry"
+            f"`label2id` as {numbered}. Correct the wrong entry"
         )
     return names
 
@@ -122,7 +122,8 @@ def _read_lines(labels_file: str) -> list[str]:
         text = contents.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{labels_file}: byte {error.start} is not UTF-8; save it as UTF-8"
+            f"{labels_file}: byte {error.start} is not UTF-8. Save the file as "
+            "UTF-8"
         ) from error
     return text.removesuffix("\n").split("\n")
 

@@ -90,7 +90,7 @@ def restore_variables(
     if len(variables) != len(model.weights):
         raise ValueError(
             f"Two variables of {model.name} have the same name in Google's "
-            "checkpoints, so a checkpoint cannot distinguish them; load the "
+            "checkpoints, so a checkpoint cannot distinguish them. Load the "
             "checkpoint into each BertModel separately"
         )
     # {name of a variable: name of its entry in the file}
@@ -107,7 +107,7 @@ def restore_variables(
         if dtypes[source] not in _WEIGHT_DTYPES:
             raise ValueError(
                 f"{source} in {path} is of type {dtypes[source]}, but weights "
-                f"must be one of {', '.join(_WEIGHT_DTYPES)}; save the model "
+                f"must be one of {', '.join(_WEIGHT_DTYPES)}. Save the model "
                 "as float32"
             )
     for variable, source in pairs.values():
@@ -196,5 +196,5 @@ def _check_values(
     raise ValueError(
         f"{name} in {path} is {float(value[index])} at {list(index)}, but "
         f"weights must be finite {dtype} numbers. The training diverged, or "
-        "the file is damaged; use another checkpoint"
+        "the file is damaged. Use another checkpoint"
     )

@@ -117,7 +117,7 @@ def _refuse_folders(paths: Iterable[str]) -> None:
     for path in paths:
         if file_system(path).isdir(path):
             raise IsADirectoryError(
-                f"{path} is a folder; remove it, or write elsewhere"
+                f"{path} is a folder. Remove it, or write to another path"
             )
 
 

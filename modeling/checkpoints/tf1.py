@@ -72,7 +72,7 @@ def load_tf1_checkpoint(
             raise ValueError(
                 f"{prefix} is an object checkpoint of TensorFlow 2, such as "
                 "the Model Garden writes, whose entries are not named as in "
-                "Google's releases; use the TF1 checkpoint of the release, or "
+                "Google's releases. Use the TF1 checkpoint of the release, or "
                 "a Hugging Face folder of the model"
             )
         stored_names = _stored_names(reader)
@@ -186,7 +186,7 @@ def check_tf1_files(prefix: str) -> None:
         size_text = f"contain {max(complete)}" if complete else "are incomplete"
         raise OSError(
             f"{prefix} cannot be read: its variables need {needed} bytes, but "
-            f"the files {prefix}.data-* {size_text}; copy the complete "
+            f"the files {prefix}.data-* {size_text}. Copy the complete "
             "checkpoint again"
         )
 
@@ -212,7 +212,7 @@ def save_checkpoint(
     """
     if not model.built:
         raise ValueError(
-            "The model has no weights yet; call `model.build()` or load a "
+            "The model has no weights yet. Call `model.build()` or load a "
             "checkpoint before saving the model"
         )
     weights = {original_name(weight): weight for weight in model.weights}

@@ -180,7 +180,7 @@ def test_a_link_is_not_followed(tmp_path, text):
         target.write_text(text)
     assert refused(path) == (
         f"--output_dir=run needs the name {path} for its lock, but there is a "
-        "symbolic link of that name; remove it"
+        "symbolic link of that name. Remove it"
     )
     assert path.is_symlink() and target.exists() == (text is not None)
     assert not text or target.read_text() == text
@@ -192,7 +192,7 @@ def test_a_link_is_not_followed(tmp_path, text):
 def test_what_is_no_file_is_named(tmp_path, make, kind):
     path = tmp_path / ".lock"
     make(path)
-    assert f"there is a {kind} of that name; remove it" in refused(path)
+    assert f"there is a {kind} of that name. Remove it" in refused(path)
 
 
 @pytest.mark.parametrize(

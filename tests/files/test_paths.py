@@ -112,4 +112,4 @@ def test_a_model_that_is_not_ours_is_not_replaced(folder):
     # One description cannot be of two models.
     (folder / "mixed" / "vocab.txt").write_text("theirs")
     line = refused(export_weights="mixed/own.ckpt")
-    assert "mixed holds vocab.txt, which bert_weights.json there" in line
+    assert "mixed contains vocab.txt, which its bert_weights.json" in line

@@ -188,7 +188,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     for source, options, message in (
         ("other", {}, "is of BertLMHeadModel"),
         ("torch", {}, "torch/pytorch_model.bin cannot be read: "),
-        ("unknown", {}, "use --model=classifier, token_"),
+        ("unknown", {}, "Use --model=classifier, token_"),
         ("bert-base-uncased", {}, "nothing is downloaded"),
         (f"{RECORDED}/BertModel", {"model": "squad"}, "no weights for --model"),
         ("short", {}, "`id2label` must name the model's 3"),

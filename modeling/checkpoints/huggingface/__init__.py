@@ -210,7 +210,7 @@ def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
                 "is false). BERT's masked LM head uses the same weights for "
-                "both, so this head cannot be loaded; load only the encoder, "
+                "both, so this head cannot be loaded. Load only the encoder, "
                 "for another task"
             )
 

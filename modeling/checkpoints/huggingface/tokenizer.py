@@ -121,6 +121,6 @@ def _all_tokens(tokenizer: Any) -> list[str]:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{tokenizer.vocab_file} is not UTF-8: {error.reason} at byte "
-            f"{error.start}; save it as UTF-8"
+            f"{error.start}. Save the file as UTF-8"
         ) from error
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]
