@@ -252,7 +252,7 @@ def test_texts_and_vocabularies(files, model_flags):
         ),
         (
             "--layer_weights=1,2",
-            "must be left out with --token_features=layers",
+            "must be unset with --token_features=layers",
         ),
         ("--output_file=empty/out.json", "empty/out.json"),
     ]

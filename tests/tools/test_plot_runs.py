@@ -48,9 +48,9 @@ def test_panels_hold_the_points_of_the_histories(runs):
     assert rate[1].points == [(n / 4, 1e-3 / n) for n in range(1, 6)]
     panels = plot_runs.create_panels(runs, "steps", ["gradient_norm"])
     assert panels["gradient_norm"][0].points[2] == (3.0, 1.0)
-    with pytest.raises(ValueError, match="--metrics: no run has f1; they have"):
+    with pytest.raises(ValueError, match="--metrics: no run has f1; use some"):
         plot_runs.create_panels(runs, "steps", ["f1"])
-    with pytest.raises(ValueError, match="--metrics= names none; the runs hav"):
+    with pytest.raises(ValueError, match="--metrics= names no metric; use s"):
         plot_runs.create_panels(runs, "steps", [])
 
 
@@ -129,7 +129,7 @@ def test_the_script_says_what_is_wrong(tmp_path):
             "and repeated/run_1 is one of several",
         ),
         ({"runs": "damaged", "png": "x.png"}, "history.jsonl, line 2 is not"),
-        ({"runs": "empty", "png": "x.png"}, "nothing to draw against steps"),
+        ({"runs": "empty", "png": "x.png"}, "no values over steps"),
     ):
         flags = {"runs": "a=one", **more}
         done = script_runner.run(SCRIPT, tmp_path, **flags)
