@@ -72,7 +72,7 @@ class Config:
 class Row(NamedTuple):
     """A row of the table, for runs with different seeds.
 
-    `figures` is {name of a result: its value for each seed}. The row of an
+    The last field is {name of a result: its value for each seed}. The row of an
     average has no folders.
     """
 

@@ -93,7 +93,7 @@ def test_a_folder_of_several_runs_means_all_of_them(tmp_path):
     names = [run.name for run in found]
     assert names == ["all/run_1", "all/run_2", "all/run_10"]
     twice = [("", tmp_path / "all")] * 2
-    with pytest.raises(ValueError, match="two runs are called all/run_1; name"):
+    with pytest.raises(ValueError, match="two runs are called all/run_1; rena"):
         plot_runs.read_runs(twice)
     with pytest.raises(FileNotFoundError, match="has no history.jsonl"):
         plot_runs.read_runs([("", tmp_path)])
