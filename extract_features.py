@@ -51,7 +51,9 @@ class Config(ModelConfig, TextConfig):
 
     init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
     input_file: str = flag(..., "Text to read, UTF-8.", kind=Kind.INPUT_FILE)
-    output_file: str = flag(..., "File to write.", kind=Kind.OUTPUT_FILE)
+    output_file: str = flag(
+        ..., "File of vectors to write.", kind=Kind.OUTPUT_FILE
+    )
     output_format: str = flag(
         "jsonl",
         "jsonl: the JSON lines of Google's script. npz: arrays for "

@@ -111,7 +111,7 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         name = options.task_name
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # Each example of GLUE has one label, whatever a model's folder says.
+        # In GLUE, each example has one label, whatever a model's folder says.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
@@ -135,7 +135,7 @@ class ClassifierTask(task.Task):
         }
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Reads InputExamples. Returns None if a mismatched set is missing."""
+        """Reads the examples. Returns None if a mismatched set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
             examples = self.processors[mark + suffix].read_split(
@@ -201,7 +201,7 @@ class ClassifierTask(task.Task):
         return windows.pool_batches(batches, self.starts[split], *how)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes eval_accuracy as Google's code, and the task's metrics."""
+        """Computes Google's eval_accuracy, and the metrics of the task."""
         return self._score(split, *metrics.concatenate(batches))
 
     def _score(
@@ -311,7 +311,7 @@ class EmbeddingTask(ClassifierTask):
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Reads the sets. Whether they have scores sets loss and metric."""
+        """Chooses loss and metric, depending on whether sets have scores."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)
@@ -331,7 +331,7 @@ class EmbeddingTask(ClassifierTask):
             )
         self.has_eval_loss = evaluated == is_scored
         self.metrics = processor.metrics[::-1] if evaluated else ("recall_1",)
-        # Record max_seq_length as earlier versions did, per text.
+        # Record the length of one text, as earlier versions did.
         self.settings = {
             "task_name": options.task_name,
             "max_seq_length": options.max_seq_length,

@@ -46,7 +46,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         None, "SQuAD JSON to train on.", kind=Kind.INPUT_FILE
     )
     predict_file: str | None = flags.decoding(
-        None, "SQuAD JSON to answer.", kind=Kind.INPUT_FILE
+        None, "SQuAD JSON with questions to answer.", kind=Kind.INPUT_FILE
     )
     max_seq_length: int = flags.like(windows.WindowOptions, "max_seq_length")
     trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
@@ -54,7 +54,9 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         FineTuningConfig, "do_train", help="Train on --train_file."
     )
     do_predict: bool = flags.like(
-        FineTuningConfig, "do_predict", help="Answer --predict_file."
+        FineTuningConfig,
+        "do_predict",
+        help="Answer the questions of --predict_file.",
     )
     predict_batch_size: int = flags.like(
         FineTuningConfig,

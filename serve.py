@@ -62,7 +62,8 @@ class Config(Limits):
     )
     request_log: str | None = flag(
         None,
-        "File to which each request appends one JSON line, without its texts.",
+        "File to which the server appends one JSON line for each request, "
+        "without the texts.",
         kind=Kind.OUTPUT_FILE,
     )
     poll_s: float = flag(

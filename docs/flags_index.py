@@ -30,7 +30,7 @@ SCRIPTS = [
     "tools.search",
     "serve.py",
 ]
-# If at least this number of scripts define a flag, the page lists it only once.
+# Minimum number of scripts whose common flags form a table of shared flags.
 _SHARED = 3
 # Mark that files/flags.py puts before the help of a flag that must be set.
 REQUIRED = "(required) "
@@ -48,12 +48,12 @@ Rows = dict[str, str]
 
 
 def main() -> None:
-    """Writes the page."""
+    """Writes docs/flags.md."""
     (ROOT / "docs" / "flags.md").write_text(create_page(), encoding="utf-8")
 
 
 def create_page() -> str:
-    """Returns the page as Markdown."""
+    """Returns the contents of docs/flags.md."""
     tables = {script: _rows(text) for script, text in _run().items()}
     parts, shared = [INTRODUCTION], _share(tables)
     for scripts, rows in shared.items():

@@ -170,7 +170,7 @@ def describe_environment():
 
 
 def main():
-    """Runs everything and prints the results."""
+    """Runs all scripts and prints their results."""
     started = time.monotonic()
     # Change to the folder from which the README's paths are valid.
     os.chdir(ROOT)

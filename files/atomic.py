@@ -70,7 +70,7 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
     created.
 
     Raises:
-        OSError: the file cannot be written; the message names `path`.
+        OSError: the file cannot be written. The message names `path`.
     """
     path = os.fspath(path)
     # Add the file's name to errors, because a full disk's error lacks it.
@@ -184,7 +184,7 @@ def remove_partial(
 def _is_written(partial: str) -> bool | None:
     """Returns whether a process still writes a partial file.
 
-    Returns None if the system cannot tell, as on file systems without locks.
+    Returns None if the system does not know, as on file systems without locks.
     """
     try:
         import fcntl
@@ -218,7 +218,7 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(path, partial)
             # Wait, because the new name can reach the disk before the bytes.
-            # Skip empty files, which many shards can be.
+            # Do not wait for empty files, because many shards can be empty.
             has_bytes = os.stat(partial).st_size > 0
             if has_bytes:
                 sync(partial)

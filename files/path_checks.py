@@ -184,8 +184,8 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
             for outer in at.get(key, ()):
                 if outer is inner:
                     continue
-                # Two equal places occur in both orders. Report only the order
-                # with the output first.
+                # Two equal paths are compared in both orders. Report only the
+                # order with the output first.
                 if depth == 0 and inner.kind in OUTPUTS:
                     _check_equal(inner, outer)
                 elif depth and (
@@ -209,7 +209,8 @@ def _check_equal(output: _Place, other: _Place) -> None:
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     """Raises an error if `inner` must not be inside `outer`.
 
-    `is_direct` says whether `outer` is the folder of `inner`, not of a parent.
+    `is_direct` is True if `outer` is the parent folder of `inner`, and False if
+    it is a higher folder.
     """
 
     def refuse(reason: str) -> NoReturn:

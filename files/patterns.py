@@ -1,6 +1,6 @@
-"""Finds the files of patterns, and reads files whose names look like patterns.
+"""Finds files by patterns such as `records-*`.
 
-A pattern is a path such as `records-*`.
+Also lets TensorFlow read files whose names look like patterns.
 """
 
 import contextlib

@@ -80,9 +80,9 @@ class Progress:
         return time.monotonic() - self._shown_at >= self._interval
 
     def update(self, done: int, **values: float) -> None:
-        """Shows that `done` units, `initial` included, are done.
+        """Shows that `done` units are finished, including `initial`.
 
-        `values` are {name: number} to show too.
+        Also shows `values`, {name: number}.
         """
         now = time.monotonic()
         rate = (done - self.shown) / max(now - self._shown_at, 1e-9)

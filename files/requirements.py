@@ -1,4 +1,4 @@
-"""Says how to install the packages that a command lacks."""
+"""Builds the command that installs packages which a script lacks."""
 
 import os
 import shlex

@@ -136,12 +136,12 @@ class BertModel(FeaturesModel):
 
     @property
     def num_dropouts(self) -> int:
-        """Number of dropouts in one pass, and index of a head's first one."""
+        """Number of dropouts in one pass. A head's dropouts start from it."""
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
 
     def build(self, input_shape: Any = None) -> None:
-        """Creates all weights without an input."""
+        """Creates all weights. Ignores `input_shape`."""
         # Name the variables `bert/...` as in released checkpoints, even if the
         # model has another name.
         named_bert = self.name == "bert"

@@ -103,13 +103,13 @@ class Distiller:
         return self.projection.variables if self.projection else []
 
     def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns the seed of the student's next call."""
+        """Draws the dropout seed of the student's next call."""
         return self.student.draw_seed(training)
 
     def __call__(
         self, features: Any, *, training: bool, seed: Tensor
     ) -> Distilled:
-        """Returns the input of DistillationLoss.
+        """Calls both models, and returns the input of DistillationLoss.
 
         `training` and `seed` apply to the student. The teacher uses no dropout.
         """
@@ -190,12 +190,12 @@ def attention_scores(
 class DistillationLoss(Loss):
     """A task's loss plus the distance from a teacher.
 
-    Each part of the task's loss becomes (1 - alpha) * `task_...` + alpha *
-    `teacher_...`, whose second term is the divergence from the teacher's
-    outputs (`WeightedLoss.value_divergences`). If layers are distilled, the
-    loss adds `hidden_loss` and `attention_loss`. They are squared differences,
-    averaged over WordPieces and width, or over pairs of WordPieces and heads,
-    and summed over layers. Padding does not count.
+    For each part NAME of the task's loss, the loss adds (1 - alpha) * this part
+    as `task_NAME`, and alpha * the divergence from the teacher's outputs
+    (`WeightedLoss.value_divergences`) as `teacher_NAME`. If layers are
+    distilled, the loss also adds `hidden_loss` and `attention_loss`. They are
+    squared differences, averaged over WordPieces and width, or over pairs of
+    WordPieces and heads, and summed over layers. Padding does not count.
 
     Args:
         loss: loss of the task.
@@ -211,7 +211,10 @@ class DistillationLoss(Loss):
         self, loss: Loss, temperature: float, alpha: float, layers: bool = False
     ) -> None:
         if not hasattr(loss, "value_divergences"):
-            raise ValueError(f"{type(loss).__name__} cannot be distilled")
+            raise ValueError(
+                f"{type(loss).__name__} cannot be distilled, because it "
+                "defines no divergence from a teacher"
+            )
         self.loss: Any = loss
         self.layers = layers
         self.temperature = temperature
@@ -229,7 +232,7 @@ class DistillationLoss(Loss):
         }
 
     def weights(self, features: Features) -> Features:
-        """Returns {part: divisor of its sum}, as `Loss.weights` does."""
+        """Returns {part of the loss: divisor of the part's sum}, scalars."""
         divisors = self._of_each_kind(self.loss.weights(features))
         if self.layers:
             lengths = keras.ops.sum(_mask(features), axis=-1)
@@ -238,7 +241,7 @@ class DistillationLoss(Loss):
         return divisors
 
     def sums(self, outputs: Distilled, features: Features) -> Features:
-        """Returns {part: its sum over the batch}, as `Loss.sums` does.
+        """Returns {part of the loss: sum over the batch}, scalars.
 
         Args:
             outputs: result of a Distiller for `features`.

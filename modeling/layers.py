@@ -1,4 +1,4 @@
-"""The base of the network's layers, and their dense layer."""
+"""Base class of the network's layers, and a dense layer with activation."""
 
 from typing import Any, Self
 

@@ -48,7 +48,7 @@ class Loss(abc.ABC):
     def __call__(
         self, outputs: Any, features: Features
     ) -> tuple[Tensor, Features]:
-        """Returns the loss of one batch, and a dict of the parts it sums."""
+        """Returns the loss of one batch, and {part of the loss: its value}."""
         sums = self.sums(outputs, features)
         weights = self.weights(features)
         values = {}
@@ -136,7 +136,7 @@ class ClassifierLoss(WeightedLoss):
 
 
 class MultipleChoiceLoss(ClassifierLoss):
-    """`ClassifierLoss` of the right choice, with logits [B, C]."""
+    """Cross entropy of the right choice, from logits [B, C]."""
 
 
 class SquaredLoss(WeightedLoss):
@@ -145,14 +145,14 @@ class SquaredLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the squared distances, float [B]; ignores `temperature`."""
+        """Returns the squared distances, float [B]. Ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
         return {"loss": keras.ops.sum(squares, axis=axes)}
 
 
 class RegressionLoss(SquaredLoss):
-    """Squared error of `label_ids` float [B] and predictions [B, 1]."""
+    """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each example's loss, float [B]."""
@@ -389,6 +389,9 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence` of logits [B, T, ...] from a teacher's first T."""
+    """Returns the divergence at the student's positions, float [B, T].
+
+    The student's logits are [B, T, ...]. The teacher's may be longer.
+    """
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

@@ -1,4 +1,4 @@
-"""Base class of all models here: a `keras.Model` that reads a dict of features.
+"""Base class of this package's models, which read a dict of features.
 
 The class knows the inputs of its model, so `build` creates the weights without
 a batch. It overrides the methods in which Keras would infer the inputs from a
@@ -120,7 +120,7 @@ class FeaturesModel(keras.Model):
         )
 
     def exported_model(self) -> keras.Model:
-        """Returns the model to export."""
+        """Returns the model that `export` writes, by default this model."""
         return self
 
     def build_once(self) -> None:
@@ -163,17 +163,17 @@ class FeaturesModel(keras.Model):
     # weights there, because a graph compiled by XLA cannot use the state of the
     # seed generator.
     def make_train_function(self, force: bool = False) -> Any:
-        """Returns the function that `fit` calls."""
+        """Creates the weights, and returns the function that `fit` calls."""
         self.build_once()
         return super().make_train_function(force)
 
     def make_test_function(self, force: bool = False) -> Any:
-        """Returns the function that `evaluate` calls."""
+        """Creates the weights, and returns the function of `evaluate`."""
         self.build_once()
         return super().make_test_function(force)
 
     def make_predict_function(self, force: bool = False) -> Any:
-        """Returns the function that `predict` calls."""
+        """Creates the weights, and returns the function of `predict`."""
         self.build_once()
         return super().make_predict_function(force)
 
@@ -219,7 +219,7 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
     # Keras casts floats to a layer's dtype. In 16 bits, ids would be rounded.
     if dtype in ("float16", "bfloat16", "bool", "string"):
         raise ValueError(f"`{name}` must be integers. Received: {dtype}")
-    # Only tensors whose values are known have this method.
+    # Only tensors whose values are known have the method `numpy`.
     if hasattr(ids, "numpy"):
         values = keras.ops.convert_to_numpy(ids)
         wrong = (values < 0) | (values >= num_rows) | (values % 1 != 0)
@@ -232,7 +232,7 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
 
 
 def get_feature(features: Mapping[str, Any], name: str) -> Any:
-    """Returns one feature.
+    """Returns the feature called `name`.
 
     Raises:
         ValueError: the feature is missing, or the features are not a dict.
@@ -266,7 +266,10 @@ def _inner_layers(
 
 
 def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
-    """Returns {path: settings} of layers that differ from their parents."""
+    """Returns {path: changed settings} of layers that differ from their parent.
+
+    The settings are `trainable` and `dtype_policy`.
+    """
     by_path: dict[str, dict[str, Any]] = {}
     for path, layer, parent in _inner_layers(model):
         if layer.trainable != parent.trainable:

@@ -72,7 +72,7 @@ class Overridable(Generic[P, R]):
         self.plain = plain
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Calls the form for these arguments.
+        """Calls the form that suits the arguments.
 
         Pass the first argument by position, because the choice depends on it.
         """
@@ -134,7 +134,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 @Overridable
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """Returns `inputs` in the shape of `other`."""
+    """Reshapes `inputs` to the shape of `other`."""
     return keras.ops.reshape(inputs, keras.ops.shape(other))
 
 

@@ -38,7 +38,7 @@ HEAD_DROPOUT_PROB = 0.1
 
 
 class TaskModel(FeaturesModel, abc.ABC):
-    """A model with a `BertModel`, `bert`, to which subclasses add a head.
+    """Base of task models: a `BertModel`, to which subclasses add a head.
 
     Args:
         config: `BertConfig`.
@@ -84,7 +84,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         return self.bert.config
 
     def build(self, input_shape: Any = None) -> None:
-        """Creates all weights without an input."""
+        """Creates all weights. Ignores `input_shape`."""
         self.bert.build()
         if self.bilstm:
             self.bilstm.build()

@@ -57,7 +57,7 @@ class PaddedRows:
         return reshape_like(padded, self._rows) if self._is_flat else padded
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] of rows [B * T, W]."""
+        """Returns the tensor [B, T, W] of rows [B * T, W]."""
         if not self._is_flat:
             return rows
         return keras.ops.reshape(
@@ -89,9 +89,9 @@ class _KeptRows:
         return _linear(self._gather, self._scatter_with_zeros)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] or [S, T, W].
+        """Returns the tensor [B, T, W] or [S, T, W] of kept rows [R, W].
 
-        Rows of padding contain arbitrary values.
+        The values at padding are arbitrary.
         """
         # Copy an existing row to padding. Appending a row of zeros would copy
         # all rows.
@@ -112,7 +112,7 @@ class _KeptRows:
         return self._scatter(rows, indexes)
 
     def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
-        """Returns the row at each index, in the tensor's shape."""
+        """Returns the row at each index, as a tensor [B, T, W] or [S, T, W]."""
         return keras.ops.reshape(
             keras.ops.take(rows, indexes, axis=0),
             (*self._shape, rows.shape[-1]),
@@ -122,7 +122,7 @@ class _KeptRows:
 class UnpaddedRows(_KeptRows):
     """Extracts the rows of WordPieces from a batch, and restores the batch.
 
-    Rows of padding round the number of rows up.
+    The number of rows is rounded up, so some rows may be padding.
 
     Args:
         input_mask: int, float or bool [B, T], 0 = padding.
@@ -166,8 +166,8 @@ class PackedRows(_KeptRows):
         capacity: T, the length of a packed sequence.
 
     Attributes:
-        attention_mask: int [S, T, T], 1 = both are WordPieces of the same
-            sequence, or both are free.
+        attention_mask: int [S, T, T], 1 = both positions contain WordPieces of
+            the same sequence, or both are free.
     """
 
     # Two sequences, "a b c" and "d e", in a batch of length T = 6, with one
@@ -228,9 +228,9 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
     """Packs sequences by first fit, the longest first.
 
     Returns:
-        int [B], the number of each sequence's packed sequence,
-        int [B], the position in it at which the sequence begins, and
-        the number of packed sequences, at least 1.
+        int [B], the index of the packed sequence that contains each sequence,
+        int [B], the position at which each sequence begins in the packed one,
+        and the number of packed sequences, at least 1.
     """
     ops = keras.ops
     batch_size = ops.shape(lengths)[0]

@@ -50,14 +50,14 @@ class Config:
 
 
 class Row(NamedTuple):
-    """Number of a file's line, and its texts as tuples of words."""
+    """Number of a line in a file, and the line's texts as tuples of words."""
 
     number: int
     texts: list[tuple[str, ...]]
 
 
 def read_rows(path: str) -> Iterator[Row]:
-    """Yields the rows of a file that have a text of at least three words.
+    """Yields the rows of a file, without rows whose texts are all very short.
 
     Raises:
         OSError: the file cannot be read.

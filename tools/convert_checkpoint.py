@@ -58,7 +58,7 @@ class Config:
         kind=Kind.MODEL,
     )
     output_dir: str = flag(
-        ..., "Folder to write; created if missing.", kind=Kind.MODEL_OUTPUT
+        ..., "Folder to write. Created if missing.", kind=Kind.MODEL_OUTPUT
     )
     output_format: str | None = flag(
         None,
@@ -104,7 +104,7 @@ def find_model(
     names: Collection[str],
     folder: model_folder.ModelFolder,
 ) -> str:
-    """Returns the key of MODELS for a checkpoint.
+    """Returns the kind of model in a checkpoint, a key of MODELS.
 
     Args:
         checkpoint: path of the checkpoint.
@@ -291,7 +291,7 @@ def find_length(
 
 
 def main(options: Config) -> None:
-    """Converts one checkpoint; all checks come before the first write."""
+    """Converts a checkpoint. Runs all checks before the first write."""
     # Import late, so that --help and wrong flags do not wait for TensorFlow.
     from training import costs
 

@@ -61,7 +61,7 @@ class Config:
 
     runs: str = flag(
         ...,
-        "Folders of runs, comma-separated; NAME=FOLDER names a run.",
+        "Folders of runs, comma-separated. NAME=FOLDER names a run.",
         kind=Kind.RUNS,
     )
     axis: str = flag("steps", "The x axis.", choices=list(AXES))
@@ -72,8 +72,8 @@ class Config:
     )
     consecutive: bool = flag(
         False,
-        "Draw each run from the end of the run before, as for the phases of "
-        "one training.",
+        "Draw each run from the step at which the previous run ended, as for "
+        "the phases of one training.",
     )
     title: str | None = flag(None, "Heading of the image.")
     png: str | None = flag(

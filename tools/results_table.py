@@ -85,7 +85,7 @@ class Row(NamedTuple):
 def make_rows(
     label: str, runs: Sequence[Run], metrics: Sequence[str] | None
 ) -> Iterator[Row]:
-    """Yields the rows of a label, one for each combination of flags."""
+    """Yields one row for each combination of flags among a label's runs."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         key = json.dumps(run.settings, sort_keys=True)
@@ -125,7 +125,11 @@ def make_rows(
 
 
 def means(figures: Iterable[Sequence[float]]) -> list[float]:
-    """Averages results of tasks, by seed if all tasks have as many seeds."""
+    """Averages several results.
+
+    Returns one mean per seed if all results have the same number of seeds, else
+    one mean.
+    """
     figures = [*figures]
     if len({*map(len, figures)}) > 1:
         figures = [[float(np.mean(values))] for values in figures]
@@ -133,7 +137,7 @@ def means(figures: Iterable[Sequence[float]]) -> list[float]:
 
 
 def averages(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yields rows with GLUE's averages, if each row is another task of GLUE.
+    """Yields rows with GLUE's averages, if the rows are GLUE's tasks.
 
     GLUE averages the scores of the tasks. The paper averages one metric of each
     task, two of MNLI, and skips WNLI.
@@ -215,7 +219,7 @@ def write_table(output: str, rows: Sequence[Row]) -> None:
 
 
 def check_outputs(outputs: Sequence[str], submission: str | None) -> None:
-    """Checks the files to write, before any is written.
+    """Checks that the tool may write its output files.
 
     Args:
         outputs: the files of --output.
@@ -277,7 +281,10 @@ def main(config: Config) -> None:
         if math.isnan(value)
     ]
     if broken:
-        logging.warning("Not finite, shown as nan: %s", ", ".join(broken))
+        logging.warning(
+            "Results that are not finite are shown as nan: %s",
+            ", ".join(broken),
+        )
     rows += averages(rows)
     for output in outputs:
         write_table(output, rows)

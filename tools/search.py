@@ -82,7 +82,7 @@ def shown(value: Any) -> str:
 
 
 def suggest(trial: "optuna.Trial", entry: str) -> str:
-    """Returns an entry of --space as a flag with its value in a trial.
+    """Draws a trial's value for an entry of --space, and returns --NAME=VALUE.
 
     Raises:
         ValueError: the entry is malformed.
@@ -133,7 +133,7 @@ def write_folds(
 
 
 def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
-    """Trains and evaluates a classifier once, and returns --metric.
+    """Trains and evaluates a classifier, and returns the value of --metric.
 
     Args:
         config: flags of the tool.

@@ -2,7 +2,7 @@
 
 1. If Keras runs on another backend than TensorFlow, modeling/ops.py uses the
    plain form and does not call this module.
-2. In every graph and in eager calls, an operation in `ALWAYS` uses this form.
+2. In all graphs and in eager calls: `ALWAYS`.
 3. In graphs, for at least `LEAST_CLASSES` classes, as in the masked LM:
    `VOCABULARY`.
 4. In training, if rows are `LEAST_WIDTH` or wider, or of unknown width:
@@ -23,7 +23,7 @@ import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
 
-# Minimum width of a row to compile for, which is the smallest BERT's.
+# Minimum width of rows to compile operations for, that of the smallest BERT.
 LEAST_WIDTH = 128
 # For fewer classes, compiling takes longer than it saves.
 LEAST_CLASSES = 1024

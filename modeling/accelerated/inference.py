@@ -83,7 +83,7 @@ class CastKernels:
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) where a kernel has another dtype."""
+    """Returns (kernel, compute dtype) for kernels stored in another dtype."""
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)

@@ -68,7 +68,7 @@ def compiled(function: Callable) -> Callable:
 
 
 def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
-    """Returns uniform uint32 of a shape, each computed from index and seed.
+    """Returns random uint32 numbers, each computed from its index and the seed.
 
     The function is a counter-based generator (Salmon et al. 2011). It applies
     Wellons's integer hash `triple32`, a permutation of three multiplications,

@@ -57,7 +57,7 @@ _FOREIGN_FILES = {
     "saved_model.pb": _EXPORT,
     "openvino_model.bin": _EXPORT,
 }
-# The same advice by the ending of a file name.
+# {ending of a file name: advice}, for file names that are not listed above.
 _FOREIGN_ENDINGS = {
     **dict.fromkeys((".onnx", ".tflite", ".xml"), _EXPORT),
     **dict.fromkeys((".bin", ".gguf", ".h5", ".msgpack", ".ot"), _SAVE_AGAIN),
@@ -77,7 +77,7 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     files = [os.path.join(path, name) for name in sorted(os.listdir(path))]
     if is_huggingface(path) or any(file.endswith(".index") for file in files):
         return
-    # Check names that frameworks write before names that people choose.
+    # Check the usual file names of frameworks before any other names.
     _refuse(file for file in files if os.path.basename(file) in _FOREIGN_FILES)
     inner = [
         file
@@ -200,11 +200,11 @@ def load_checkpoint(
 
 
 def has_head(name: str, weights: Collection[str]) -> bool:
-    """Returns whether a file's weights, in either format, include a head.
+    """Returns whether a file's weights include the head of a model class.
 
     Args:
         name: class name of the model.
-        weights: names of the weights in the file.
+        weights: names of the weights in the file, in either format.
     """
     if name == "BertEmbedder":
         # This model needs no head, because it returns the encoder's vectors.

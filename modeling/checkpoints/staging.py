@@ -93,7 +93,8 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # Compare the module's name, to work without TensorFlow.
+        # Compare the name of the error's module, so that this function works
+        # without TensorFlow.
         if not type(error).__module__.startswith("tensorflow."):
             raise
         # Remove the names of the operation, which do not help a user.
@@ -136,7 +137,7 @@ def _remove(folder: str) -> None:
 
 
 def file_system(path: str | os.PathLike[str]) -> Any:
-    """Returns tf.io.gfile for a remote path, else its functions from `os`."""
+    """Returns tf.io.gfile for a remote path, `_Local` for a local path."""
     if not is_remote(path):
         return _Local
     from tensorflow.io import gfile

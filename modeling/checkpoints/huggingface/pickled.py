@@ -269,7 +269,8 @@ class _Unpickler(pickle.Unpickler):
         last = ""
         instructions: Any = pickletools.genops(file)
         for number, (code, argument, _) in enumerate(instructions):
-            # Objects are numbered one after another.
+            # A pickle numbers its objects one after another, so a number beyond
+            # the current instruction is wrong.
             is_far = code.name == "LONG_BINPUT" and int(argument or 0) > number
             if code.name not in _INSTRUCTIONS or is_far:
                 raise ValueError(

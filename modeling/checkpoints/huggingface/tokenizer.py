@@ -19,7 +19,7 @@ _SPECIAL_TOKENS = {
     "unk_token": "[UNK]",
 }
 _SPECIAL = frozenset(_SPECIAL_TOKENS.values())
-# Characters of the longest word in Google's code. transformers' default is 100.
+# Maximum characters of a word in Google's code. transformers' default is 100.
 _MAX_WORD_LENGTH = 200
 
 
