@@ -221,7 +221,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     is_table = not arguments and all(map(os.path.isfile, paths))
     if config.shard and not is_table:
         raise ValueError(
-            f"--shard={config.shard} needs --input_file, and no pipe"
+            f"--shard={config.shard} needs an --input_file that is not a pipe"
         )
     form = config.output_format or answer_files.form_of(config.output_file)
     answer_files.check_form(form)

@@ -131,7 +131,8 @@ class SquadTask(task.Task):
         """Returns the questions of --train_file or --predict_file.
 
         Raises:
-            ValueError: an evaluation is due, but the file contains no answers.
+            ValueError: the flags request an evaluation, but the file contains
+                no answers.
         """
         is_training = split == "train"
         path = self.train_file if is_training else self.predict_file

@@ -127,7 +127,7 @@ def _named(text: str | bytes, error: _NotFiniteError) -> str:
         keys.extend(key for key, value in pairs if is_bad(value))
         return dict(pairs)
 
-    # The text after this number may not be valid JSON.
+    # Ignore errors, because the text after the number may not be valid JSON.
     with contextlib.suppress(ValueError, RecursionError):
         json.loads(text, object_pairs_hook=look)
     return f'"{keys[0]}": {error}' if keys else str(error)

@@ -29,7 +29,7 @@ _SHARD = re.compile(
 
 
 def check_paths(given: Sequence[PathFlag]) -> None:
-    """Raises an error for an invalid path, or an output that would do harm.
+    """Checks the paths of flags, and raises an error for the first problem.
 
     Raises:
         ValueError: a path is empty or invalid, an output overlaps a file or

@@ -1,4 +1,4 @@
-"""Kinds of the paths that flags name, and system errors with a path."""
+"""Defines kinds of paths in flags, and adds file names to system errors."""
 
 import contextlib
 import dataclasses

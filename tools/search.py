@@ -219,7 +219,7 @@ def create_study(config: Config, settings: Any) -> "optuna.Study":
 
 
 def main(config: Config, rest: Sequence[str]) -> None:
-    """Runs trials until the study contains --trials, and prints the table."""
+    """Runs trials until --trials are finished, and prints the table."""
     try:
         import optuna
     except ImportError:

@@ -70,7 +70,7 @@ _PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
 
 
 def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
-    """Raises an error for weights of another framework, or in a subfolder."""
+    """Raises an error if weights are another framework's or in a subfolder."""
     if not os.path.isdir(path):
         _refuse([path] if os.path.isfile(path) else [])
         return

@@ -106,7 +106,7 @@ def _huggingface_name(name: str) -> str:
 
 
 def is_huggingface(path: str | os.PathLike[str]) -> bool:
-    """Returns whether `path` is a file of weights or a folder that contains one.
+    """Returns whether `path` is a file of weights, or its folder.
 
     A file of weights is called NAME.safetensors or pytorch_model.bin.
     """

@@ -165,7 +165,9 @@ class PickledTensors:
             raise ValueError("the first bytes are not those that torch writes")
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
-            raise ValueError("the file must be version 1001, little-endian")
+            raise ValueError(
+                "the version must be 1001, and the byte order little-endian"
+            )
         reader = _Unpickler(file)
         found = reader.load()
         for key in _Unpickler(file).load():
