@@ -23,7 +23,7 @@ import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
 
-# Minimum width of rows to compile operations for, that of the smallest BERT.
+# Compile operations only for rows of at least the smallest BERT's width.
 LEAST_WIDTH = 128
 # For fewer classes, compiling takes longer than it saves.
 LEAST_CLASSES = 1024
