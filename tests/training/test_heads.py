@@ -234,7 +234,7 @@ def test_a_conversion_takes_labels_in_one_order(tmp_path, entries):
         )
         return modeling.load_labels(output)
 
-    with pytest.raises(ValueError, match="model.json says .*'no', 'yes'"):
+    with pytest.raises(ValueError, match="model.json orders .*'no', 'yes'"):
         convert("swapped")
     for labels in (["no", "yes"], ["bad", "good"]):
         modeling.checkpoints.labels.save_labels(release, labels)
