@@ -140,7 +140,7 @@ def listed(folder: StrPath, name: str) -> list[str]:
 
 
 def _existing(folder: StrPath, names: Iterable[str]) -> list[str]:
-    """Returns the names that exist as files in a folder, sorted."""
+    """Returns, sorted, which of `names` are files in a folder."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):
         from tensorflow.io import gfile

@@ -66,7 +66,7 @@ class Progress:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Excludes the time that the block takes from the rate."""
+        """Excludes the duration of the block from the rate."""
         began = time.monotonic()
         try:
             yield

@@ -136,7 +136,10 @@ class BertModel(FeaturesModel):
 
     @property
     def num_dropouts(self) -> int:
-        """Number of dropouts in one pass. A head's dropouts start from it."""
+        """Number of dropouts in one pass.
+
+        A head uses this number as the index of its first dropout.
+        """
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
 

@@ -389,9 +389,9 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns the divergence at the student's positions, float [B, T].
+    """Returns `_divergence` of logits [B, T, ...] from a longer teacher's.
 
-    The student's logits are [B, T, ...]. The teacher's may be longer.
+    The function ignores the teacher's logits after the first T positions.
     """
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

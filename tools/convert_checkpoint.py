@@ -331,7 +331,7 @@ def main(options: Config) -> None:
         labels = modeling.load_labels(start, model.num_labels)
         former = task.get("labels")
         is_list = isinstance(former, list) and labels not in (None, former)
-        # Ignore a list of other labels, which may be in a file of the user.
+        # If the other file lists other labels, it may belong to the user.
         if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
             raise ValueError(
                 f"{folder_of(start)}: {model_folder.FILE} orders the labels as "
