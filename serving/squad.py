@@ -1,4 +1,4 @@
-"""Exports run_squad.py's model over ids, and over questions and passages.
+"""Exports the model of run_squad.py over ids and over text.
 
 N = questions, W = windows, F = length of a window, B = answers in an n-best
 list.
@@ -39,10 +39,10 @@ def export_span_labeler(
     batch_size: int = 8,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a span labeler: `serve` over ids, two signatures over text.
+    """Exports a span labeler: `serve` over ids, `answer*` over text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
-    length. It answers as run_squad.py does, and returns, [N] each:
+    length. Its answers equal the answers of run_squad.py. It returns, [N] each:
 
         answer                string
         probability           float32, relative to the n best answers

@@ -97,7 +97,7 @@ class _Flow:
             self._plan_training()
 
     def _plan_training(self) -> None:
-        """Computes the number of steps, and settings that must not change."""
+        """Computes the number of steps, and the settings for model.json."""
         task, config = self.task, self.config
         records = self.splits.records["train"]
         num_records = self.splits.num_records["train"]

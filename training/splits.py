@@ -99,7 +99,7 @@ class Splits:
         ]
 
     def describe(self) -> dict[str, Any]:
-        """Returns {"dev_set" or "test_set": checksums}, for a fingerprint."""
+        """Returns {"dev_set" or "test_set": checksums and labels of a set}."""
         found: dict[str, Any] = {}
         for part, purpose in (("dev_set", "eval"), ("test_set", "predict")):
             if names := self.of(purpose):

@@ -223,7 +223,7 @@ class Trainer(BatchPredictor):
         self.num_train_steps = num_train_steps
         if self.step >= num_train_steps:
             logging.info(
-                "Training is complete: %s is at step %d of %d.",
+                "Nothing left to do: %s is at step %d of %d.",
                 self.config.output_dir,
                 self.step,
                 num_train_steps,
