@@ -282,7 +282,7 @@ class TextModel:
         return self._ask("zero-shot", options, text=text)
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
-        """Returns {"tokens", "num_wordpieces"}. Long texts' tokens are cut."""
+        """Returns {"tokens", "num_wordpieces"}, with long texts cut."""
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
 
     def attention(self, text_a: Texts, text_b: Texts = "") -> Any:

@@ -16,10 +16,12 @@ from serving.server.protocol import BadRequest, RestError
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-# The server reads and drops a body up to this multiple of --max_body_bytes,
-# because most clients read no reply before they have sent the body.
+# The server reads and drops a too large body up to this multiple of
+# --max_body_bytes, because most clients do not read a reply before they have
+# sent the complete body.
 _DISCARDED = 64
-# Maximum numbers and strings in a reply. A larger reply could fill the memory.
+# Maximum number of values (numbers and strings) in a reply. A larger reply
+# could fill the memory.
 MAX_VALUES = 1 << 22
 
 
@@ -98,7 +100,8 @@ class Limits(EngineConfig):
             message = f"The body did not arrive within {self.timeout_s:g} s"
             raise RestError(408, message, close) from None
         if encoding == "gzip" and size <= most:
-            # 16 selects the gzip format. Stop one byte after the limit.
+            # Adding 16 selects the gzip format. Decompress at most one byte
+            # more than the limit.
             inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
             try:
                 body = bytearray(inflate.decompress(body, most + 1))
@@ -135,7 +138,7 @@ class Limits(EngineConfig):
         """Returns the number of rows of a request, after checking its size.
 
         Raises:
-            RestError: the request contains too many rows or WordPieces, or its
+            RestError: the request contains too many rows or WordPieces, or two
                 inputs differ in their number of rows.
         """
         sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
@@ -152,7 +155,7 @@ def check_wordpieces(count: int, most: int) -> None:
     """Checks that a request contains at most `most` WordPieces.
 
     Raises:
-        RestError: `count`, the request's number of WordPieces, is larger.
+        RestError: `count`, the request's number of WordPieces, is above `most`.
     """
     if count > most:
         raise RestError(
@@ -166,7 +169,7 @@ def check_values(count: int) -> None:
     """Checks that a reply contains at most MAX_VALUES numbers and strings.
 
     Raises:
-        RestError: the reply would contain more.
+        RestError: `count`, the reply's number of values, is above MAX_VALUES.
     """
     if count > MAX_VALUES:
         raise RestError(
