@@ -78,7 +78,7 @@ def export_classifier(
     inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    # Both endpoints share one graph of the network.
+    # Both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=inputs)
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)

@@ -60,7 +60,7 @@ def export_token_classifier(
     predict = signatures.trace_once(signatures.softmax_of(model))
     signature = signatures.text_signature("text")
 
-    # Both endpoints share one graph of the network.
+    # Both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
         words, windows, pack, places = create_windows(text)

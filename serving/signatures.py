@@ -61,7 +61,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
-    """Returns a function that all signatures of a SavedModel can share.
+    """Returns a function that all signatures of a SavedModel can call.
 
     Otherwise each signature would contain its own copy of the network's graph.
 
@@ -232,7 +232,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     vocab = packing.tokenizer.vocab
     signature = text_signature("text_a", "text_b")
 
-    # Both endpoints share one graph.
+    # Both endpoints call one graph.
     @tf.function(autograph=False, input_signature=signature)
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor

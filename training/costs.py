@@ -131,7 +131,7 @@ class MemoryCheck(Callback):
         if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
             there = _num_workers(trainer.strategy) * machine_memory()
             if needed > there:
-                too_little = f"{message}; there are {there / 2**30:.1f} GiB"
+                too_little = f"{message}; {there / 2**30:.1f} GiB are available"
                 # The estimate assumes inputs of --max_seq_length. With
                 # --trim_padding, shorter inputs need less memory.
                 if not config.trim_padding or needed >= 4 * there:

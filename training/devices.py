@@ -21,7 +21,10 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     if not config.is_tpu:
         return create_strategy(name)
     if name not in (None, "tpu"):
-        raise ValueError(f"--use_tpu contradicts {name=}; set only one flag")
+        raise ValueError(
+            f"--use_tpu contradicts --distribution_strategy={name}; set only "
+            "one of the two flags"
+        )
     strategy = _tpu_strategy(
         config.tpu_name or config.master,
         config.tpu_zone,

@@ -101,6 +101,6 @@ def _load(model: Any, member: str, task: Task) -> None:
     report = modeling.load_checkpoint(model, member, labels=task.output_names)
     if missing := report.missing:
         raise ValueError(
-            f"--ensemble: {member} has no weight {missing[0]}; list models "
+            f"--ensemble: {member} contains no {missing[0]}; list models "
             "that are fine-tuned on this task"
         )

@@ -1,4 +1,4 @@
-"""Writes the files that describe weights, which model_folder.py reads.
+"""Writes the files that describe weights. model_folder.py reads them.
 
 The files do not reveal paths, machines or the contents of other files. This
 module imports no TensorFlow.
@@ -84,8 +84,8 @@ def describe_copy(
         task: {name: value} of the head, in addition to the entries that the
             folder at `path` records.
         step: number of the weights' step, or None if unknown.
-        changed: names of settings of the weights at `path` that the copy does
-            not share.
+        changed: names of settings of the weights at `path` that are wrong for
+            the copy.
         card: `kind` of `model_card.format_card`.
         labels: names of the outputs, in order, or None.
         tokenizer: tokenizer of the model, or None.

@@ -21,7 +21,7 @@ MAX_HEAD_BYTES = 1 << 16
 # Maximum number of connections that wait to be accepted.
 _BACKLOG = 1024
 # Seconds after a stop signal in which an open connection may still send a
-# request. The reply tells the client to close the connection.
+# request. The reply then contains `Connection: close`.
 _LAST_S = 5
 
 

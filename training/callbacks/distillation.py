@@ -121,7 +121,7 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
 class Teacher(Callback):
     """Adds the loss of the model in --teacher to the training of a student.
 
-    All trainings of a command (--num_train_runs) can share one Teacher.
+    All trainings of a command (--num_train_runs) can use one Teacher.
 
     Args:
         config: configuration that `check_teacher` accepts.
