@@ -180,7 +180,7 @@ class TextModel:
 
         Args:
             name: name of a task in `tasks`, or None for the main task.
-            options: options that change the replies.
+            options: TaskOptions, which limit or extend the replies.
 
         Raises:
             ValueError: the model does not support this task, or supports no

@@ -69,8 +69,8 @@ def load_config(config: Any) -> modeling.BertConfig:
             --export_seq_length.
 
     Raises:
-        ValueError: the model has fewer positions than one of the lengths, or
-            more weights than this machine's memory can hold.
+        ValueError: a length is above the model's number of positions, or the
+            weights do not fit into this machine's memory.
     """
     file = config.bert_config_file
     found = modeling.load_config(file)
@@ -215,7 +215,7 @@ def _check_labels(
     if not (task.labels and saved):
         return
     order = modeling.find_order(saved, task.output_names)
-    # The order must not change in a resumed run or with --labels.
+    # The labels' order must not change in a resumed run or with --labels.
     is_fixed = config.has_checkpoint or getattr(config, "labels", None)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(

@@ -15,7 +15,7 @@ from training.splits import Splits, suffix_of
 from training.task import Task
 from training.trainer import Trainer
 
-# {format: {name of a score, with the split's suffix: value}}
+# {format of the export: {name of a score and suffix of the split: value}}
 Scores = Mapping[str, Mapping[str, float]]
 
 

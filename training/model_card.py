@@ -1,7 +1,7 @@
 """Writes the model card, README.md, of a folder that others will use.
 
-The card repeats the folder's model.json, labels and casing. It contains no
-paths and no names of machines. This module imports no TensorFlow.
+The card shows the contents of model.json, the labels and the casing. It
+contains no paths and no names of machines. This module imports no TensorFlow.
 """
 
 import json

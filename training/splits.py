@@ -99,7 +99,7 @@ class Splits:
         ]
 
     def describe(self) -> dict[str, Any]:
-        """Returns {"dev_set" or "test_set": checksums and labels of a set}."""
+        """Describes the dev set and the test set, for a run's fingerprint."""
         found: dict[str, Any] = {}
         for part, purpose in (("dev_set", "eval"), ("test_set", "predict")):
             if names := self.of(purpose):

@@ -62,7 +62,7 @@ def create_trainer(
         loss: the task's loss, or None if the model only predicts.
         shape: (WordPieces, masked positions) of a padded example.
         num_steps: (training steps, warmup steps), or None without training.
-        settings: settings that must not change in a resume, as in
+        settings: settings that must not change when the run is resumed, as in
             `ModelFolder.settings`.
         data: descriptions of the dev and test set, as in `fingerprint_of`.
         teacher: the teacher to distill, or None.

@@ -176,7 +176,7 @@ class TrainStep:
     def _reduced_gradients(
         self, features: Features, votes: tf.Tensor
     ) -> tuple[Any, ...]:
-        """Computes the gradients, reduced over all replicas.
+        """Computes the gradients, summed over all replicas.
 
         Returns:
             (gradients, factor that clips them, their norm, losses, outcome of
@@ -264,7 +264,7 @@ class TrainStep:
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Returns one part's contribution to gradients and losses.
+        """Returns the gradients and losses of one part of a batch.
 
         Returns:
             ({index of a trainable variable: dense gradient} for the variables

@@ -28,7 +28,7 @@ class Engine(Protocol):
     """A network that is loaded into a runtime.
 
     Attributes:
-        name: key of RUNTIMES.
+        name: name of the runtime, a key of RUNTIMES.
         precision: numeric type of the matrix products: "float32", "bfloat16",
             "float16" or "int8".
         is_row_wise: True if the result for a row depends on the other rows of

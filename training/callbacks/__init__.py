@@ -35,7 +35,7 @@ class Callback:
         self.trainer = trainer
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the model and the loss to train, by default the arguments.
+        """Returns the model and the loss to train, by default unchanged.
 
         The Trainer calls this method in the scope of the strategy.
         """

@@ -89,8 +89,9 @@ def run(
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
     except BrokenPipeError:
-        # The reader closed the pipe, as in --help | head: exit like a process
-        # that SIGPIPE ends. Nothing can be flushed at exit.
+        # The reader closed the pipe, as in --help | head. Exit like a process
+        # that SIGPIPE ends. Replace stdout, because it cannot be flushed at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_BROKEN_PIPE)
 

@@ -186,7 +186,9 @@ class DeviceConfig(ExportConfig):
         None, "Address of the TPU, if --tpu_name is not set."
     )
     num_tpu_cores: int = flags.neutral(
-        8, "Expected number of TPU cores. Another number logs a warning."
+        8,
+        "Expected number of TPU cores. A warning is logged if the TPU's number "
+        "differs.",
     )
 
     @property

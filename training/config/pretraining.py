@@ -77,9 +77,9 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     batch_size_warmup: str | None = flags.training(
         None,
-        "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
-        "32:10000,64:20000 for 32 examples until step 10000, 64 until step "
-        "20000, then --train_batch_size.",
+        "Batch sizes for the first steps, as SIZE:STEP,SIZE:STEP. For example, "
+        "32:10000,64:20000 uses batches of 32 examples until step 10000, "
+        "batches of 64 until step 20000, and then --train_batch_size.",
     )
     do_eval: bool = flags.like(
         TrainingConfig,
