@@ -37,8 +37,8 @@ _NUMBERS = (
 )
 # Fields of a row that could not be answered, written as the last columns.
 _OF_ERRORS = ("file", "line", "error")
-# Approximate size of a row group in Parquet, in bytes of JSON (the size of the
-# first row times the number of rows), and maximum number of rows.
+# For Parquet: approximate bytes of JSON per row group, estimated from the first
+# row, and maximum number of rows per row group.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
 # Function that returns an iterator over all answers.
@@ -71,7 +71,7 @@ class Fields:
     Args:
         wanted: names of fields. None selects all fields, or the first numeric
             field for npy.
-        form: value of ENDINGS.
+        form: form of the answers, a value of ENDINGS.
     """
 
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
@@ -137,11 +137,11 @@ def _to_array(name: str, value: Any) -> np.ndarray:
 
 
 def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
-    """Writes answers in a form.
+    """Writes answers to a file in one of the forms in ENDINGS.
 
     Args:
         answers: file of JSON lines, read from its current position.
-        form: value of ENDINGS.
+        form: form of the answers, a value of ENDINGS.
         path: file to write, compressed if its name ends in `.gz`. It appears
             when it is complete. None writes to standard output.
 

@@ -62,7 +62,8 @@ class Answerer:
                 `select` fails.
         """
         task = self._task
-        # For each row its request, which a reply or an error replaces below.
+        # One entry per row: its request, which a reply or an error replaces
+        # below.
         found = [_attempt(check_request, task, item) for _, item in batch]
         good = [i for i, each in enumerate(found) if isinstance(each, dict)]
         rows = self._compute([found[i] for i in good])
@@ -136,8 +137,8 @@ def open_unfinished(
     """Opens the unfinished answers of a killed run, or a new file.
 
     Args:
-        path: the output. The name of the opened file is this path, without
-            symbolic links, and `.unfinished`.
+        path: path of the output, to which `.unfinished` is appended. A symbolic
+            link is followed.
         settings: all values that the answers depend on. Answers of a run with
             other settings are dropped. None opens an unnamed temporary file,
             which no later run can continue.
@@ -191,7 +192,7 @@ def skip_answered(
     Args:
         file: file that `open_unfinished` yields. An incomplete last batch is
             removed from the file.
-        batches: all batches.
+        batches: all batches of requests.
         answerer: Answerer whose counts are increased.
     """
     for batch in batches:
@@ -219,8 +220,8 @@ def write_rows(
 
     Args:
         file: file that `open_unfinished` yields.
-        answerer: answers the batches.
-        batches: all batches.
+        answerer: Answerer that answers the batches.
+        batches: all batches of requests.
         num_rows: number of rows in all batches, or None if unknown.
     """
     batches = skip_answered(file, batches, answerer)
@@ -244,8 +245,8 @@ def write_stream(
 
     Args:
         path: the output, or None for standard output.
-        answerer: answers the batches.
-        batches: all batches.
+        answerer: Answerer that answers the batches.
+        batches: all batches of requests.
     """
     stdout = contextlib.nullcontext(sys.stdout.buffer)
     with atomic_open(path) if path else stdout as file:

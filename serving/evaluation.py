@@ -1,6 +1,6 @@
 """Computes the scores of an export's files on the records of a split.
 
-B = batch, F = length of an input.
+B = batch size, F = length of an input.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -35,14 +35,14 @@ class TextModel:
     `serving.load` is another name of this class.
 
     Args:
-        path: folder of an export, or folder of an export's numbered versions,
-            from which the newest is loaded, as in TensorFlow Serving.
+        path: folder of an export, or of numbered versions of an export. Then
+            the newest version is loaded, as in TensorFlow Serving.
         allow_any_operation: True to load a SavedModel with operations that this
             project's exports do not use, which may read and write any file.
         num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx", "openvino" or "saved_model", which is the only
-            one that needs TensorFlow. None chooses by the files in the folder
-            and the installed packages.
+        engine: "litert", "onnx", "openvino" or "saved_model". Only
+            "saved_model" needs TensorFlow. None chooses by the files in the
+            folder and the installed packages.
         segmenter: "module:function" of the --segmenter that the model was
             trained with, or None. The module is imported.
 
@@ -57,8 +57,8 @@ class TextModel:
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged.
         ValueError: the runtime is not installed, or the model uses an operation
-            that is not allowed. Methods raise it if the model does not support
-            the task or a text is invalid.
+            that is not allowed. Methods raise a ValueError if the model does
+            not support the task, or if a text is invalid.
         TypeError: only from methods: an argument is neither a text nor a list
             of texts.
     """
@@ -276,7 +276,7 @@ class TextModel:
         Args:
             text: one or several texts.
             labels: labels to choose from.
-            hypothesis: sentence in which each label replaces {}.
+            hypothesis: sentence about a label. Each label replaces {}.
         """
         options = TaskOptions(labels=labels, hypothesis=hypothesis)
         return self._ask("zero-shot", options, text=text)

@@ -37,21 +37,25 @@ Texts = str | Sequence[str]
 class TaskOptions:
     """Flags of predict.py that change the contents of the answers."""
 
-    top_k: int = flag(5, "fill-mask: WordPieces per [MASK].", at_least=1)
+    top_k: int = flag(
+        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
+    )
     min_probability: float = flag(
         0.0,
         'classify: write "label": null if no label is at least this probable.',
         at_least=0.0,
         at_most=1.0,
     )
-    n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
+    n_best: int = flag(
+        1, "answer: maximum number of answers per question.", at_least=1
+    )
     tokens: bool = flag(
         False,
         "embed: also write each WordPiece and its vector. score: also write "
         "each WordPiece and its log probability.",
     )
     labels: Sequence[str] = flag(
-        (), "zero-shot: labels for requests that do not name their own."
+        (), "zero-shot: labels for requests that contain no labels."
     )
     hypothesis: str = flag(
         "This example is {}.",
@@ -87,7 +91,7 @@ class Source:
     """The files or the pipe from which requests are read.
 
     Attributes:
-        paths: files, or text_files.STDIN.
+        paths: paths of the files, or text_files.STDIN for the pipe.
         form: one of tables.FORMS. None chooses the form of each file by the
             file's name or first line.
         quoting: whether `"` quotes cells of CSV and TSV files.
@@ -116,7 +120,7 @@ class Source:
             )
         fields = zip_longest(task.fields, self.columns[: len(task.fields)])
         # names: {column that a flag names: field}. replaced: these columns and
-        # all names of these fields, which are not read otherwise.
+        # all names of these fields, to drop from the other columns.
         names: dict[str, str] = {}
         replaced: set[str] = set()
         needed: list[list[str]] = []
@@ -239,7 +243,7 @@ def read_batches(
             and size < _MAX_BATCH_BYTES
         ):
             if (item := waiting.get()) is None:
-                # Return None to the queue, to end the outer loop too.
+                # Put None back into the queue, so that the outer loop ends too.
                 waiting.put(None)
                 break
             batch.append(item)
@@ -279,7 +283,7 @@ def cut_shard(
     Args:
         num_rows: number of rows in all shards.
         shard: number of the shard, from 1, and number of shards.
-        batch_size: argument of `cut_batches`.
+        batch_size: number of rows in a batch, as in `cut_batches`.
     """
     number, count = shard
     num_batches = -(-num_rows // batch_size)
@@ -312,7 +316,7 @@ def check_request(
     if isinstance(item, ValueError):
         raise item
     try:
-        # The id must be valid JSON in an answer too, one level deeper.
+        # Check the id one level deeper, because an answer contains the id.
         json.dumps([item.get("id")])
     except RecursionError:
         del item["id"]

@@ -192,7 +192,7 @@ def check_identity(
 
 
 def _read_labels(config: FineTuningConfig) -> list[str] | None:
-    """Returns the labels saved with the initial model, or None.
+    """Returns the labels that are saved with the weights to load, or None.
 
     The labels are in `labels.txt` beside the checkpoint, or in the config.json
     of a Hugging Face model. A new training does not use the labels of its

@@ -127,7 +127,7 @@ class MemoryCheck(Callback):
         trainer, config = self.trainer, self.trainer.config
         needed = training_memory(trainer.model, config, *trainer.shape)
         message = out_of_memory(needed, config)
-        # Only a GPU's own allocator knows when the GPU's memory is full.
+        # Skip GPUs, because only a GPU's own allocator knows the free memory.
         if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
             there = _num_workers(trainer.strategy) * machine_memory()
             if needed > there:

@@ -158,7 +158,8 @@ def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
 def fingerprint_checkpoint(path: str) -> list[list]:
     """Returns the fingerprint of a checkpoint's files.
 
-    Args: path: a checkpoint, or a folder that contains one.
+    Args:
+        path: a checkpoint, or a folder that contains one.
 
     Raises:
         OSError: the path contains no checkpoint.

@@ -104,8 +104,8 @@ def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
 
     Runs with equal data settings should be evaluated on equal dev sets. If the
     dev sets differ, the function keeps the runs of the most frequent dev set.
-    If there is a tie, it keeps the runs of the latest. A warning names the
-    dropped runs.
+    If there is a tie, it keeps the runs of the dev set that was used last. A
+    warning names the dropped runs.
     """
     trained = {
         field.name

@@ -43,9 +43,8 @@ class ModelFolder:
     """Description of the weights in a folder, from the folder's files.
 
     Attributes:
-                path: path of the folder.
-        config_file: path of the
-        configuration, or None if it is missing.
+        path: path of the folder.
+        config_file: path of the configuration, or None if it is missing.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
         do_lower_case: whether text is lower-cased, or None if unknown.

@@ -64,7 +64,8 @@ def create_trainer(
         num_steps: (training steps, warmup steps), or None without training.
         settings: settings that must not change when the run is resumed, as in
             `ModelFolder.settings`.
-        data: descriptions of the dev and test set, as in `fingerprint_of`.
+        data: descriptions of the dev set and the test set, for
+            `fingerprint_of`.
         teacher: the teacher to distill, or None.
         records: the records to train on. Errors name them.
         more_callbacks: callbacks of the task, such as BestStep.

@@ -95,7 +95,7 @@ class Task(abc.ABC):
 
     @property
     def output_names(self) -> list[Sequence[str]]:
-        """`labels` and `label_words` as lists, without empty ones."""
+        """Possible names of the outputs: `labels` and `label_words`, if set."""
         return [*filter(None, [self.labels, self.label_words])]
 
     def prepare(

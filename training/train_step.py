@@ -32,7 +32,7 @@ MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
 class TrainStep:
-    """Takes the next batch and updates the model.
+    """Reads the next batch, and updates the model.
 
     Args:
         model: the model to train, already built. Its argument `seed`

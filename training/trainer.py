@@ -205,8 +205,8 @@ class Trainer(BatchPredictor):
         `StopSignals`), or at an error.
 
         Args:
-            create_dataset: (batch_size, skip_records) -> endless batches of
-                features, without the first `skip_records` records.
+            create_dataset: function (batch_size, skip_records) -> endless
+                batches of features, without the first `skip_records` records.
             num_train_steps: number of the last step.
 
         Raises:
@@ -318,7 +318,7 @@ class Trainer(BatchPredictor):
         return f"step {self.global_step}, the {which}"
 
     def save_as(self, config: Any) -> None:
-        """Saves the current weights in another folder, and uses it from now on.
+        """Saves the weights in another folder, for all later output too.
 
         Args:
             config: configuration with the new folder for all later output.

@@ -161,7 +161,8 @@ def open_engine(
         folder: folder of an export, with at least one of FILES.
         name: key of RUNTIMES, or None to choose one.
         num_threads: number of threads, or None for one per CPU.
-        allow_any_operation: argument of SavedModel.
+        allow_any_operation: True to load a SavedModel whose operations may read
+            and write files.
 
     Raises:
         OSError: a file cannot be loaded.

@@ -93,7 +93,7 @@ class SavedModel:
     def run_signature(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs. Converts errors of TensorFlow.
+        """Returns a signature's outputs, or raises a ValueError of one line.
 
         Raises:
             ValueError: the signature fails on the inputs.

@@ -45,7 +45,8 @@ def export_saved_model(
         tokenizer: FullTokenizer of the model, or None. The tokenizer's files
             are written too, in the formats of this project and of other
             libraries.
-        output_mode: argument of export_classifier.
+        output_mode: for a classifier, "classification", "multilabel" or
+            "regression".
 
     Raises:
         OSError: the export cannot be written. An earlier export does not

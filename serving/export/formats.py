@@ -42,7 +42,8 @@ def write(
         model: model of a task.
         name: name of the format.
         endpoint: (function, specs of its inputs) of the signature `serve`.
-        output_mode: argument of export_classifier.
+        output_mode: for a classifier, "classification", "multilabel" or
+            "regression".
         length: fixed length of inputs in WordPieces, or None for any length.
         int8: whether to quantize the model.
     """

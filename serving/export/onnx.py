@@ -43,7 +43,8 @@ def create(
 
     Args:
         model: a BertModel or a model from modeling.tasks, already built.
-        output_mode: argument of export_classifier, for a BertClassifier.
+        output_mode: for a BertClassifier, "classification", "multilabel" or
+            "regression".
         length: fixed T, or None for a variable T.
         precision: precision to record in the metadata of the file.
     """
@@ -331,7 +332,8 @@ class _Writer:
 
         Args:
             model: a BertModel or a model from modeling.tasks.
-            output_mode: argument of export_classifier, for a BertClassifier.
+            output_mode: for a BertClassifier, "classification", "multilabel"
+                or "regression".
             encoded: sequence output and pooled output.
             shape: shape of the inputs.
         """

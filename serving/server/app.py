@@ -49,7 +49,7 @@ _PART = 1 << 18
 def to_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Returns a JSON response, with NaN as NaN, as in TensorFlow Serving."""
+    """Returns a JSON response. As in TensorFlow Serving, NaN is allowed."""
     body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status, headers, "application/json")
 

@@ -41,25 +41,26 @@ class Limits(EngineConfig):
     )
     max_queue: int = flag(
         256,
-        "Maximum requests that wait for a model. When this many wait, new "
-        "requests get status 429.",
+        "Maximum number of requests in the queue of a model. When the queue is "
+        "full, new requests get status 429.",
         at_least=1,
     )
     max_body_bytes: int = flag(
-        1 << 20, "Maximum bytes in the body of a request.", at_least=1
+        1 << 20, "Maximum size of a request's body, in bytes.", at_least=1
     )
     max_texts: int = flag(
-        128, "Maximum texts, or rows, in a request.", at_least=1
+        128, "Maximum number of texts (or rows) in a request.", at_least=1
     )
     max_wordpieces: int = flag(
         32768,
-        "Maximum WordPieces in a request, over all its texts.",
+        "Maximum number of WordPieces in all texts of a request.",
         at_least=1,
     )
     min_probability: float = like(TaskOptions, "min_probability")
     timeout_s: float = flag(
         30.0,
-        "Maximum seconds to receive a request, and again to compute its reply.",
+        "Maximum seconds to receive a request, and maximum seconds to compute "
+        "the reply.",
         at_least=0.1,
     )
 

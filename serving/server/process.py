@@ -131,8 +131,8 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
-        # {connection: ((last request, whether it was answered), time since
-        # then)}
+        # {connection: ((last request, whether it was answered), time of the
+        # last change of this pair)}
         self._since: dict[object, tuple[tuple[object, bool], float]] = {}
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

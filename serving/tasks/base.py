@@ -56,7 +56,8 @@ class TextTask(abc.ABC):
     other_names: dict[str, list[str]] = {}
     #: Whether all inputs are padded to the model's length.
     pads = False
-    #: Whether the network predicts the entire vocabulary at each WordPiece.
+    #: Whether the network outputs a value for each word of the vocabulary at
+    #: each position.
     predicts_words = False
     #: Whether a request's inputs repeat its texts, so that they can be long.
     repeats = False

@@ -27,7 +27,7 @@ class BestStep(Callback):
     earlier run in the same folder, are ignored.
 
     Args:
-        evaluate: function (Trainer) -> {name: value}.
+        evaluate: function (Trainer) -> {name of a metric: value}.
         every: number of steps between two evaluations.
         metric: name of the metric that chooses the best step.
         folder: folder of the best weights.

@@ -48,7 +48,8 @@ def check_teacher(
 ) -> None:
     """Checks that no flag contradicts the teacher.
 
-    Raises: ValueError: a flag contradicts the teacher.
+    Raises:
+        ValueError: a flag contradicts the teacher.
     """
     _check_init_layers(config, bert_config)
     if not config.teacher:

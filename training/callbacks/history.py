@@ -126,7 +126,7 @@ class History(Callback):
             self._write_all()
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds a line of one of KINDS, or replaces its metrics if it exists.
+        """Adds a line, or replaces the metrics of the line if it exists.
 
         Raises:
             OSError: the file cannot be written.

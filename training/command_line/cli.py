@@ -49,9 +49,9 @@ def run(
             return value is the exit status.
         config: dataclass of the script's flags. See files/flags.py.
         passes_rest: True if `main` handles flags that the script does not
-            define, such as another library's. Otherwise they are errors.
+            define, such as another library's. Otherwise such flags are errors.
         takes_arguments: True if `main` handles arguments that are not flags.
-            Otherwise they are errors.
+            Otherwise such arguments are errors.
     """
     # --help shows the docstring of __main__, which is wrong for an installed
     # command, and the path in sys.argv[0], which is wrong for `python -m`.
@@ -208,7 +208,7 @@ def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
 def _is_users(error: Exception) -> bool:
     if isinstance(error, USER_ERRORS):
         return True
-    # Do not import TensorFlow here, so that --help does not wait.
+    # Do not import TensorFlow here, because the import takes seconds.
     tf = sys.modules.get("tensorflow")
     return tf is not None and isinstance(
         error,

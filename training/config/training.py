@@ -54,9 +54,9 @@ class OptimizerConfig:
     )
     lr_schedule: str = flags.training(
         "original",
-        "Schedule of the learning rate. original drops below the peak right "
-        "after the warmup, continuous does not. time falls to 0 at "
-        "--max_hours, whatever the number of steps.",
+        "Schedule of the learning rate. With original, as in Google's code, the "
+        "rate drops below its peak right after the warmup. With continuous, it "
+        "does not. With time, the rate falls to 0 at --max_hours.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
