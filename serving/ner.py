@@ -1,6 +1,7 @@
 """Exports a token classifier over ids and over text.
 
-N = number of texts, M = words of the longest text, F = length of an input, L = tags.
+N = number of texts, M = words of the longest text, F = length of an input,
+L = tags.
 """
 
 import os

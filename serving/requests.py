@@ -38,7 +38,7 @@ class TaskOptions:
     """Flags of predict.py that change the contents of the answers."""
 
     top_k: int = flag(
-        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
+        5, "fill-mask: WordPieces to return per [MASK].", at_least=1
     )
     min_probability: float = flag(
         0.0,
@@ -47,7 +47,7 @@ class TaskOptions:
         at_most=1.0,
     )
     n_best: int = flag(
-        1, "answer: maximum number of answers per question.", at_least=1
+        1, "answer: maximum answers to each question.", at_least=1
     )
     tokens: bool = flag(
         False,
@@ -109,8 +109,7 @@ class Source:
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a column is missing, or a quote that is not
-                closed spans several lines.
+            ValueError: a column is missing, or an unclosed quote spans lines.
         """
         given = [*filter(None, self.columns)]
         if len(self.columns) > len(task.fields) and self.columns[-1]:
@@ -136,8 +135,7 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # If columns are selected by number, the tables contain no column
-            # names.
+            # Tables whose columns are selected by number contain no names.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)

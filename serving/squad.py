@@ -1,7 +1,7 @@
 """Exports the model of run_squad.py over ids and over text.
 
-N = number of questions, W = windows, F = length of a window, B = answers in an n-best
-list.
+N = number of questions, W = windows, F = length of a window, B = answers in an
+n-best list.
 """
 
 import dataclasses

@@ -64,8 +64,8 @@ class ExportConfig:
         "saved_model",
         "Format of the export: saved_model, litert, onnx or openvino, or "
         "several of them, separated by commas. Only a saved_model can read "
-        "text, the others read token ids. The tokenizer files are saved beside "
-        "the model.",
+        "text. The other formats read token ids. The tokenizer files are saved "
+        "beside the model.",
     )
     export_seq_length: int | None = flags.neutral(
         None,

@@ -58,8 +58,8 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     mask_token_prob: float = flags.like(
         MaskingOptions,
         "mask_token_prob",
-        help="Fraction of the WordPieces to predict that [MASK] replaces, in "
-        "records without masks.",
+        help="Of the WordPieces to predict, the fraction to replace with "
+        "[MASK], in records without masks.",
     )
     next_sentence: bool = flags.head(
         True,

@@ -43,8 +43,9 @@ class OptimizerConfig:
     )
     bias_correction: bool = flags.training(
         False,
-        "Correct the bias of Adam's moments. Google's code does not. LAMB "
-        "always does. The correction helps short trainings at high rates.",
+        "Correct the bias of Adam's moments, which Google's code does not "
+        "correct. LAMB always corrects the bias. The correction helps short "
+        "trainings at high rates.",
     )
     weight_decay: float = flags.training(
         0.01,
@@ -54,9 +55,10 @@ class OptimizerConfig:
     )
     lr_schedule: str = flags.training(
         "original",
-        "Schedule of the learning rate. With original, as in Google's code, the "
-        "rate drops below its peak right after the warmup. With continuous, it "
-        "does not. With time, the rate falls to 0 at --max_hours.",
+        "Schedule of the learning rate. With original, as in Google's code, "
+        "the rate drops below its peak right after the warmup. With "
+        "continuous, it does not. With time, the rate falls to 0 at "
+        "--max_hours.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
@@ -104,7 +106,7 @@ class DistillationConfig:
         None,
         "Indices of the blocks that the model's blocks start from, such as "
         "0,2,5 for a model of 3 blocks. The indices refer to "
-        "--init_checkpoint, by default to --teacher.",
+        "--init_checkpoint, or to --teacher without --init_checkpoint.",
     )
 
 
