@@ -149,8 +149,8 @@ def open_unfinished(
         stays, so that the next run can continue it.
 
     Raises:
-        OSError: another process writes the same output, or a file with the name
-            of the unfinished file exists that predict.py did not write.
+        OSError: another process writes the same output, or another program
+            wrote a file with the name of the unfinished file.
     """
     if path is None or settings is None:
         with tempfile.TemporaryFile() as file:

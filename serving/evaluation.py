@@ -51,8 +51,8 @@ def evaluate_export(
             fixed = engine.inputs["input_ids"][-1]
             if fixed and fixed < length:
                 raise ValueError(
-                    f"its inputs have {fixed} WordPieces, but the records have "
-                    f"{length}; set --max_seq_length={fixed}"
+                    f"the export's inputs have {fixed} WordPieces, but the "
+                    f"records have {length}; set --max_seq_length={fixed}"
                 )
         except ValueError as error:
             logging.warning("The export %s was not checked: %s", name, error)

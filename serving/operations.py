@@ -90,7 +90,7 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
         ValueError: an operation is not in ALLOWED.
         OSError: an operation computes in int8, which is wrong on some CPUs.
     """
-    # The names of all int8 operations contain this word.
+    # QuantizedMatMul is part of the names of all int8 operations.
     if any("QuantizedMatMul" in name for name in used):
         raise OSError(
             f"{path} uses int8 operations whose results are wrong on some "

@@ -128,7 +128,7 @@ class Checkpointer:
         sound = [s for s in steps if s not in self._damaged]
         kept = sound[-self.keep_checkpoint_max :]
         remove_checkpoints(self.output_dir, set(steps) - set(kept))
-        # The file that tf.train.latest_checkpoint reads.
+        # Write the file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
         write_text(self.output_dir / "checkpoint", "\n".join(lines) + "\n")

@@ -60,7 +60,8 @@ def create_trainer(
         create_model: function (**options) -> the task's model. `options` are
             the arguments that every model accepts.
         loss: the task's loss, or None if the model only predicts.
-        shape: (WordPieces, masked positions) of a padded example.
+        shape: (number of WordPieces, number of masked positions) of a padded
+            example.
         num_steps: (training steps, warmup steps), or None without training.
         settings: settings that must not change when the run is resumed, as in
             `ModelFolder.settings`.

@@ -52,7 +52,8 @@ class Trainer(BatchPredictor):
         config: TrainingConfig.
         callbacks: the run's instances of callbacks.Callback.
         strategy: the tf.distribute strategy that created the variables.
-        shape: (WordPieces, masked positions) of a padded example.
+        shape: (number of WordPieces, number of masked positions) of a padded
+            example.
 
     Attributes:
         num_train_steps: number of the last training step.

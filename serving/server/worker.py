@@ -108,7 +108,7 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls each signature once, because first calls are slow. Returns all.
+        """Calls all signatures, because first calls are slow, and returns them.
 
         Args:
             signatures: {name: Signature} in the graph of a SavedModel. Other

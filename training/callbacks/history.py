@@ -96,7 +96,7 @@ class History(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Drops the lines after the current step, which training repeats."""
+        """Drops the lines of later steps, because training repeats them."""
         self.drop_after(self.trainer.global_step)
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.
@@ -118,7 +118,7 @@ class History(Callback):
         self.add("checkpoint", step, {})
 
     def drop_after(self, step: int) -> None:
-        """Drops the lines after a step, which training repeats."""
+        """Drops the lines of steps after `step`, which training repeats."""
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }

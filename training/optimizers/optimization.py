@@ -172,7 +172,7 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
     time_spent: tf.Variable | None = None
 
     def __post_init__(self) -> None:
-        """Creates a missing variable, as when Keras loads a schedule."""
+        """Creates the variable if it is missing, as in a loaded schedule."""
         if self.time_spent is None:
             self.time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
 
