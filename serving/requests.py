@@ -218,7 +218,7 @@ def read_batches(
     arrives. Lines that arrive during a computation are answered together.
 
     Args:
-        numbered: requests with their positions.
+        numbered: (position, request) pairs.
         batch_size: maximum requests in a list.
     """
     waiting: queue.Queue[Numbered | None] = queue.Queue(maxsize=batch_size)

@@ -26,7 +26,7 @@ def export(
 
     Args:
         task: the task.
-        trainer: the Trainer of the weights.
+        trainer: the Trainer whose model is exported.
         splits: the splits of the command.
         results: the model's scores on the dev set, or {} if unknown.
 
