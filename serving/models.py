@@ -28,11 +28,11 @@ from training import model_folder
 class TextModel:
     """An exported model that accepts text.
 
-    For one text, each method returns one dict. For a list of texts, each method
-    returns a list of dicts. The dicts contain plain Python values, the same as
-    in the output of predict.py. Positions in texts count characters, except
-    `start_byte` and `end_byte`. Several threads may use one model.
-    `serving.load` is another name of this class.
+    For one text, each method returns one dict, and for a list of texts a list
+    of dicts. The dicts contain plain Python values, as in the output of
+    predict.py. Positions in texts count characters, except `start_byte` and
+    `end_byte`. Several threads may use one model. `serving.load` is another
+    name of this class.
 
     Args:
         path: folder of an export, or of numbered versions of an export. Then

@@ -43,8 +43,7 @@ _SAVER = {
 def find(data: bytes) -> tuple[SavedModel, set[str]]:
     """Returns a SavedModel and the names of the operations that it uses.
 
-    Operations in _SAVER do not count in the functions that save and restore
-    weights.
+    In the functions that save and restore weights, _SAVER does not count.
 
     Args:
         data: contents of saved_model.pb.

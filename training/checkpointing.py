@@ -168,7 +168,6 @@ class Checkpointer:
         return None
 
     def _assign(self, path: str, reader: Any) -> None:
-        """Assigns the values of the checkpoint `path`."""
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
             if name not in saved and not self._trains and "seed_" in name:

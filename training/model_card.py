@@ -263,7 +263,6 @@ def _usage(
 
 
 def _training(origin: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the lines of the card's section "Training"."""
     settings = origin.get("settings", {})
     if "script" not in origin:
         yield from ("How the weights were trained is not known.", "")

@@ -47,7 +47,7 @@ class LiteRt:
         }
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network and returns its outputs. Thread-safe."""
+        """Runs the network. Thread-safe."""
         try:
             # Allow one call at a time, because calls share memory and use all
             # threads.

@@ -68,7 +68,7 @@ class OnnxRuntime:
         )
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network and returns its outputs. Thread-safe."""
+        """Runs the network. Thread-safe."""
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()

@@ -87,7 +87,7 @@ class SavedModel:
         return {name: tuple(spec.shape) for name, spec in specs.items()}
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network and returns its outputs. Thread-safe."""
+        """Runs the network. Thread-safe."""
         return self.run_signature("serve", features)
 
     def run_signature(

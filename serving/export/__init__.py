@@ -30,8 +30,7 @@ def export_saved_model(
 ) -> None:
     """Writes an export, and replaces an earlier one once it is complete.
 
-    Only a SavedModel contains all endpoints. Other formats contain only the
-    first endpoint.
+    Only a SavedModel contains all endpoints, other formats only the first.
 
     Args:
         export_dir: folder to write. Missing parent folders are created.
@@ -94,7 +93,6 @@ def _write_saved_model(
     model: keras.Model,
     endpoints: Mapping[str, tuple],
 ) -> None:
-    """Writes the SavedModel of an export into a folder."""
     archive = keras.export.ExportArchive()
     kernels = inference.CastKernels(model)
     # The archive finds the variables that the functions use. If it also tracked

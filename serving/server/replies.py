@@ -77,7 +77,6 @@ def to_body(
 def _write_reply(
     outputs: Mapping[str, np.ndarray], is_columns: bool, num_rows: int, *_: int
 ) -> Iterator[str]:
-    """Yields the text of a reply."""
     yield '{"outputs": ' if is_columns else '{"predictions": '
     if len(outputs) == 1:
         ((name, value),) = outputs.items()

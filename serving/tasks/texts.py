@@ -125,7 +125,7 @@ class Classify(PairTask):
 
 
 class Embed(TextTask):
-    """Computes the pooled and mean vectors of a text, and of its WordPieces."""
+    """Computes the vectors of a text: pooled, mean, and per WordPiece."""
 
     name = "embed"
     fields = {"text": True}

@@ -122,8 +122,6 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
 class Teacher(Callback):
     """Adds the loss of the model in --teacher to the training of a student.
 
-    All trainings of a command (--num_train_runs) can use one Teacher.
-
     Args:
         config: configuration that `check_teacher` accepts.
         create_model: function (BertConfig, **options) -> TaskModel. `options`
@@ -267,7 +265,6 @@ class Teacher(Callback):
                     writer.write(next(serialized) + added)
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
-        """Returns the teacher's outputs from the features of a batch."""
         outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
         return outputs.get("outputs", outputs)
 

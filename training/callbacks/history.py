@@ -168,10 +168,7 @@ class History(Callback):
         return {**line["metrics"], "global_step": line["step"]}
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the line of the first evaluation that reaches a target.
-
-        Evaluations on another dev set do not count.
-        """
+        """Returns the first evaluation of this dev set that reached a target."""
         mine = self.fingerprint
         dev_set = mine.get("dev_set")
         found = [

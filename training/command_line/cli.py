@@ -98,8 +98,6 @@ def run(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CommonConfig:
-    """The flags that every script accepts."""
-
     debug: bool = script_flags.flag(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )

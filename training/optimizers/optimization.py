@@ -98,8 +98,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
 
     In Google's code, the decay begins at step 0. So after the warmup the rate
     drops below its peak, with linear decay by the fraction `num_warmup_steps /
-    num_train_steps`. With `continuous=True`, the decay begins at the end of the
-    warmup.
+    num_train_steps`.
 
     Args:
         initial_learning_rate: peak of the rate, reached after the warmup.
@@ -108,8 +107,8 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
             Google's code, the warmup may be longer than the training. Then the
             rate stays below its peak.
         power: exponent of the decay. 1 is linear.
-        continuous: False to begin the decay at step 0, as in Google's code.
-            True to begin it at the end of the warmup.
+        continuous: True to begin the decay at the end of the warmup, False to
+            begin it at step 0.
     """
 
     initial_learning_rate: float
