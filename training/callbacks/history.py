@@ -168,7 +168,7 @@ class History(Callback):
         return {**line["metrics"], "global_step": line["step"]}
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the first evaluation of this dev set that reached a target."""
+        """Returns the first evaluation of this dev set to reach a target."""
         mine = self.fingerprint
         dev_set = mine.get("dev_set")
         found = [
