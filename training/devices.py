@@ -90,8 +90,8 @@ def _tpu_strategy(
 def set_precision(precision: str) -> None:
     """Sets the precision of the models built from now on.
 
-    Variables, losses, and the statistics of LayerNorm and softmax stay float32,
-    also in oneDNN's fused operations for inference on a CPU.
+    Variables, losses, softmax and LayerNorm's statistics stay float32, also in
+    oneDNN's fused operations for inference on a CPU.
     """
     keras.config.set_dtype_policy(PRECISIONS[precision])
     if precision != "float32":
