@@ -280,6 +280,8 @@ def pretraining_metrics(
 ) -> dict[str, tuple[Any, Any]]:
     """Computes Google's eval metrics, and "loss", for one batch.
 
+    Add a new metric here.
+
     Args:
         outputs: outputs of a BertPretrainer.
         features: features of the batch.

@@ -13,7 +13,6 @@ from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.tf1 import check_release
 from modeling.losses import Loss
 from training import (
-    costs,
     devices,
     fingerprints,
     model_checks,
@@ -24,6 +23,7 @@ from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
 from training.callbacks.history import History
+from training.callbacks.memory_check import MemoryCheck
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
 from training.callbacks.stop_signals import StopSignals
@@ -177,7 +177,7 @@ def _training_callbacks(
     summaries = Summaries() if config.is_chief else Callback()
     return [
         *([teacher] if teacher else []),
-        costs.MemoryCheck(),
+        MemoryCheck(),
         NonFinite(records),
         ProgressBar(),
         *([WeightAverages()] if config.ema_decay else []),

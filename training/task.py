@@ -176,7 +176,10 @@ class Task(abc.ABC):
 
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
-        """Computes the scores of the model's outputs, {name: value}."""
+        """Computes the scores of the model's outputs, {name: value}.
+
+        Add a new metric here, and to `metrics` if it may choose the best step.
+        """
 
     def tune(self, split: str, batches: Batches) -> dict[str, float]:
         """Fits the decoding of outputs to a dev set. By default does nothing.

@@ -64,7 +64,7 @@ class TrainStep:
             is_alone = not tf.distribute.has_strategy()
         # AdamWeightDecayOptimizer has apply_scaled. Keras's optimizers do not.
         self._clips_in_update = is_alone and getattr(
-            self.optimizer, "takes_scaled", False
+            self.optimizer, "can_apply_scaled", False
         )
         self._batch_gradients = self._accumulate_gradients
         if self.config.jit_compile:
@@ -176,11 +176,11 @@ class TrainStep:
     def _reduced_gradients(
         self, features: Features, votes: tf.Tensor
     ) -> tuple[Any, ...]:
-        """Computes the gradients, summed over all replicas.
+        """Sums the gradients over all replicas, and computes the clip factor.
 
         Returns:
-            (gradients, factor that clips them, their norm, losses, outcome of
-            the step, sum of the votes).
+            (gradients, factor by which `_update` multiplies them to clip them,
+            their global norm, losses, outcome of the step, sum of the votes).
         """
         # tf.identity copies the votes to this replica's device, as the
         # reduction requires.

@@ -212,10 +212,12 @@ class Trainer(BatchPredictor):
 
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
-                gradient (`NonFinite`), the run does not fit into memory
+                gradient (`NonFinite`), a weight to save is not finite
+                (`Checkpointer`), the run does not fit into memory
                 (`MemoryCheck`), or there is no loss or optimizer.
             MemoryError: TensorFlow has run out of memory.
             ConnectionError: another worker was lost.
+            OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
         if self._train_step is None:

@@ -12,10 +12,6 @@ step has at most one line of each kind. The line of an evaluation also contains
 a `fingerprint` of the run and its dev set (training/summary.py). TensorBoard
 shows the same metrics, with the prefix `eval/` for evaluations, and a few
 examples.
-
-To write a new metric, add it in fine-tuning to `Task.evaluate` (and to
-`Task.metrics`, if it may choose the best step), in pretraining to
-`pretraining_metrics`, and for each step to the logs of training/train_step.py.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Reports steps that were skipped for a non-finite loss or gradient."""
+"""Stops a run whose losses or gradients stay infinite or NaN."""
 
 from collections.abc import Mapping
 

@@ -188,8 +188,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         )
 
     @property
-    def takes_scaled(self) -> bool:
-        """Whether no Keras option (EMA, decay, clipping) alters an update."""
+    def can_apply_scaled(self) -> bool:
+        """Whether no Keras option (EMA, decay, clipping) changes an update."""
         return not (
             self.use_ema
             or self.weight_decay
@@ -210,7 +210,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
         Computes the same as `apply` of the scaled gradients under tf.cond, with
         a third of the operations and fewer passes over memory. Does not
-        increase `iterations`. Call this method only if `takes_scaled` is True
+        increase `iterations`. Call this method only if `can_apply_scaled` is True
         and the strategy uses one replica.
 
         Args:
