@@ -210,8 +210,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
         Computes the same as `apply` of the scaled gradients under tf.cond, with
         a third of the operations and fewer passes over memory. Does not
-        increase `iterations`. Call this method only if `can_apply_scaled` is True
-        and the strategy uses one replica.
+        increase `iterations`. Call this method only if `can_apply_scaled` is
+        True and the strategy uses one replica.
 
         Args:
             grads: dense gradients of `variables`.
