@@ -226,10 +226,7 @@ class SquadTask(task.Task):
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
-        """Returns (answers, n-best lists, null odds) of --predict_file.
-
-        Each is a dict by question id.
-        """
+        """Returns answers, n-best lists and null odds, dicts by question id."""
         return answers.find_answers(
             self.examples["eval"],
             self.features,

@@ -82,10 +82,7 @@ class SwagTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes test_results.tsv and predictions.jsonl.
-
-        Returns the accuracy, or {} if the right endings are unknown.
-        """
+        """Writes test_results.tsv and predictions.jsonl, and scores them."""
         examples = self.examples[split]
         labels = decoding.write_predictions(
             output_dir,

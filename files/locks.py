@@ -148,11 +148,7 @@ def _lock(file: TextIO) -> bool | None:
 
 
 def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
-    """Writes this process into the lock file as its owner.
-
-    Raises:
-        OSError: the file is not a lock, or another host's process owns it.
-    """
+    """Writes this process into the lock file as its owner."""
     file.seek(0)
     # A power cut may have filled the file with zeros.
     text = file.read().rstrip("\0")

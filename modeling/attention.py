@@ -128,7 +128,7 @@ class AttentionLayer(keras.layers.Layer):
         rows: Rows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Computes the attention. See the class for the arguments."""
+        """Computes the attention."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
             self.split_heads(project(inputs), rows)
@@ -165,10 +165,7 @@ class AttentionLayer(keras.layers.Layer):
         return context_layer
 
     def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
-        """Reshapes a tensor [B, length, N * H] to [B, N, length, H].
-
-        If `rows` is set, `projected` is the rows of this tensor.
-        """
+        """Reshapes [B, length, N * H], or rows of it, to [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
         heads = self.num_attention_heads, self.size_per_head

@@ -168,7 +168,7 @@ class BertModel(FeaturesModel):
         seed: Tensor | None = None,
         return_attention_probs: bool = False,
     ) -> dict[str, Any]:
-        """Encodes a batch. See the class for the arguments."""
+        """Encodes a batch."""
         if isinstance(input_ids, dict):
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(

@@ -89,7 +89,7 @@ class TransformerBlock(BertLayer):
         training: bool = False,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Applies the block. See the class for the arguments."""
+        """Applies the block."""
         attention_output, attention_probs = self.attention(
             inputs,
             inputs,
@@ -180,7 +180,7 @@ class Transformer(BertLayer):
         packed: PackedRows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Applies the blocks. See the class for the arguments."""
+        """Applies the blocks."""
         rows = rows or PaddedRows(inputs)
         inputs = rows.unpad(inputs)
 

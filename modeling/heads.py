@@ -54,7 +54,7 @@ class OutputHead(keras.layers.Layer):
         )
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Computes the logits. See the class for the arguments."""
+        """Computes the logits."""
         kernel = keras.ops.transpose(self.output_weights)
         return keras.ops.matmul(inputs, kernel) + self.output_bias
 
@@ -120,7 +120,7 @@ class BidirectionalLSTM(keras.layers.Layer):
     def call(
         self, inputs: Tensor, input_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Computes both outputs. See the class for the arguments."""
+        """Computes both outputs."""
         half = self.hidden_size // 2
         if input_mask is None:
             outputs = self.both(inputs)
@@ -179,7 +179,7 @@ class MaskedLanguageModelHead(BertLayer):
         )
 
     def call(self, inputs: Tensor, word_embeddings: Tensor) -> Tensor:
-        """Computes the logits. See the class for the arguments."""
+        """Computes the logits."""
         transformed = self.layer_norm(self.dense(inputs))
         kernel = keras.ops.transpose(
             keras.ops.cast(word_embeddings, transformed.dtype)

@@ -84,7 +84,7 @@ class Dense(keras.layers.Dense):
         self.hidden_act = hidden_act
 
     def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the outputs. See the class for the arguments."""
+        """Computes the outputs."""
         outputs = super().__call__(inputs, training=training)
         # Apply the activation outside the layer's name scope. TensorFlow's
         # graph optimizer sorts the terms of sums by name, so other names would

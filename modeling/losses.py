@@ -389,9 +389,6 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence` of logits [B, T, ...] from a longer teacher's.
-
-    The function ignores the teacher's logits after the first T positions.
-    """
+    """Returns `_divergence` after it cuts the teacher's logits to length T."""
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

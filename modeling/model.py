@@ -266,10 +266,7 @@ def _inner_layers(
 
 
 def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
-    """Returns {path: changed settings} of layers that differ from their parent.
-
-    The settings are `trainable` and `dtype_policy`.
-    """
+    """Returns {path: `trainable` and dtype policy} where the parent differs."""
     by_path: dict[str, dict[str, Any]] = {}
     for path, layer, parent in _inner_layers(model):
         if layer.trainable != parent.trainable:

@@ -72,10 +72,7 @@ class Overridable(Generic[P, R]):
         self.plain = plain
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Calls the form that suits the arguments.
-
-        Pass the first argument by position, because the choice depends on it.
-        """
+        """Calls the form that suits the arguments, the first by position."""
         function: Callable[P, R] | None = None
         if not _plain:
             # A call with a seed is part of a training step, because only

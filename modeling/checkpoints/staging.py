@@ -93,8 +93,7 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # Compare the name of the error's module, so that this function works
-        # without TensorFlow.
+        # Compare the module's name, because TensorFlow may not be installed.
         if not type(error).__module__.startswith("tensorflow."):
             raise
         # Remove the names of the operation, which do not help a user.

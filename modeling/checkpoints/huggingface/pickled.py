@@ -186,12 +186,7 @@ class PickledTensors:
 
 
 def _check_tensors(found: Any) -> dict[str, _Tensor]:
-    """Returns the tensors of a state dict.
-
-    Raises:
-        ValueError: `found` is not a dict of tensors, or a tensor is larger than
-            its storage.
-    """
+    """Returns `found`, checked to be a dict of tensors inside their storages."""
     if not isinstance(found, dict):
         raise ValueError("the file contains no dictionary of tensors")
     for name, tensor in found.items():
@@ -299,11 +294,7 @@ class _Unpickler(pickle.Unpickler):
         return found
 
     def persistent_load(self, reference: Any) -> _Storage:
-        """Returns a storage that the pickle refers to, and records it.
-
-        Raises:
-            ValueError: the reference is not to a storage of torch.
-        """
+        """Returns a storage that the pickle refers to, and records it."""
         kind, storage_type, key, _, size, *view = reference
         if (
             kind != "storage"
