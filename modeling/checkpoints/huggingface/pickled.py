@@ -186,7 +186,7 @@ class PickledTensors:
 
 
 def _check_tensors(found: Any) -> dict[str, _Tensor]:
-    """Returns `found`, checked to be a dict of tensors inside their storages."""
+    """Returns `found`, checked to be a dict of tensors within storages."""
     if not isinstance(found, dict):
         raise ValueError("the file contains no dictionary of tensors")
     for name, tensor in found.items():
