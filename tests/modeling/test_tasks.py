@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from modeling import BertClassifier, BertConfig, BertModel, BertPretrainer
 from modeling.losses import PretrainingLoss
-from modeling.tasks import TaskModel
+from modeling.task_model import TaskModel
 from tests import golden
 from tests.modeling.kinds import (
     CONFIG,
