@@ -1,7 +1,7 @@
-"""SQuAD inside a graph: turns start and end logits into answers.
+"""Turns start and end logits into answers inside a graph, for SQuAD.
 
-The answers equal the answers of decoding.py, including ties and odd cases. No
-Python runs when the layer is called.
+The answers are the same as in decoding.py, including ties and odd cases. No
+Python runs when the graph is called.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list. windows_layer.py defines a passage's characters and letters.
@@ -26,7 +26,7 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# {column of the n-best list: output for the chosen answer}.
+# {output for the chosen answer: column of the n-best list that contains it}.
 _OF_CHOSEN = {
     "answer": "nbest_texts",
     "probability": "nbest_probabilities",
@@ -66,10 +66,10 @@ class SquadDecoder:
         passages: Passages,
         best: BestLogits,
     ) -> dict[str, tf.Tensor]:
-        """Answers questions.
+        """Returns the answers to N questions.
 
-        `SquadWindows` returns the windows, the first places, int64 [W], and the
-        passages. `best` contains the best logits of all windows.
+        `SquadWindows` returns `windows`, `first_places`, int64 [W], and
+        `passages`. `best` contains the best logits of all windows.
 
         Returns:
             dict of tensors.
@@ -143,8 +143,8 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Finds a question's best spans with distinct texts.
 
-        `find_spans(begin, end)` returns the Spans of some windows. The
-        question's windows begin at `begin` and stop before `end`, int32.
+        `find_spans(begin, end)` returns the Spans of windows. The question's
+        windows have the indices `begin` to `end` - 1, int32.
 
         Returns:
             (Spans [B], their texts, string [B]), best first. B may be 0.

@@ -13,8 +13,8 @@ from typing import Any
 from files.json_files import read_json
 
 _CONFIG_FILE, _TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
-# Options of transformers' tokenizers that this project lacks, with the values
-# that mean this project's tokenizer.
+# {option of transformers' tokenizers that this project lacks: values with which
+# transformers tokenizes as this project does}.
 _CUTS = {
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -67,7 +67,7 @@ def find_casing(
             flag, is_given = is_lower_case, True
         elif flag != is_lower_case:
             raise ValueError(
-                f"--do_lower_case={flag} contradicts {path}, which says "
+                f"--do_lower_case={flag} contradicts {path}, which sets "
                 f"{str(is_lower_case).lower()}; remove the flag, or correct "
                 "the file"
             )
@@ -82,7 +82,7 @@ def find_casing(
 
 
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
-    """Returns whether a flag, a file or the words determine the casing.
+    """Returns whether a flag, a file or the vocabulary determines the casing.
 
     Args:
         options: options as in `find_casing`.
@@ -97,7 +97,7 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
 
 
 def casing_of(tokens: Sequence[str]) -> bool | None:
-    """Judges by its words whether a vocabulary is lower-cased, or None.
+    """Returns whether a vocabulary's words are lower-cased, or None if unclear.
 
     Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
     """
@@ -122,7 +122,8 @@ def _settings(
         places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
     for place in dict.fromkeys(map(os.path.normpath, places)):
         file, is_lower_case = _CONFIG_FILE, read_do_lower_case(place)
-        # A vocabulary that is a tokenizer.json is read once, by its reader.
+        # Skip a vocabulary that is a tokenizer.json, because FullTokenizer has
+        # already read its casing.
         if is_lower_case is None and (
             os.path.basename(vocab_file) != _TOKENIZER_FILE
         ):
@@ -135,7 +136,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
     """Returns `do_lower_case` of a folder's tokenizer_config.json.
 
     Returns:
-        whether text is lower-cased, or None if unknown.
+        whether text is lower-cased, or None if the folder does not define it.
 
     Raises:
         ValueError: the value is neither true nor false, or the file sets an

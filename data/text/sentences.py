@@ -90,7 +90,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must return the words of a text. For "
                 f"{text[:80]!r} it raised {type(error).__name__}: {error}"
             ) from error
-        # Check for str, because it would be iterated by character.
+        # Reject a str, because each of its characters would become a word.
         if isinstance(returned, str) or not all(
             isinstance(word, str) for word in words
         ):

@@ -16,10 +16,10 @@ class WordCache(dict):
         self._function = function
 
     def __missing__(self, word: str) -> list:
-        """Calls the function."""
+        """Computes and caches the result of a word that is not cached."""
         result = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
-            # Clear a full cache: frequent words are soon cached again.
+            # Clear a full cache, because frequent words are soon cached again.
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[word] = result

@@ -11,12 +11,13 @@ import tensorflow as tf
 from data.text import ragged
 
 _MAX_LENGTH = 200  # characters. A longer word becomes [UNK].
-_NUM_WORDS = 1 << 14  # words begun at a time
+_NUM_WORDS = 1 << 14  # maximum number of words to begin in one step
 # Added to a code point that begins a word, so that it cannot continue another
 # word.
 _BEGIN = 1 << 24
 _NO_CHARACTER = _BEGIN + 0x110000
-_FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
+# Roots of the trees: first WordPieces ("un"), and continuations ("##able").
+_FIRST, _FURTHER = 0, 1
 
 
 class WordpieceTable:
@@ -69,7 +70,7 @@ class WordpieceTable:
     def split(
         self, cps: tf.Tensor, begins: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Splits words.
+        """Splits words into WordPieces.
 
         Args:
             cps: int32 [C], code points. The last code point is a space.
@@ -99,7 +100,7 @@ class WordpieceTable:
     def _read(
         self, cps: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Reads many words at a time, one character of each in a step.
+        """Reads many words at a time, and one character of each word per step.
 
         Args:
             cps: int32 [C], code points. _BEGIN is added to the first character
