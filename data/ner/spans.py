@@ -183,7 +183,9 @@ def _read_record(
         # Tools that cut an emoji write half of a surrogate pair.
         text.encode()
     except ValueError as error:
-        raise ValueError(f"{where}: `text` must be valid. {error}") from error
+        raise ValueError(
+            f"{where}: `text` must be a valid string. {error}"
+        ) from error
     key = next((name for name in _SPANS if name in record), None)
     if key is None and needs_spans:
         raise ValueError(
