@@ -61,7 +61,7 @@ def parse(script, spec, command):
 
 
 def training(trainer, dataset, flops=0):
-    """Returns the work of training on the batches of a dataset.
+    """Returns a Work that trains on the batches of a dataset.
 
     Args:
         trainer: Trainer.

@@ -41,7 +41,7 @@ def create_inputs(spec):
 
 
 def training(model, spec, batches):
-    """Returns the work of training on endless batches."""
+    """Returns a Work that trains a model on endless batches."""
     model = model.to(spec["device"]).train()
     optimizer = torch.optim.AdamW(
         model.parameters(), 5e-5, eps=1e-6, weight_decay=0.01

@@ -1,4 +1,4 @@
-"""Weights of classes in the loss, for classes of unequal frequency."""
+"""Weights the classes in the loss, for classes of unequal frequency."""
 
 import collections
 import dataclasses

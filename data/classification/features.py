@@ -1,4 +1,4 @@
-"""Sentence classification: features, and the four tasks of Google's code.
+"""Creates a classifier's features, and reads the four tasks of Google's code.
 
 glue.py contains the other tasks of GLUE. table_task.py reads a user's own
 tables. Both modules create the same examples (examples.py).
@@ -46,7 +46,7 @@ class ClassificationFeatures:
 
 
 class ColaProcessor(SplitFilesProcessor):
-    """CoLA: is the sentence grammatical (GLUE's files)?"""
+    """CoLA: is the sentence grammatical? Reads GLUE's files."""
 
     metrics = ("accuracy", "matthews")
 
@@ -63,7 +63,7 @@ class ColaProcessor(SplitFilesProcessor):
 
 
 class MnliProcessor(SplitFilesProcessor):
-    """MultiNLI, matched: does the first text entail the second (GLUE)?"""
+    """MultiNLI, matched: does the first text entail the second?"""
 
     labels = ("contradiction", "entailment", "neutral")
     set_files = {
@@ -85,7 +85,7 @@ class MnliProcessor(SplitFilesProcessor):
 
 
 class MrpcProcessor(SplitFilesProcessor):
-    """MRPC: do the two sentences say the same (GLUE's files)?"""
+    """MRPC: do the two sentences have the same meaning?"""
 
     metrics = ("accuracy", "f1")
 

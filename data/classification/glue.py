@@ -1,4 +1,4 @@
-"""GLUE's tasks and submission files, and the values of --task_name.
+"""Defines GLUE's tasks, its submission files and the values of --task_name.
 
 features.py contains the tasks of Google's code: CoLA, MRPC and MultiNLI. The
 other tasks read the header lines of GLUE's files to find the columns.
@@ -131,7 +131,7 @@ class QnliProcessor(HeaderProcessor):
 
 
 class QqpProcessor(HeaderProcessor):
-    """QQP: do two questions ask the same?"""
+    """QQP: do two questions have the same meaning?"""
 
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"

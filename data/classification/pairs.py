@@ -66,7 +66,7 @@ def check(options: Any) -> None:
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    """Returns regression options with new names for columns without a flag."""
+    """Returns options for regression, with `names` for unnamed columns."""
     default, given = TableOptions(), getattr(options, "given_flags", ())
     fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {

@@ -74,7 +74,7 @@ def _of_labels(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns (summary, sections) of a page about labels."""
+    """Returns (summary, sections) of the report for a task with labels."""
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
@@ -138,7 +138,7 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns (summary, sections) of a page about regression."""
+    """Returns (summary, sections) of the report for a regression task."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
@@ -177,7 +177,7 @@ def _label_scores(
     guesses: np.ndarray,
     thresholds: dict[str, float] | None,
 ) -> dict[str, Any]:
-    """Returns a section of each label's precision, recall and F1.
+    """Returns a report section with each label's precision, recall and F1.
 
     `truth` and `guesses` are bool [N, L].
     """
@@ -194,7 +194,7 @@ def _label_scores(
 def _calibration(
     label_ids: np.ndarray, outputs: np.ndarray, decoder: LabelDecoder
 ) -> dict[str, Any]:
-    """Returns a section that compares confidence with accuracy."""
+    """Returns a report section that compares confidence with accuracy."""
     confidence, is_right = tuning.confidences(decoder, label_ids, outputs)
     bins = tuning.bins_of(confidence)
     rows, points = [], []
@@ -236,7 +236,7 @@ def _show_error(
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
-    """Returns an entry of the page. It unfolds to show the example's guid."""
+    """Returns a report entry that unfolds to show the example's guid."""
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)
     return {"headings": texts, "lines": [verdict], "paragraphs": [guid]}

@@ -130,7 +130,7 @@ def pool(
 def pool_batches(
     batches: Iterable[Batch], starts: Sequence[int], *how: str
 ) -> Iterator[Batch]:
-    """Yields one batch of all texts, pooled from batches of their windows.
+    """Pools all batches of windows into one batch of texts, and yields it.
 
     Args:
         batches: pairs (features, logits) of windows.
@@ -157,7 +157,7 @@ def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
 
     Args:
         decoder: decoding.LabelDecoder of the export.
-        outputs: {name: values} of windows, or of whole texts.
+        outputs: {name: values} of windows, or of complete texts.
     """
     if decoder.output_mode == "regression":
         return outputs["values"][:, None]

@@ -39,7 +39,10 @@ class BeamExecutor:
             if argument.lstrip("-").split("=")[0] not in known
         ]
         if unknown:
-            raise ValueError(f"unknown arguments. Received: {unknown}")
+            raise ValueError(
+                f"unknown arguments {unknown}; use flags of this script or of "
+                "Apache Beam"
+            )
 
     def run(
         self, function: Callable, tasks: Sequence[tuple[str, tuple]]

@@ -1,6 +1,6 @@
-"""The features of each task's records: names, shapes, types and ranges.
+"""Defines the features of each task's records: name, shape, type and range.
 
-Features that Google's code also writes have the same names and types. This
+Features that Google's code also writes have Google's names and types. This
 module imports no TensorFlow.
 """
 
@@ -18,7 +18,7 @@ class Feature(NamedTuple):
 
 
 Spec = dict[str, Feature]
-# The largest float32, because a label must not be NaN or infinity.
+# Limit of a label, about the largest float32. NaN and infinity are errors.
 _LARGEST = 3.4e38
 
 
@@ -32,7 +32,7 @@ def _flags(*shape: int, dtype: str = "int64") -> Feature:
 
 
 def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
-    """Returns a spec that limits ids by a model's vocab_size and type size."""
+    """Returns a spec that requires ids below vocab_size or type_vocab_size."""
     sizes = {
         "input_ids": vocab_size,
         "masked_lm_ids": vocab_size,
@@ -119,7 +119,7 @@ def ner_features(max_seq_length: int) -> Spec:
 
 
 def squad_features(max_seq_length: int, is_training: bool) -> Spec:
-    """Returns the spec of run_squad.py's records. Only training has answers."""
+    """Returns the spec of run_squad.py's records. Training adds the answers."""
     spec = {"unique_ids": Feature(()), **_inputs(max_seq_length)}
     if is_training:
         for name in ("start_positions", "end_positions"):

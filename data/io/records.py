@@ -108,9 +108,9 @@ def _varint(value: int) -> bytes:
 
 @functools.cache
 def _varint_table() -> list[bytes]:
-    """Returns the varints of 0 to 2**17 - 1, the ids of all vocabularies.
+    """Returns the varints of 0 to 2**17 - 1. `_varint` encodes larger integers.
 
-    `_varint` encodes larger integers.
+    The table covers the ids of all released vocabularies.
     """
     return encode_rows(np.arange(1 << 17)[:, np.newaxis])
 
@@ -157,7 +157,7 @@ def _header(length: int) -> bytes:
 
 
 class RecordWriter:
-    """Writes records to one or more TFRecord files in turn. A context manager.
+    """Context manager that writes records to TFRecord files in turn.
 
     Record i is written to file i mod the number of files, as in Google's code.
     The complete files appear when the block ends without an error.

@@ -27,15 +27,15 @@ class SetReader(abc.ABC, Generic[Example]):
         """
 
     def get_train_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the examples to train on. Raises errors as `read_set`."""
+        """Returns the training examples. Raises the errors of `read_set`."""
         return self.read_set(data_dir, "train")
 
     def get_dev_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the examples to evaluate on. Raises errors as `read_set`."""
+        """Returns the evaluation examples. Raises the errors of `read_set`."""
         return self.read_set(data_dir, "dev")
 
     def get_test_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the examples to predict. Raises errors as `read_set`."""
+        """Returns the test examples. Raises the errors of `read_set`."""
         return self.read_set(data_dir, "test")
 
     def read_split(self, data_dir: StrPath, split: str) -> list[Example]:

@@ -13,7 +13,7 @@ import tensorflow as tf
 from data.io.feature_specs import Spec
 from data.io.records import count_records, read_records
 
-# Message of an error about a wrong value, by which `record_checks` knows it.
+# Message of the error about a wrong value. `record_checks` searches for it.
 OUT_OF_RANGE = "a record has a value out of its range"
 # In training: size of the shuffle buffer, and number of files read at once.
 SHUFFLE_BUFFER_SIZE = 10000
@@ -205,10 +205,10 @@ def create_dataset(
 def describe_records(
     files: Sequence[str], seed: int, skip_records: int, count: int
 ) -> str:
-    """Names `count` records that training reads, by file and number.
+    """Names the next `count` records that training reads, by file and number.
 
-    Training reads them in the order of `seed`, after the first `skip_records`
-    records, as in `create_dataset`.
+    Training has already read `skip_records` records. `seed` determines the
+    order, as in `create_dataset`.
 
     Returns:
         text such as "a.tfrecord records 5, 17, b.tfrecord records 3". Numbers

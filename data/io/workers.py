@@ -166,7 +166,7 @@ def _raise_death(
 
 
 def _note(file: Path, pid: int | None) -> Path:
-    """Returns the path of the note that a process runs the call of `file`."""
+    """Returns the path of a note, which shows that a process runs a call."""
     return file.with_name(f"{file.name}-{pid}")
 
 
@@ -250,7 +250,7 @@ def _end_with_parent(reader: connection.Connection, folder: str) -> None:
 def _call(file: Path) -> None:
     """Calls the function with a file's arguments, and writes its result there.
 
-    The result is (error, result), one of them None.
+    The function writes a pair (error, result), one of which is None.
     """
     global _is_calling
     note = _note(file, os.getpid())

@@ -32,8 +32,8 @@ def find_penalties(
 
     Returns:
         three float32 arrays of 0 or PENALTY: for each tag at the start of a
-        sentence [L], for each tag (column) after each other tag (row) [L, L],
-        and for each tag at the end of a sentence [L].
+        sentence [L], for each tag (column) that follows a tag (row) [L, L], and
+        for each tag at the end of a sentence [L].
     """
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
@@ -43,7 +43,7 @@ def find_penalties(
     if not begins.issuperset(np.array(types)[continues]):
         continues[:] = False
     may_continue = np.array([prefix in _MAY_CONTINUE for prefix in prefixes])
-    # If the scheme marks last words, a tag that may continue must continue.
+    # If the scheme marks last words, no entity may end at B, I or M.
     is_open = may_continue & continues.any() & any(p in _ENDS for p in prefixes)
     is_same_type = np.equal.outer(types, types)
     after = np.where(

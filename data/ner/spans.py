@@ -180,7 +180,8 @@ def _read_record(
     try:
         if not isinstance(text, str):
             raise ValueError(f"Received: {repr(text)[:80]}")
-        # Tools that cut an emoji write half of a surrogate pair.
+        # Fail if the text contains half of a surrogate pair, which tools write
+        # that cut an emoji.
         text.encode()
     except ValueError as error:
         raise ValueError(

@@ -1,6 +1,6 @@
 """Splits text into the words that get tags.
 
-words_layer.py splits text in the same way inside a graph.
+serving/ner.py splits text in the same way inside a graph.
 """
 
 import re
@@ -16,8 +16,8 @@ _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
 )
-# The same white space as in the graph's regular expressions. str.split would
-# also split at other characters.
+# The same white space as [\s\pZ] in words_layer.py. str.split would also split
+# at other characters.
 _SPACES = re.compile(
     "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 )

@@ -101,7 +101,7 @@ def log_next(counts: Mapping[str, int], which: str) -> None:
 def statistics(
     counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Returns the number of instances, and fractions of instances by kind.
+    """Returns the instances' number, mean length, and fractions by kind.
 
     `counts` are the counts that `parts.write_shards` writes.
     """

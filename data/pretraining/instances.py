@@ -182,8 +182,8 @@ def create_instances_from_document(
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
-    Collects sentences up to the target length. The first of them become segment
-    A. Half the time, segment B is the rest of the collected sentences.
+    Collects sentences up to the target length. The first sentences become
+    segment A. Half the time, segment B is the rest of the collected sentences.
     Otherwise segment B comes from another document, and the next instance
     begins with the rest.
 

@@ -198,7 +198,8 @@ class Job:
             whole = {}
             if found is not None:
                 shards = found["shards"]
-                # The user may have moved the files together with the manifest.
+                # Do not use the paths in the manifest, because the user may
+                # have moved the files together with the manifest.
                 paths = [*self._shard_paths(len(shards)), self._eval_file]
                 entries = shards + found.get("eval_shards", [])
                 are_whole = map(manifest.is_whole, paths, entries)

@@ -106,7 +106,7 @@ def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
     The chosen parts are spread evenly over the corpus. If a document is cut at
     both ends of a part, no chosen part contains text of this document.
     """
-    # Group the parts into runs. A run ends where a part ends with a document.
+    # Group the parts into runs. The last part of a run ends with a document.
     ends = [
         number
         for number, blocks in enumerate(parts, start=1)

@@ -164,7 +164,7 @@ class Alignment(NamedTuple):
         return first_char, next_char - 1
 
     def _letters_at(self, spans: Spans) -> Letters:
-        """Returns the Letters of spans at their own positions, not searched."""
+        """Returns the Letters of spans at their positions, without a search."""
         passages = self.passages
         first_char, last_char = self._chars_of(spans)
         if self.use_char_offsets:
@@ -187,7 +187,8 @@ class Alignment(NamedTuple):
         )
         is_aligned = is_known & (num_chars == num_letters)
         shift = letter - word_char
-        # Only a text that begins inside its word can occur in it earlier.
+        # Search only for a text that begins inside its word, because only such
+        # a text may occur in the word earlier.
         return Letters(
             tf.where(is_aligned, first_char + shift, letter),
             tf.where(is_aligned, last_char + shift, letter + num_letters - 1),

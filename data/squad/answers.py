@@ -90,7 +90,7 @@ def average_nbest(
                 answer = ""
         predictions[qas_id] = answer
         size = options.n_best_size
-        # In v2.0 "no answer" is always in the list.
+        # In v2.0, keep "no answer" in the list, even if its score is low.
         nulls = [entry for entry in nbest[size:] if entry["text"] == ""]
         is_v2 = options.version_2_with_negative
         all_nbest[qas_id] = nbest[:size] + nulls * is_v2
@@ -119,7 +119,7 @@ def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
-    """Returns the best text, and the score of no answer relative to it."""
+    """Returns the best text, and the score of no answer minus its score."""
     probabilities = {entry["text"]: entry["probability"] for entry in nbest}
     null = probabilities.pop("", 0.0)
     for text, best in probabilities.items():

@@ -56,7 +56,7 @@ class SquadDecoder:
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
-        """Selects the best logits of windows, float [W, F] each."""
+        """Selects each window's best logits from all logits, float [W, F]."""
         return find_best(start_logits, end_logits, self.options.n_best_size)
 
     def __call__(
@@ -75,8 +75,8 @@ class SquadDecoder:
             dict of tensors.
             `answer`: string [N].
             `probability`: float64 [N], of the answer among the n best.
-            `start_byte`, `end_byte`: int32 [N], place of the answer in the
-            passage, the end exclusive, -1 for no answer.
+            `start_byte`, `end_byte`: int32 [N], the answer's first byte in the
+            passage, and the byte after its last byte, or -1 for no answer.
             `null_odds`: float64 [N], score of no answer minus the best score.
             `nbest_sizes`: int32 [N], length of each n-best list.
             `nbest_texts`: string [N, B], padded with "".
@@ -218,7 +218,7 @@ class SquadDecoder:
     def _add_null(
         self, nbest: Spans, texts: tf.Tensor, null: Spans
     ) -> tuple[Spans, tf.Tensor]:
-        """Inserts "no answer" into the n best, at the place of its score."""
+        """Inserts "no answer" into the n-best list, sorted by score."""
         if self.options.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
             order = order_by_score(nbest)

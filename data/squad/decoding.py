@@ -327,7 +327,10 @@ def _find_final_text(
     tokenizer: BasicTokenizer,
     verbose_logging: bool = False,
 ) -> tuple[int, int]:
-    """Returns (start, end) of `get_final_text` in `orig_text`."""
+    """Returns where the result of `get_final_text` is in `orig_text`.
+
+    The result is (start, end) in characters, the end exclusive.
+    """
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
     if start == -1:

@@ -66,7 +66,8 @@ def score_outputs(
     if not null_odds:
         return score_predictions(input_file, predictions)
     gold_answers, counts = _read_gold_answers(input_file, predictions, True)
-    # The search for the best threshold needs answers without a threshold.
+    # The search for the best threshold needs each question's best answer, even
+    # if --null_score_diff_threshold rejects the answer.
     best_answers = {
         qas_id: next((entry["text"] for entry in entries if entry["text"]), "")
         for qas_id, entries in nbest.items()

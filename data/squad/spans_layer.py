@@ -36,7 +36,7 @@ class BestLogits(NamedTuple):
 def find_best(
     start_logits: tf.Tensor, end_logits: tf.Tensor, n_best_size: int
 ) -> BestLogits:
-    """Selects the best logits of windows, float [W, F] each."""
+    """Selects each window's best logits from all logits, float [W, F]."""
     start_logits = tf.convert_to_tensor(start_logits)
     end_logits = tf.convert_to_tensor(end_logits)
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])

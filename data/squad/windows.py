@@ -84,7 +84,7 @@ class WindowOptions:
     )
 
     def __post_init__(self) -> None:
-        """Checks the lengths."""
+        """Raises a ValueError if the lengths leave no room for the passage."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
@@ -206,7 +206,7 @@ def create_windows(
         lengths = [*map(len, words)]
         doc_tokens = [*itertools.chain.from_iterable(words)]
         tok_to_orig_index = np.repeat(range(len(words)), lengths).tolist()
-        # List the first token of each word, and the end of the passage.
+        # List the index of each word's first token, and the number of tokens.
         orig_to_tok_index = [*itertools.accumulate(lengths, initial=0)]
         char_spans = None
         if options.use_char_offsets:

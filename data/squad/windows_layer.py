@@ -64,7 +64,7 @@ class Passages(NamedTuple):
             concatenation of `tokenized`.
         char_sizes: int8 [C], number of bytes of each character.
         contexts: string [N], the unchanged passages.
-        char_letters: int32 [C], the letter that each character came from.
+        char_letters: int32 [C], the letter from which each character comes.
         last_letters: int32 [D], the last dropped accent on each letter, or the
             letter itself if no accent follows.
         texts: string [N], the words, each with a space before it.
@@ -161,7 +161,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         source = tf.identity(chars.source)
         num_chars = tf.size(source)
         char_letters = tf.gather(letters.count, source) - 1
-        # Find words by the space before each of them.
+        # Find words by the space before each word.
         word_chars = tf.searchsorted(source, letters.spaces)
     with tf.control_dependencies([char_letters, word_chars]):
         last_letters = _skip_accents(letters, char_letters)

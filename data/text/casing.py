@@ -1,7 +1,7 @@
-"""Determines whether a model lower-cases text, and fails rather than guess.
+"""Determines whether to lower-case a model's text, and fails if it is unclear.
 
-The sources, in this order, are: tokenizer_config.json beside the weights or the
-vocabulary, a tokenizer.json, a release's name, the words of the vocabulary.
+The sources are a tokenizer_config.json beside the weights or the vocabulary, a
+tokenizer.json, the name of a release, and the words of the vocabulary.
 """
 
 import json
@@ -115,7 +115,7 @@ def casing_of(tokens: Sequence[str]) -> bool | None:
 def _settings(
     vocab_file: str | os.PathLike[str], checkpoint: str | None
 ) -> Iterator[tuple[str, bool]]:
-    """Yields (path, do_lower_case) of each file that states the casing."""
+    """Yields (path, do_lower_case) of each file that defines the casing."""
     places = [os.path.dirname(vocab_file)]
     if checkpoint:
         is_folder = os.path.isdir(checkpoint)
@@ -152,8 +152,8 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `do_lower_case` must be true or false. "
             f"Received: {value!r}"
         )
-    # If `strip_accents` is None, accents follow the casing. transformers
-    # lower-cases by default.
+    # If `strip_accents` is None, lower-casing also strips accents.
+    # transformers lower-cases by default.
     accents, is_lower_case = settings.get("strip_accents"), value is not False
     if accents not in (None, is_lower_case):
         raise ValueError(

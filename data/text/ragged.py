@@ -1,4 +1,4 @@
-"""Ragged tensors in a graph, in memory proportional to their values.
+"""Computes with ragged tensors in memory proportional to their values.
 
 TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` pad every row to the
 longest row. A text of one long word and many short words would need memory for

@@ -4,8 +4,8 @@ import importlib
 import re
 from collections.abc import Callable
 
-# ISO 639-1. The library accepts any code, and uses the rules of English for
-# unknown languages.
+# Codes of ISO 639-1. The package sentencex accepts any code, and uses the rules
+# of English for unknown languages.
 _LANGUAGES = frozenset(
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
     "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "

@@ -1,4 +1,4 @@
-"""BERT's tokenizer: text to WordPieces (Devlin et al. 2018, section 3).
+"""Tokenizes text into WordPieces (Devlin et al. 2018, section 3).
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
@@ -278,7 +278,7 @@ class FullTokenizer:
         return tokens
 
     def tokenize_word(self, word: str) -> list[str]:
-        """Returns the WordPieces of one white-space token of cleaned text."""
+        """Returns the WordPieces of a word of cleaned text, without spaces."""
         return [
             piece
             for token in self.basic_tokenizer.tokenize_word(word)
@@ -305,8 +305,8 @@ def load_tokenizer(
         vocab_size: the model's number of WordPieces, or None to skip the check.
 
     Raises:
-        ValueError: see `FullTokenizer.check_vocab`, `casing.find_casing` and
-            `sentences.segmenter`.
+        ValueError: the vocabulary does not fit the model, the casing is
+            unclear, or the segmenter cannot be imported.
         OSError: the vocabulary cannot be read.
     """
     tokenizer = FullTokenizer(options.vocab_file, None)
@@ -337,7 +337,7 @@ class BasicTokenizer:
         return self._word_tokens.of_all(words)
 
     def tokenize_word(self, word: str) -> list[str]:
-        """Returns the tokens of one white-space token of cleaned text."""
+        """Returns the tokens of a word of cleaned text, without spaces."""
         if self.do_lower_case:
             word = strip_accents(word.lower())
         return split_on_punctuation(word)

@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from data.text import characters
 
-# Flags of an entry.
+# Flags in the low bits of an entry.
 DROPPED = 1  # a control, or a mark that is stripped
 BORDER = 2  # a space, or a separate word: punctuation or a CJK ideograph
 SEVERAL = 4  # becomes several code points

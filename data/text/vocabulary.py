@@ -175,7 +175,8 @@ def extend_vocabulary(
     Only words that contain a letter and occur at least twice are added. For a
     word that becomes [UNK], each character counts as a WordPiece. Existing
     WordPieces keep their ids. At most `num_new_words` are added, first to
-    [unusedN] rows, then at the end. None adds one word per [unusedN] row.
+    [unusedN] rows, then at the end. If `num_new_words` is None, one word is
+    added for each [unusedN] row.
 
     Raises:
         ValueError: the text contains no word to add, or `num_new_words` is

@@ -12,8 +12,8 @@ from data.text import ragged
 
 _MAX_LENGTH = 200  # characters. A longer word becomes [UNK].
 _NUM_WORDS = 1 << 14  # maximum number of words to begin in one step
-# Added to a code point that begins a word, so that it cannot continue another
-# word.
+# Number to add to a code point that begins a word, so that the code point
+# cannot continue another word.
 _BEGIN = 1 << 24
 _NO_CHARACTER = _BEGIN + 0x110000
 # Roots of the trees: first WordPieces ("un"), and continuations ("##able").
@@ -48,7 +48,7 @@ class WordpieceTable:
                     edges[node][cp] = len(edges)
                     edges.append({})
                 node = edges[node][cp]
-            # The last of equal lines counts.
+            # If the vocabulary repeats a WordPiece, the last id counts.
             tokens[node] = index
         offsets, num_rows = _find_offsets(edges)
         table = np.zeros([4, num_rows], np.int32)
@@ -181,7 +181,7 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     """
     offsets, used = [0] * len(edges), {_FIRST, _FURTHER}
     nodes = [node for node, children in enumerate(edges) if children]
-    # Place nodes with many children first. Single children fill the gaps.
+    # Place nodes with many children first. Nodes with one child fill the gaps.
     nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
     begins = [0, 0]
     for node in nodes:
