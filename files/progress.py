@@ -123,7 +123,5 @@ def track(
             # With a single element there is no progress to show.
             if total != 1 and progress.due(done):
                 progress.update(done)
-        # There may be fewer elements than `total`.
-        progress.total = total and done
-        if total != 1 and not progress.shown == done == (total or done):
+        if total != 1 and progress.shown != done:
             progress.update(done)

@@ -224,8 +224,9 @@ class _Evaluation:
             pretraining_metrics, has_next_sentence=self.config.next_sentence
         )
         sums: dict[str, np.ndarray] = {}
+        # There may be fewer batches than `count`, so the progress has no total.
         for _, metrics in trainer.predict(
-            dataset.take(count), count, "Evaluating", metrics_of
+            dataset.take(count), None, "Evaluating", metrics_of
         ):
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
