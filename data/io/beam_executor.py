@@ -40,7 +40,7 @@ class BeamExecutor:
         ]
         if unknown:
             raise ValueError(
-                f"unknown arguments {unknown}; use flags of this script or of "
+                f"unknown arguments {unknown}. Use flags of this script or of "
                 "Apache Beam"
             )
 

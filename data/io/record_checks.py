@@ -91,7 +91,7 @@ def _check_feature(
     if name not in found:
         raise ValueError(
             f"{where}: the record has no feature '{name}', only "
-            f"{', '.join(sorted(found))}; use records written for this script"
+            f"{', '.join(sorted(found))}. Use records written for this script"
         )
     kind = "float_list" if feature.dtype == "float32" else "int64_list"
     values = np.array(getattr(found[name], kind).value)

@@ -67,6 +67,6 @@ def find_set_file(
     if len(found) > 1:
         raise ValueError(
             f"there must be only one file of the {name} set, not "
-            f"{' and '.join(found)}; remove the others"
+            f"{' and '.join(found)}. Remove the others"
         )
     return found[0]
