@@ -179,7 +179,9 @@ def _parse_row(line: str, needed: Needed) -> dict[str, Any] | ValueError:
     for names in needed:
         if row.keys().isdisjoint(names):
             wanted = " or ".join(map(repr, names))
-            return ValueError(f"the row has no {wanted}, only {[*row]}")
+            return ValueError(
+                f"the row has no {wanted}, only the fields {[*row]}"
+            )
     return row
 
 
