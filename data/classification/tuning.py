@@ -158,7 +158,7 @@ def find_thresholds(
         f1 = 2 * np.cumsum(right[order])
         f1 = f1 / (np.arange(1, len(f1) + 1) + right.sum())
         below = np.append(ordered[1:], 0.0)
-        # No threshold lies between equal probabilities.
+        # There is no threshold between equal probabilities.
         best = int(np.argmax(np.where(ordered > below, f1, -1.0)))
         thresholds[name] = float((ordered[best] + below[best]) / 2)
     return thresholds

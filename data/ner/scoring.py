@@ -39,7 +39,7 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
 
 
 def describe_entities(words: Sequence[str], tags: Sequence[str]) -> str:
-    """Returns the entities of a sentence: "Anna Berg (PER), Oslo (LOC)"."""
+    """Returns a sentence's entities as text: "Anna Berg (PER), Oslo (LOC)"."""
     return ", ".join(
         " ".join(words[begin:end]) + (f" ({kind})" if kind else "")
         for kind, begin, end in find_entities(tags)
@@ -56,7 +56,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
             S or E it is IOBES, with U or L it is BILOU, otherwise IOB2.
     """
     prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
-    # Prefixes of the first, middle and last word, and of a single word.
+    # Prefixes of an entity's first, middle and last word, and of the only word.
     first, middle, last, lone = "BIIB"
     if prefixes & set("ES"):
         first, middle, last, lone = "BIES"

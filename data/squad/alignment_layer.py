@@ -232,13 +232,13 @@ class Alignment(NamedTuple):
 
 
 def _keys(letters: Letters) -> tf.Tensor:
-    """Returns one key per span, int64 [S], equal for the same letters."""
+    """Returns keys of spans, int64 [S]. The same letters have equal keys."""
     first, last = (tf.cast(value, tf.int64) for value in letters[:2])
     return first * 2**32 + last * 2 + tf.cast(letters.word_char >= 0, tf.int64)
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
-    """Returns the offset of `part` in a text in bytes, int32."""
+    """Returns the byte at which `part` begins in a text, int32."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])
 
@@ -255,5 +255,5 @@ def _substrings(
 
 
 def _at(sizes: tf.Tensor, indexes: tf.Tensor) -> tf.Tensor:
-    """Gathers int8 sizes as int32."""
+    """Gathers int8 sizes, and casts them to int32."""
     return tf.cast(tf.gather(sizes, indexes), tf.int32)

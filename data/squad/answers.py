@@ -98,7 +98,7 @@ def average_nbest(
 
 
 def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Merges entries with the same text in all lists, best first."""
+    """Merges the entries of all lists by text, and sorts them, best first."""
     entries_of = collections.defaultdict(list)
     for entry in (entry for entries in lists for entry in entries):
         entries_of[entry["text"]].append(entry)

@@ -180,7 +180,7 @@ def _encode_windows(
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[bytes]:
-    """Yields the serialized windows of (number, example) pairs, without ids."""
+    """Yields serialized windows of (number, example), without `unique_ids`."""
     windows = create_windows(tokenizer, options, is_training, examples)
     return (encode_squad_features(feature, is_training) for feature in windows)
 

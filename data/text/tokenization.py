@@ -278,7 +278,7 @@ class FullTokenizer:
         return tokens
 
     def tokenize_word(self, word: str) -> list[str]:
-        """Returns the WordPieces of a word of cleaned text, without spaces."""
+        """Returns the WordPieces of one word of cleaned text."""
         return [
             piece
             for token in self.basic_tokenizer.tokenize_word(word)
@@ -337,7 +337,7 @@ class BasicTokenizer:
         return self._word_tokens.of_all(words)
 
     def tokenize_word(self, word: str) -> list[str]:
-        """Returns the tokens of a word of cleaned text, without spaces."""
+        """Returns the tokens of one word of cleaned text."""
         if self.do_lower_case:
             word = strip_accents(word.lower())
         return split_on_punctuation(word)

@@ -26,8 +26,7 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
     """Parses the contents of a tokenizer.json.
 
     Returns:
-        (contents of the vocab.txt with the same rows, whether text is
-        lower-cased).
+        (contents of an equivalent vocab.txt, True if text is lower-cased).
 
     Raises:
         ValueError: the file is not JSON, or describes another tokenizer than

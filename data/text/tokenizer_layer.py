@@ -145,7 +145,7 @@ class TokenizerLayer(keras.layers.Layer):
         # The characters of a text are still contiguous, because marks only
         # move within a text.
         row_splits = tf.searchsorted(chars.source, row_splits)
-        # Words end at white space and around isolated characters.
+        # Words end at white space, and around characters that are words.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
@@ -187,7 +187,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Expands characters that become several code points."""
+        """Replaces characters that become several code points."""
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -199,7 +199,7 @@ class TokenizerLayer(keras.layers.Layer):
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Compute the place of each row's code points.
+        # Compute the indices at which each row's code points are inserted.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = chars.gather(origin)

@@ -65,7 +65,7 @@ def check_is_max_context(
     """Returns whether no other window has more context around a token.
 
     The context is the smaller number of tokens to its left or right in a
-    window. A tie goes to the longer window, then to the first window.
+    window. In a tie, the longer window counts, or else the first window.
 
         passage:  a tug pulls the barge past two piers at high tide
         window 1: a tug pulls the barge

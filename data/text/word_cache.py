@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-# Maximum number of words in a tokenizer's cache, and longest word to cache.
+# Maximum number of words in a tokenizer's cache, and maximum number of
+# characters in a cached word.
 MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
 
@@ -26,5 +27,5 @@ class WordCache(dict):
         return result
 
     def of_all(self, words: Iterable[str]) -> list:
-        """Returns the results for all words, as one list."""
+        """Returns the results for all words, joined to one list."""
         return list(chain.from_iterable(map(self.__getitem__, words)))
