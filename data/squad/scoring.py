@@ -222,7 +222,7 @@ def _score_v2(
 def _score_each(
     gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Returns ({question id: exact match}, {question id: F1}) by v2.0's rules."""
+    """Returns exact match and F1 as in v2.0, each as {question id: score}."""
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
     for qas_id, texts in gold_of.items():
