@@ -1,4 +1,4 @@
-"""Estimates operations and memory of training, and measures the machine."""
+"""Estimates the operations and memory of training, and measures the device."""
 
 import contextlib
 import functools
@@ -24,10 +24,11 @@ _SIZES = (
     *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
     *("max_position_embeddings", "type_vocab_size"),
 )
-# No published model has more blocks. Building a block needs milliseconds.
+# Maximum number of blocks. No published model contains more, and a larger
+# number is probably an error in the configuration.
 _MOST_BLOCKS = 1_000
-# Rows of the square matrices whose product measures a device's rate. They are
-# large enough to reach the full rate of an accelerator, and of a CPU.
+# Rows of the square matrices whose product measures a device's rate, on an
+# accelerator and on a CPU. Smaller matrices would not reach the full rate.
 _PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
 
 
@@ -87,9 +88,9 @@ def training_memory(
     - TensorFlow itself: 1 GiB.
     - The weights, their gradients, two optimizer slots and, with --ema_decay,
       the averages: 4 bytes for each number.
-    - The activations that the backward pass needs. Each WordPiece in each
-      block needs about 18 vectors of the hidden size, 3 of the intermediate
-      size, and 4 rows of attention weights a head (Korthikanti et al. 2022).
+    - The activations that the backward pass needs. Each WordPiece in each block
+      needs about 18 vectors of the hidden size, 3 of the intermediate size, and
+      4 rows of attention weights per head (Korthikanti et al. 2022).
     - The masked LM's logits and their gradient.
     """
     bert = model.config
@@ -102,7 +103,8 @@ def training_memory(
     )
     kept = bert.num_hidden_layers * block
     if config.gradient_checkpointing:
-        # The input of every block, and the activations of one block.
+        # Only the input of every block, and all activations of one block, are
+        # kept.
         kept = bert.num_hidden_layers * bert.hidden_size + block
     predictions = config.train_batch_size * num_predictions
     logits = 2 * num_bytes * predictions * bert.vocab_size
@@ -115,25 +117,29 @@ class MemoryCheck(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Checks the estimated memory, and explains an out-of-memory error.
+        """Checks the estimated memory, and adds advice to out-of-memory errors.
 
         Raises:
             ValueError: the run does not fit into the memory. The message
-                says how much it needs, and which flags reduce the need.
+                contains the memory needed, and the flags that reduce it.
             MemoryError: TensorFlow has run out of memory.
         """
         trainer, config = self.trainer, self.trainer.config
         needed = training_memory(trainer.model, config, *trainer.shape)
         message = out_of_memory(needed, config)
-        # Only a GPU's own allocator knows when the GPU's memory is full.
+        # Skip GPUs, because only a GPU's own allocator knows the free memory.
         if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
             there = _num_workers(trainer.strategy) * machine_memory()
             if needed > there:
-                too_little = f"{message}; there are {there / 2**30:.1f} GiB"
-                # With --trim_padding, shorter inputs need less memory.
+                too_little = f"{message}; {there / 2**30:.1f} GiB are available"
+                # The estimate assumes inputs of --max_seq_length. With
+                # --trim_padding, shorter inputs need less memory.
                 if not config.trim_padding or needed >= 4 * there:
                     raise ValueError(too_little)
-                logging.warning("If the inputs are that long, %s", too_little)
+                logging.warning(
+                    "If the inputs are as long as --max_seq_length, %s",
+                    too_little,
+                )
         try:
             yield
         except tf.errors.ResourceExhaustedError as error:
@@ -148,7 +154,7 @@ def _num_workers(strategy: tf.distribute.Strategy) -> int:
 
 
 def out_of_memory(needed: int, config: TrainingConfig) -> str:
-    """Returns the message about a run that needs too many bytes."""
+    """Returns an error message about a run that needs `needed` bytes."""
     helping = []
     if config.train_batch_size > 1:
         helping.append(

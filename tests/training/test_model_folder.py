@@ -93,7 +93,7 @@ def test_what_checkpoints_depend_on_never_changes(folder, flag):
 
 def test_a_start_that_has_moved_on_can_be_left_out(folder):
     check(folder, {"init_checkpoint": RECORDS})
-    with pytest.raises(ValueError, match="remove the flag to resume"):
+    with pytest.raises(ValueError, match="Remove the flag to resume"):
         check(folder, {"init_checkpoint": [["eval.tfrecord", 5, 2]]})
     check(folder, {})
 
