@@ -178,8 +178,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
     for name in (_CONFIG, *(f"{name}.tsv" for name in _FILES)):
         if os.path.lexists(path / name) and not is_ours:
             raise FileExistsError(
-                f"{path / name} already exists and was not written by the "
-                "projector; use another folder"
+                f"{path / name} already exists, and --projector_dir did not "
+                "write it; use another folder"
             )
     # Write the configuration first, because it shows later calls that this
     # function wrote the other files.

@@ -100,7 +100,7 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 
 def read_json(path: StrPath, kind: type = dict) -> Any:
-    """Reads a JSON file, plain or packed (.gz). Its value must be a `kind`."""
+    """Reads a JSON file, plain or packed (.gz), with a value of type `kind`."""
     with open_binary(path) as file:
         return parse_json(file.read(), os.fspath(path), kind)
 

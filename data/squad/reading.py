@@ -176,9 +176,10 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Converts a question to SQuAD's form: a text as id, a list of answers.
+    """Converts a question to SQuAD's form, with a list of answers.
 
-    A number as id becomes a text, as in the keys that Google's code writes.
+    An id that is a number becomes a text, as in the keys that Google's code
+    writes.
     """
     if not isinstance(qa, dict):
         return qa

@@ -133,7 +133,7 @@ def find_nulls(
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
-    """Returns the indices of spans, int32 [S], best first, ties in order."""
+    """Returns the order of spans by score, int32 [S]. Ties keep their order."""
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
