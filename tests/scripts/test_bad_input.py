@@ -91,7 +91,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--input_file=cut.tfrecord", "cut.tfrecord", "truncated"),
         ("--input_file=other.tfrecord", "no feature 'input_ids'"),
         ("--bert_config_file=fewer_words.json", "vocab_size is 100"),
-        ("--max_seq_length=31", "=31; choose --max_seq_length=32"),
+        ("--max_seq_length=31", "=31; set --max_seq_length=32"),
         ("--do_train=False", "nothing to do", "--do_train", "--do_eval"),
         ("--bert_config_file=none.json", "none.json"),
         ("--bert_config_file=not.json", "not.json is not valid JSON"),
@@ -303,7 +303,7 @@ def test_records_that_are_found_corrupt_while_training(
     path, says = files / "changed.tfrecord", ["the record at byte", "corrupt"]
     if broken == "an id too large":
         path = tmp_path / "beyond.tfrecord"
-        says = ["it has the value 5000 of 'input_ids'", "vocab_size is 1600"]
+        says = ["has the value 5000 of 'input_ids'", "vocab_size is 1600"]
         serialized = list(records.read_records(str(tiny / "train.tfrecord")))
         example = tf.train.Example.FromString(serialized[-1])
         example.features.feature["input_ids"].int64_list.value[3] = 5000
