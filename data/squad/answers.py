@@ -137,6 +137,7 @@ def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
 
     The null odds are the logarithm of P(no answer) / P(best answer). If one of
     the two probabilities is 0, they are NO_ANSWER_SCORE_DIFF or its negative.
+    If "no answer" is the only entry, returns ("", NO_ANSWER_SCORE_DIFF).
     """
     probabilities = {entry["text"]: entry["probability"] for entry in nbest}
     null = probabilities.pop("", 0.0)

@@ -172,7 +172,7 @@ class SquadDecoder:
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
             # Sort before removing spans, because `remove_repeated` keeps the
-            # first of several spans with the same text.
+            # first of several spans at the same position in the passage.
             spans = sort(find_spans(window, following))
             spans = alignment.remove_repeated(spans)
             return following, *self._merge(spans, nbest, texts, alignment)

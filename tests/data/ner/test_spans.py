@@ -167,10 +167,10 @@ def test_what_nobody_annotated(tmp_path, caplog):
     ]
     (found,) = read(tmp_path, *records)
     assert found.tags == TAGS
-    assert "3 of 4 texts have no annotation or a rejected" in caplog.text
+    assert "3 of 4 texts were not annotated, or were rejec" in caplog.text
     rows = read(tmp_path, *records, {"text": TEXT}, needs_spans=False)
     # A test set is scored by what is annotated in it.
-    assert "4 of 5 texts have no annotation" in caplog.text
+    assert "4 of 5 texts were not annotated" in caplog.text
     assert [set(row.tags) == {"O"} for row in rows] == [False, *[True] * 4]
 
 
@@ -241,5 +241,5 @@ def test_a_folder_of_sets(tmp_path):
     ):
         reading.NerProcessor(None, 1).get_train_examples(tmp_path)
     read(tmp_path, label_studio(annotations=[]))
-    with pytest.raises(ValueError, match="no text with an annotation"):
+    with pytest.raises(ValueError, match="contains no annotated text"):
         processor.get_train_examples(tmp_path)

@@ -160,7 +160,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     for flag in ("text_column", "label_column"):
         processor = reading.NerProcessor(**{flag: 3})
         message = (
-            f"--{flag}=3 does not exist: the lines of .*dev.txt have 2 columns"
+            f"--{flag}=3 is too large: the lines of .*dev.txt contain only 2"
         )
         with pytest.raises(ValueError, match=message):
             processor.get_dev_examples(tmp_path)
