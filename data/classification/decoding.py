@@ -1,7 +1,4 @@
-"""Turns a classifier's outputs into labels, and writes files of predictions.
-
-B = batch size, L = number of labels.
-"""
+"""Turns a classifier's outputs into labels, and writes files of predictions."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -51,18 +48,20 @@ class LabelDecoder:
 
     @property
     def num_outputs(self) -> int:
-        """Number of the network's outputs: one a label, or 1 in regression."""
+        """Number of the network's outputs: one per label, 1 in regression."""
         return len(self.label_list) if self.label_list else 1
 
     def predictions(self, outputs: np.ndarray) -> np.ndarray:
         """Converts outputs to predictions that can be compared with label_ids.
 
         Args:
-            outputs: logits, float [B, L], or values [B, 1] in regression.
+            outputs: logits, float [examples, labels], or values [examples, 1]
+                in regression.
 
         Returns:
-            label indices, int [B]. In multi-label classification, 0 or 1 for
-            each label, int [B, L]. In regression, values, float [B].
+            label indices, int [examples]. In multi-label classification, 0 or 1
+            for each label, int [examples, labels]. In regression, values, float
+            [examples].
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
@@ -74,10 +73,10 @@ class LabelDecoder:
         return np.argmax(outputs, axis=-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
-        """Converts logits [B, L] to probabilities, float32 [B, L].
+        """Converts logits to probabilities, float32 [examples, labels].
 
-        In regression, `outputs` are values [B, 1], which the function returns
-        as float32.
+        In regression, `outputs` are values [examples, 1], which the function
+        returns as float32.
         """
         # Import SciPy late, because it needs half a second to load, and --help
         # should not wait for it.
@@ -100,8 +99,8 @@ class LabelDecoder:
                 classification a list of names, in regression a number.
 
         Returns:
-            label indices [B]. In multi-label classification, 0 or 1 for each
-            label [B, L]. In regression, values [B].
+            label indices [examples]. In multi-label classification, 0 or 1 for
+            each label [examples, labels]. In regression, values [examples].
         """
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
@@ -115,7 +114,8 @@ class LabelDecoder:
         """Converts the outputs for a batch of examples to predicted labels.
 
         Args:
-            outputs: logits, float [B, L], or values [B, 1] in regression.
+            outputs: logits, float [examples, labels], or values [examples, 1]
+                in regression.
 
         Returns:
             for each example, the name of the label, in multi-label
@@ -167,7 +167,7 @@ def write_predictions(
         entries: fields that describe each example, such as `describe_example`
             returns.
         batches: pairs (features, outputs) with the model's outputs, float
-            [B, L].
+            [examples, labels].
         decoder: LabelDecoder.
         suffix: text to insert into the names of the files before the extension,
             such as "_mm".
@@ -197,8 +197,8 @@ def write_predictions(
                     )
                 where = f"{json_file}, line {len(labels)}"
                 line = format_json(entry, where, ensure_ascii=False)
-                # UTF-8 cannot encode a lone surrogate, so write it as \uXXXX,
-                # as in the input.
+                # Half of a surrogate pair cannot be encoded in UTF-8. Write it
+                # as \uXXXX, as in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
     logging.info(
         "Wrote %d predictions to %s and %s", len(labels), table_file, json_file

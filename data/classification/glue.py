@@ -110,13 +110,16 @@ class HeaderProcessor(SplitFilesProcessor):
             logging.warning(
                 "%s: %s %d lines with too few columns",
                 lines[0].where.removesuffix(", line 1"),
-                "completed" if is_test else "skipped",
+                "added empty texts to" if is_test else "skipped",
                 num_short,
             )
 
 
 class MnliMismatchedProcessor(features.MnliProcessor):
-    """MultiNLI, mismatched: dev and test texts are not of the train genres."""
+    """MultiNLI, mismatched: does the first text entail the second?
+
+    The dev and test texts are of other genres than the train set.
+    """
 
     set_files = {
         "train": ("train", "train.tsv"),
@@ -283,7 +286,7 @@ def check(options: Any) -> None:
     """Checks that --glue_submission, if set, can write a file for GLUE's site.
 
     Args:
-        options: GlueOptions, and the flags of a fine-tuning script.
+        options: the flags of run_classifier.py, which include GlueOptions.
 
     Raises:
         ValueError: the task is not part of GLUE, or --do_predict is not set.

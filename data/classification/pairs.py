@@ -23,8 +23,7 @@ from data.text.tokenization import FullTokenizer
 from files import flags
 from files.paths import StrPath
 
-# The 10 in MRR@10 and nDCG@10: number of the best passages that these metrics
-# look at.
+# MRR@10 and nDCG@10 ignore all passages except the 10 best.
 _DEPTH = 10
 # The largest score in STS-B, whose scores are from 0 to 5.
 _LARGEST_SCORE = 5.0
@@ -212,7 +211,7 @@ class PairProcessor(TableProcessor):
         if not (-1 <= least and largest <= self._unit):
             raise ValueError(
                 f"the scores of the {split} set must be from 0 to 5, or from "
-                "-1 to 1 as in the other sets. Received: "
+                "-1 to 1, as in the other sets. Received scores from "
                 f"{least:g} to {largest:g}"
             )
         return self._unit
@@ -271,23 +270,22 @@ def encode_pairs(
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
-    """Computes the cosine of the two unit vectors in each of N pairs.
+    """Computes the cosine of the two unit vectors of each pair.
 
-    `vectors` are float [N, 2, width]. The result is float [N, 1].
+    `vectors` are float [pairs, 2, width]. The result is float [pairs, 1].
     """
     return np.sum(vectors[:, 0] * vectors[:, 1], axis=-1, keepdims=True)
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
-    """Computes recall@1 of the second texts of N pairs, for their first texts.
+    """Computes recall@1, the fraction of texts that are nearest to their pair.
 
-    This is the fraction of pairs whose first text is nearer to its own second
-    text than to the second text of every other pair. If all vectors are equal,
-    the result is 0.
+    A pair counts if its first text is nearer to its second text than to the
+    second text of every other pair. If all vectors are equal, the result is 0.
 
     Args:
-        vectors: unit vectors of the two texts of each pair, float [N, 2,
-            width].
+        vectors: unit vectors of the two texts of each pair, float
+            [pairs, 2, width].
         partners: second text of each pair. Other pairs with the same second
             text are not compared.
 

@@ -1,7 +1,7 @@
 """Writes an HTML report of a classifier's right and wrong predictions.
 
-N = examples, L = labels. The template data/io/report.html defines the keys of
-the dicts that describe a section of the report.
+The template data/io/report.html defines the keys of the dicts that describe a
+section of the report.
 """
 
 import dataclasses
@@ -50,11 +50,11 @@ def write_report(
 
     Args:
         output_file: HTML file to write.
-        examples: the N examples.
+        examples: the examples.
         label_ids: right labels, in the form that `LabelDecoder.predictions`
             returns.
-        outputs: the model's outputs, float [N, number of labels], or [N, 1] in
-            regression.
+        outputs: the model's outputs, float [examples, labels], or
+            [examples, 1] in regression.
         decoder: LabelDecoder of the task.
 
     Raises:
@@ -100,8 +100,8 @@ def _of_labels(
         truth, guesses = one_hot[label_ids], one_hot[probabilities.argmax(-1)]
         is_right = (truth == guesses).all(-1, keepdims=True)
         confidence = probabilities.max(-1, keepdims=True)
-    # Sort the wrong examples by their most confident wrong prediction. In
-    # multi-label classification, an example has a prediction for each label.
+    # Sort the wrong examples by their most confident wrong prediction, because
+    # in multi-label classification there is a prediction for each label.
     wrongness = np.where(is_right, 0.0, confidence).max(-1, initial=0.0)
     wrong = np.argsort(-wrongness, kind="stable")[: np.count_nonzero(wrongness)]
 

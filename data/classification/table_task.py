@@ -67,7 +67,7 @@ class TableOptions:
     )
     label_separator: str = flags.head(
         ",",
-        "Text between two labels in a cell, with --output_mode=multilabel.",
+        "With --output_mode=multilabel, text between two labels in a cell.",
     )
     quoting: bool = flags.training(
         True,

@@ -1,7 +1,7 @@
 """Fits a classifier's temperature and its labels' thresholds to a dev set.
 
 Logits are divided by the temperature. A text gets a label if the label's
-probability is above its threshold. N = examples, L = labels.
+probability is above its threshold.
 """
 
 import dataclasses
@@ -23,9 +23,10 @@ class TuningOptions:
 
     tune_thresholds: bool = flags.decoding(
         False,
-        "With --output_mode=multilabel, use for each label the threshold of "
-        "its probability with the best F1 on the dev set, not 0.5. The export "
-        "stores the thresholds. Needs --do_eval.",
+        "With --output_mode=multilabel, a text gets a label if the label's "
+        "probability is above a threshold. Choose the threshold with the best "
+        "F1 on the dev set for each label, instead of 0.5. The export stores "
+        "the thresholds. Needs --do_eval.",
     )
     calibrate: bool = flags.decoding(
         False,
@@ -75,7 +76,7 @@ def fit(
         decoder: LabelDecoder whose temperature and thresholds are set.
         label_ids: right labels of the dev set, in the form that
             `LabelDecoder.predictions` returns.
-        outputs: logits for the dev set, float [N, L].
+        outputs: logits for the dev set, float [examples, labels].
         is_main: False for a task's second dev set, such as MultiNLI's
             mismatched set. The function then does not change the decoder, and
             only computes the calibration errors on this set.
@@ -111,9 +112,9 @@ def fit_temperature(
 
     Args:
         output_mode: "classification" or "multilabel".
-        label_ids: right labels: indices [N], or in multi-label classification 0
-            or 1 [N, L].
-        outputs: logits, float [N, L].
+        label_ids: right labels: indices [examples], or in multi-label
+            classification 0 or 1 [examples, labels].
+        outputs: logits, float [examples, labels].
     """
     from scipy import optimize, special
 
@@ -143,8 +144,9 @@ def find_thresholds(
 
     Args:
         names: names of the labels.
-        truth: [N, L], 1 for a right label, else 0.
-        probabilities: predicted probabilities of the labels, float [N, L].
+        truth: [examples, labels], 1 for a right label, else 0.
+        probabilities: predicted probabilities of the labels, float
+            [examples, labels].
 
     Returns:
         {label: threshold}.
@@ -185,9 +187,9 @@ def confidences(
 
     Args:
         decoder: LabelDecoder, which converts the outputs to probabilities.
-        label_ids: right labels: indices [N], or in multi-label classification 0
-            or 1 [N, L].
-        outputs: logits, float [N, L].
+        label_ids: right labels: indices [examples], or in multi-label
+            classification 0 or 1 [examples, labels].
+        outputs: logits, float [examples, labels].
     """
     probabilities = decoder.probabilities(outputs)
     if decoder.output_mode == "multilabel":
@@ -222,8 +224,8 @@ def calibration_error(confidence: np.ndarray, is_right: np.ndarray) -> float:
 
 
 def bins_of(confidence: np.ndarray) -> np.ndarray:
-    """Returns the index of the bin that contains each confidence, int [P].
+    """Returns the index of the bin that contains each confidence, int.
 
-    The bins divide the confidences from 0 to 1 into NUM_BINS equal parts.
+    The bins divide the range from 0 to 1 into NUM_BINS equal intervals.
     """
     return np.minimum((confidence * NUM_BINS).astype(int), NUM_BINS - 1)

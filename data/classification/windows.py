@@ -1,6 +1,6 @@
 """Classifies long texts by the outputs for the windows into which they are cut.
 
-W = windows, N = texts, L = labels. This module imports no TensorFlow.
+This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -80,7 +80,7 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
     """Converts a classifier's probabilities back to logits.
 
     Args:
-        probabilities: float [..., L]. In regression, values, which the
+        probabilities: float [..., labels]. In regression, values, which the
             function returns unchanged.
         output_mode: "classification", "multilabel" or "regression".
     """
@@ -94,7 +94,7 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
 
 
 def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
-    """Converts a classifier's logits to probabilities, float32 [..., L].
+    """Converts a classifier's logits to probabilities, float32 [..., labels].
 
     In regression, the logits are values, which become float32. `output_mode` is
     "classification", "multilabel" or "regression".
@@ -114,15 +114,15 @@ def pool(
     output_mode: str,
     window_pooling: str,
 ) -> np.ndarray:
-    """Pools the logits of windows into the logits of texts, float64 [N, L].
+    """Pools the logits of each text's windows, float64 [texts, labels].
 
     For "classification", the function pools the logarithms of the windows'
-    probabilities. They also can be computed from the outputs of an exported
-    model, unlike the logits themselves.
+    probabilities. Unlike the logits, these can also be computed from the
+    outputs of an exported model.
 
     Args:
-        logits: float [W, L], with the windows of a text in consecutive rows.
-        starts: int [N], index of each text's first window.
+        logits: float [windows, labels]. The windows of a text are consecutive.
+        starts: int [texts], index of each text's first window.
         output_mode: "classification", "multilabel" or "regression".
         window_pooling: "mean" or "max".
     """
@@ -142,7 +142,7 @@ def pool_batches(
 
     Args:
         batches: pairs (features, logits) of windows.
-        starts: int [N], index of each text's first window among all windows.
+        starts: int [texts], index of each text's first window.
         *how: the arguments `output_mode` and `window_pooling` of `pool`.
     """
     features, logits = zip(*batches, strict=True)
@@ -161,13 +161,14 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Converts the outputs of an exported classifier to logits, float [W, L].
+    """Converts the outputs of an exported classifier to logits.
 
-    In regression, returns the predicted values, [W, 1].
+    Returns logits, float [windows, labels], or in regression the predicted
+    values, [windows, 1].
 
     Args:
         decoder: decoding.LabelDecoder of the exported model.
-        outputs: {name of an output: values for W windows or complete texts}.
+        outputs: {name of an output: values for windows or complete texts}.
     """
     if decoder.output_mode == "regression":
         return outputs["values"][:, None]

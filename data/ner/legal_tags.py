@@ -1,9 +1,9 @@
 """Finds the most probable legal sequence of the tags of a sentence.
 
-For example, a tag that continues an entity must follow a tag of such an entity:
+For example, I-PER is legal only after B-PER or I-PER:
 
     legal      B-PER I-PER O       O B-LOC
-    illegal    O I-PER             B-PER I-LOC
+    illegal    O I-PER             B-LOC I-PER
 
 L = number of tags.
 """
@@ -16,9 +16,9 @@ import numpy as np
 # Number to add to a sequence's score for each illegal tag. It is finite, so
 # that decoding also works if all sequences are illegal.
 PENALTY = -1e4
-# Three sets of prefixes, with the schemes of scoring.py: of tags that continue
-# an entity, of tags after which the entity may continue, and of tags that mark
-# the last word of an entity.
+# Three sets of prefixes of tags, in the schemes of scoring.py. The first set is
+# for words that are not the first of their entity. The second is for words that
+# another word of the entity may follow. The third is for an entity's last word.
 _CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
 
 
@@ -68,17 +68,17 @@ def to_scores(probabilities: np.ndarray) -> np.ndarray:
 def decode(
     scores: np.ndarray, labels: Sequence[str], only_legal: bool
 ) -> np.ndarray:
-    """Chooses the tag of each of a sentence's W words.
+    """Chooses the tag of each word of a sentence.
 
     Args:
-        scores: float [W, L], logits of the tags, or logarithms of their
+        scores: float [words, tags], logits of the tags, or logarithms of their
             probabilities.
-        labels: names of the L tags.
+        labels: names of the tags.
         only_legal: whether to choose the best legal sequence instead of the
             best tag of each word.
 
     Returns:
-        index of each word's tag, int [W].
+        index of each word's tag, int [words].
     """
     best = scores.argmax(-1)
     if not only_legal or not len(best):

@@ -30,7 +30,7 @@ def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
     # call of tf.scan below gets an empty tensor.
     scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
     scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])
-    # For a word of padding, each tag's best predecessor is the same tag.
+    # For a word of padding, the best preceding tag of each tag is the same tag.
     unchanged = tf.range(len(labels), dtype=tf.int64)
 
     def forward(
@@ -59,7 +59,7 @@ def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
         last,
         reverse=True,
     )
-    # Collect the tags of all words, [N, M + 2]. The line after the next drops
-    # the words of padding.
+    # Join the tags of all words, including padding, [N, M + 2]. The return
+    # statement then drops the padding.
     ids = tf.transpose(tf.concat([before, last[None]], 0))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values

@@ -116,7 +116,12 @@ class NerProcessor(SetReader[NerExample]):
         return self._labels
 
     def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
-        """Returns the examples of the set "train", "dev" or "test"."""
+        """Reads the set `name` ("train", "dev" or "test") from its file.
+
+        Raises:
+            OSError: the file does not exist, or cannot be read.
+            ValueError: a line or text is malformed, or there is none.
+        """
         path = find_set_file(data_dir, name, _SET_FILES[name])
         if path.removesuffix(".gz").endswith((".json", ".jsonl")):
             return self._read_spans(path, name)
@@ -130,7 +135,8 @@ class NerProcessor(SetReader[NerExample]):
             for _, columns in lines
         )
         text_column = self._checked(path, "text_column", width)
-        # In a test set, the column of the tags may be missing.
+        # In a test set, the column of the tags may be missing, so accept a
+        # --label_column that is too large.
         label_column = self._checked(
             path, "label_column", width, needed=name != "test"
         )
@@ -170,8 +176,8 @@ class NerProcessor(SetReader[NerExample]):
             and _are_indexes([example.words for example in examples], width)
         ):
             raise ValueError(
-                f"{path}: the first column contains numbers, or one value in "
-                f"each sentence, instead of words, such as {first[:3]}; set "
+                f"{path}: the first column contains numbers, or equal values "
+                f"in each sentence, such as {first[:3]}, instead of words; set "
                 "--text_column to the number of the words' column, such as 2"
             )
         if width > 2:
@@ -242,8 +248,8 @@ class NerProcessor(SetReader[NerExample]):
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:
     """Returns whether a column numbers the words or sentences of a file.
 
-    This is the case if each cell contains a digit and no letter, or if all
-    cells of a sentence are equal. `sentences` are the cells of the column, and
+    This is the case if each cell contains a digit and no letter, or if in each
+    sentence all cells are equal. `sentences` are the cells of the column, and
     `width` is the number of columns in the file.
     """
     are_numbers = all(
@@ -260,8 +266,9 @@ def _are_indexes(sentences: list[list[str]], width: int) -> bool:
 def _read_sentences(
     path: StrPath, label_column: int | None
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
-    """Yields (number of its document, [(line number, columns)]) of a sentence.
+    """Yields each sentence as (number of its document, lines).
 
+    The lines are [(line number, columns)], with one word in each line.
     `label_column` is the number of the tags' column, counted from 1. None means
     the last column.
     """
@@ -299,7 +306,7 @@ def _read_sentences(
                 raise ValueError(
                     f"{path}, line {number}: the line has {len(columns)} "
                     f"columns, but the first line has {width}, separated by "
-                    f"{'tabs' if separator else 'blanks'}. "
+                    f"{'tabs' if separator else 'spaces'}. "
                     f"Received: {line[:80]!r}"
                 )
             continue

@@ -169,7 +169,8 @@ def _marked(
 ) -> Iterator[str | Span]:
     """Yields the words of a sentence, with its entities marked.
 
-    An entity that is also in `others` is marked "both", another entity `kind`.
+    An entity is marked with the style "both" if it is also in `others`, and
+    otherwise with the style `kind`.
     """
     place = 0
     for entity in entities:

@@ -24,10 +24,11 @@ _CONLLEVAL_BEGINS = {"BB", "IB", "EE", "EI"}
 
 
 def find_entities(tags: Sequence[str]) -> list[Entity]:
-    """Returns the entities that conlleval.pl sees in a sentence's tags.
+    """Returns the entities that conlleval.pl finds in a sentence's tags.
 
         B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
 
+    The numbers are the indices of the first word and after the last word.
     An entity begins at B-TYPE, at any tag other than O after O or after another
     type, and at E-TYPE or I-TYPE after E-TYPE. These rules are right for the
     schemes IOB1, IOB2 and IOE2. conlleval.pl contains no rules for the prefixes
@@ -82,7 +83,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
 def _split(
     tags: Sequence[str], begins_anew: Callable[[str, str], bool]
 ) -> list[Entity]:
-    """Splits a sentence's tags into entities, (type, first word, end).
+    """Returns the entities in a sentence's tags.
 
     `begins_anew` receives the prefixes of two neighboring tags of one type, and
     returns whether a new entity begins at the second tag.

@@ -90,8 +90,8 @@ def read(
         try:
             places = find_words(text, split_words(text))
         except ValueError as error:
-            # `split_words` may be a user's --segmenter, which may fail or
-            # return words that the text does not contain.
+            # Name the text in the error, because `split_words` may be a user's
+            # --segmenter, which may fail, or return words not in the text.
             raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
@@ -149,12 +149,12 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         try:
             first = json_files.parse_json(head[1], "", object)
         except ValueError:
-            # The line is the beginning of a list over several lines, or is
-            # damaged. A .jsonl file contains no list, so the line is damaged.
+            # The line begins a list over several lines, or is damaged. In a
+            # .jsonl file, which contains no list, it is damaged.
             name = os.fspath(path).removesuffix(".gz")
             first = {} if name.endswith(".jsonl") else []
-        # A first line that is not a list is JSON lines. So is a list that
-        # begins with a string, which is spaCy's ["text", {...}].
+        # The file contains JSON lines if its first line is not a list, or is a
+        # list that begins with a string, which is spaCy's ["text", {...}].
         if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
             for number, line in itertools.chain([head], lines):
                 where = f"{path}, line {number}"
@@ -171,8 +171,9 @@ def _read_record(
 ) -> tuple[str, list[Span] | None]:
     """Returns (text, spans) of an entry of the file.
 
-    The spans are None if the text was not annotated or was rejected. If the key
-    of the spans is missing, `needs_spans` is True to raise a ValueError.
+    The spans are None if the text was not annotated or was rejected.
+    `needs_spans` is whether to raise a ValueError if the key of the spans is
+    missing.
     """
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}
@@ -261,7 +262,7 @@ def _dicts(values: Any) -> list[dict[str, Any]]:
 
 
 def _read_span(value: Any, text: str, where: str) -> Span:
-    """Converts a span of the file to a Span without white space at its ends.
+    """Converts a span in the file to a Span, without white space at its ends.
 
     `value` is the parsed JSON value of the span. Raises a ValueError if it is
     malformed, is outside the text, or records another text for the span.

@@ -174,9 +174,9 @@ def decode_predictions(
     Args:
         examples: the sentences.
         features: windows of the sentences.
-        scores: for each window, float [max_seq_length, L]: logits of the tags
-            at each position, or logarithms of their probabilities.
-        label_list: the L tags.
+        scores: for each window, logits of the tags at each position or
+            logarithms of their probabilities, float [max_seq_length, tags].
+        label_list: names of the tags.
         only_legal: whether to choose the best legal sequence of tags, see
             legal_tags.py, instead of the best tag of each word.
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from data.text.characters import CJK_RANGES
 
-# Regular expression for text that becomes separate words. Ideographs do, as in
-# Chinese corpora and for BERT's tokenizer. Em dashes, horizontal bars and
-# ellipses do too, also if typed as -- and ..., because texts contain them
-# without spaces around them.
+# The expression _BETWEEN_WORDS matches text that becomes separate words. These
+# are ideographs, as in Chinese corpora and for BERT's tokenizer. They are also
+# em dashes, horizontal bars and ellipses, even if typed as -- and ..., because
+# texts contain them without spaces around them.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"

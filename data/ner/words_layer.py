@@ -1,4 +1,4 @@
-"""Cuts texts into words and windows for the search of named entities.
+"""Cuts texts into words and windows, to find named entities in them.
 
 The code consists of operations of a graph. No Python runs when the graph is
 called. The windows are the same as in windows.py.

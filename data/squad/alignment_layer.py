@@ -1,4 +1,4 @@
-"""Maps WordPieces to SQuAD's passages as they are spelled, inside a graph.
+"""Finds the text of WordPieces in SQuAD's passages, as operations of a graph.
 
 The code processes one passage at a time. It copies only the texts of spans, not
 the passage.
@@ -207,8 +207,8 @@ class Alignment(NamedTuple):
         )
         is_aligned = is_known & (num_chars == num_letters)
         shift = letter - word_char
-        # The third value requests a search. It is needed only for a text that
-        # begins inside its word, because it may occur earlier in this word.
+        # The third value is -1 if no search is needed. Only a text that begins
+        # inside its word may occur earlier in this word, so search only for it.
         return Letters(
             tf.where(is_aligned, first_char + shift, letter),
             tf.where(is_aligned, last_char + shift, letter + num_letters - 1),

@@ -1,4 +1,4 @@
-"""Turns the network's start and end logits into answers, for SQuAD.
+"""Turns the network's start and end logits into answers to SQuAD's questions.
 
 Each window contributes its n best starts and n best ends. All valid pairs of a
 start and an end, from all windows of a question, are sorted by the sum of their
@@ -24,8 +24,8 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# Written as the score of no answer minus the score of the best answer, if a
-# question has no candidate except "no answer".
+# Score of no answer minus score of the best answer, to write if a question has
+# no candidate except "no answer".
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 Span = collections.namedtuple(
@@ -282,9 +282,10 @@ def _answer_text(
 def _predicted_and_original(
     span: Span, example: SquadExample
 ) -> tuple[str, str]:
-    """Returns a span's WordPieces joined to a text, and the original words.
+    """Returns a span's text in two forms.
 
-    The second text is the words of the passage that contain the WordPieces.
+    The first text is the span's WordPieces, joined. The second text is the
+    words of the passage that contain these WordPieces.
     """
     feature, start, end = span[:3]
     tok_text = " ".join(feature.tokens[start : end + 1])
@@ -321,7 +322,7 @@ def find_place(
     )
 
     def in_passage(place: int) -> int:
-        """Converts a character index in the joined words to the passage."""
+        """Converts an index in the words' text to an index in the passage."""
         word = feature.token_to_orig_map[start]
         while place > len(example.doc_tokens[word]):
             place -= len(example.doc_tokens[word]) + 1

@@ -199,8 +199,8 @@ def _score_v1(
             continue
         text = predictions[qas_id]
         exact += max(compute_exact(gold, text) for gold in texts)
-        # If the prediction and a gold answer are empty after normalization, F1
-        # is 0, but 1 in v2.0.
+        # If the prediction and a gold answer are both empty after
+        # normalization, F1 is 0. In v2.0, it is 1.
         if normalize_answer(text):
             f1 += max(compute_f1(gold, text) for gold in texts)
     total = len(gold_answers)

@@ -63,7 +63,7 @@ def find_spans(
     best: BestLogits,
     max_answer_length: int,
 ) -> Spans:
-    """Combines the best starts and ends of windows to possible answers.
+    """Combines the best starts and ends of windows into possible answers.
 
     Args:
         begin: int32, index of the first window to read.

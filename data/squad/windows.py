@@ -1,4 +1,4 @@
-"""Cuts questions and passages into windows for the network, for SQuAD.
+"""Cuts SQuAD's questions and passages into windows that fit the network.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
 too long for one window is cut into windows that overlap. reading.py reads the
@@ -86,8 +86,8 @@ class WindowOptions:
     )
     use_char_offsets: bool = flags.head(
         False,
-        "Locate answers and predictions by character offset, for languages "
-        "without spaces between words, such as Chinese.",
+        "Locate right and predicted answers by their characters, not by words, "
+        "for languages without spaces between words, such as Chinese.",
     )
 
     def __post_init__(self) -> None:
@@ -277,7 +277,8 @@ def create_windows(
             if is_training:
                 feature.start_position = feature.end_position = 0
             if answer and start <= answer[0] and answer[1] < stop:
-                # Convert indices in the passage to positions in the window.
+                # Convert token indices in the passage to positions in the
+                # window.
                 feature.start_position, feature.end_position = (
                     token - start + len(first) for token in answer
                 )
