@@ -129,32 +129,40 @@ class FeaturesModel(keras.Model):
     # Each step of Keras gets a batch as its last argument.
     def train_step(self, *arguments: Any) -> Any:
         """Runs a step of `fit` on a batch."""
-        self._check_segments(arguments[-1])
+        self._check_ranges(arguments[-1])
         return super().train_step(*arguments)
 
     def test_step(self, *arguments: Any) -> Any:
         """Runs a step of `evaluate` on a batch."""
-        self._check_segments(arguments[-1])
+        self._check_ranges(arguments[-1])
         return super().test_step(*arguments)
 
     def predict_step(self, *arguments: Any) -> Any:
         """Runs a step of `predict` on a batch."""
-        self._check_segments(arguments[-1])
+        self._check_ranges(arguments[-1])
         return super().predict_step(*arguments)
 
-    def _check_segments(self, data: Any) -> None:
-        """Adds a check of the segment ids to the graph of a step.
+    def _check_ranges(self, data: Any) -> None:
+        """Adds a check of segments and positions to the graph of a step.
 
         A product with one-hot rows looks segments up, so an id beyond the table
-        would silently be zeros. Exports contain a check of their own.
+        would silently be zeros. A position beyond the sequence would be another
+        example's word. Exports contain a check of their own.
         """
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
             # The batch contains only `input_ids`.
             return
-        ids = self.check_features(features).get("segment_ids")
-        if ids is not None:
-            ops.check_range(ids, "segment_ids", self.config.type_vocab_size)
+        features = self.check_features(features)
+        for name, size in (
+            ("segment_ids", self.config.type_vocab_size),
+            (
+                "masked_lm_positions",
+                get_feature(features, "input_ids").shape[-1],
+            ),
+        ):
+            if size and features.get(name) is not None:
+                ops.check_range(features[name], name, size)
 
     # Keras calls these three before it traces a graph. Weights must be drawn
     # before, because a graph compiled by XLA cannot use the seed generator's

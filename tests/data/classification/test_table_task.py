@@ -194,6 +194,8 @@ def test_columns_that_are_not_there_are_named(tmp_path):
         ("classification", '"x\\ny"', "a label must be an integer, or a"),
         ("classification", '"\\ud800"', "a label must be an integer"),
         ("multilabel", "7", "the labels must be a list or a string"),
+        ("multilabel", "[0, 1, 1]", "the labels must be names, not a 0 or 1"),
+        ("multilabel", '"0,0"', "the labels must be names, not a 0 or 1"),
         ("regression", "null", "in regression .* Received: 'None'"),
         ("regression", '"high"', "in regression .* Received: 'high'"),
         *(
