@@ -138,6 +138,12 @@ def test_labels_can_be_distinguished(tmp_path, labels, mode, message):
         processor(tmp_path, labels=labels, output_mode=mode)
 
 
+def test_labels_that_nothing_tells_are_asked_for():
+    # As in an export of a model whose outputs have no names.
+    with pytest.raises(ValueError, match="Set --data_dir or --labels"):
+        processor(None).get_labels()
+
+
 def test_a_train_set_of_one_label_is_refused(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,x\n")
     with pytest.raises(ValueError, match=r"the train set in .*: \['x'\]"):
