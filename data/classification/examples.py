@@ -1,4 +1,4 @@
-"""Reads examples of sentence classification from files."""
+"""Defines examples of classification tasks, and reads them from TSV files."""
 
 import abc
 import dataclasses

@@ -170,7 +170,7 @@ class PairProcessor(TableProcessor):
         self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:
-        """Returns whether the examples of a split are scored.
+        """Returns whether the table of a split contains scores.
 
         `split` is "train", "eval" or "predict".
         """
@@ -180,8 +180,8 @@ class PairProcessor(TableProcessor):
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` ("train", "dev" or "test") from its table.
 
-        Raises a ValueError if only some examples of a train or dev set are
-        scored. In a test set, some scores may be missing.
+        Raises a ValueError if some examples of a train or dev set have a score
+        and others do not. In a test set, some scores may be missing.
         """
         examples = super().read_set(data_dir, name)
         missing = [each for each in examples if each.label is None]

@@ -85,8 +85,8 @@ class TableProcessor(DataProcessor):
     contains no such line.
 
     Raises:
-        ValueError: the output mode is unknown, the separator is empty, or
-            `options.labels` contains too few labels or a label twice.
+        ValueError: the output mode is unknown, the label separator is empty,
+            or `options.labels` contains too few labels or a label twice.
     """
 
     test_set_has_labels = True
@@ -203,7 +203,13 @@ class TableProcessor(DataProcessor):
                     f"{place}: the labels must be a list or a string. "
                     f"Received: {cell!r}"
                 )
-            label: Label = [_label_text(value, place) for value in cell]
+            names = [_label_text(value, place) for value in cell]
+            if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
+                raise ValueError(
+                    f"{place}: the labels must be names, not a 0 or 1 for each "
+                    f"label. Received: {cell!r}"
+                )
+            label: Label = names
         else:
             label = _label_text(cell, place)
         # `get_labels` reads the train set to collect the labels, so here the

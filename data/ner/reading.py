@@ -17,9 +17,9 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# A line with a word and its tag, separated by a comma, a semicolon or a
-# vertical bar, which are not supported.
-_OTHER_COLUMNS = re.compile(".+[,;|](O|[BIESLUM](-.+)?)")
+# A line with a word and its tag, separated by a character other than a tab or a
+# space, which is not supported.
+_OTHER_COLUMNS = re.compile(r".+(?:_|[^\w-])(O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
     "dev": (
@@ -248,14 +248,12 @@ class NerProcessor(SetReader[NerExample]):
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:
     """Returns whether a column numbers the words or sentences of a file.
 
-    This is the case if each cell contains a digit and no letter, or if in each
-    sentence all cells are equal. `sentences` are the cells of the column, and
-    `width` is the number of columns in the file.
+    This is the case if each cell contains a digit, or if in each sentence all
+    cells are equal. `sentences` are the cells of the column, and `width` is the
+    number of columns in the file.
     """
     are_numbers = all(
-        re.search(r"\d", word) and not re.search(r"[^\W\d_]", word)
-        for words in sentences
-        for word in words
+        re.search(r"\d", word) for words in sentences for word in words
     )
     # In a file of two columns, the column beside the tags contains the words,
     # even if they are equal in each sentence.
@@ -292,7 +290,8 @@ def _read_sentences(
     sentence: list[tuple[int, list[str]]] = []
     for number, line in lines:
         columns = _cut(line, separator)
-        is_document = line.startswith(_DOCUMENT)
+        # Look at all columns, because the words need not be in the first one.
+        is_document = any(cell.startswith(_DOCUMENT) for cell in columns)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
             # A comment before a sentence begins with # and a space. It may have

@@ -322,7 +322,7 @@ def find_place(
     )
 
     def in_passage(place: int) -> int:
-        """Converts an index in the words' text to an index in the passage."""
+        """Converts an index in the joined words to an index in the passage."""
         word = feature.token_to_orig_map[start]
         while place > len(example.doc_tokens[word]):
             place -= len(example.doc_tokens[word]) + 1

@@ -252,7 +252,7 @@ def _read_answer(
         return
     answers = field(qa, "answers", list, where)
     if len(answers) != 1:
-        hint = "" if answers else " (for v2.0, set --version_2_with_negative)"
+        hint = "" if answers else "; for v2.0, set --version_2_with_negative"
         raise ValueError(
             f"{where}: to train, each answerable question needs exactly one "
             f"answer. Received: {len(answers)}{hint}"
