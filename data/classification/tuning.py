@@ -137,10 +137,10 @@ def fit_temperature(
 def find_thresholds(
     names: Sequence[str], truth: np.ndarray, probabilities: np.ndarray
 ) -> dict[str, float]:
-    """Finds the threshold of each label's probability with the best F1.
+    """Finds, for each label, the threshold of its probability with the best F1.
 
     A threshold is the mean of two neighboring probabilities of the dev set. If
-    no example of the dev set is labeled with the label, its threshold is 0.5.
+    a label is right for no example of the dev set, its threshold is 0.5.
 
     Args:
         names: names of the labels.

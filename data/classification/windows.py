@@ -114,7 +114,7 @@ def pool(
     output_mode: str,
     window_pooling: str,
 ) -> np.ndarray:
-    """Pools the logits of each text's windows, float64 [texts, labels].
+    """Pools the logits of each text's windows into one row for the text.
 
     For "classification", the function pools the logarithms of the windows'
     probabilities. Unlike the logits, these can also be computed from the
@@ -125,6 +125,9 @@ def pool(
         starts: int [texts], index of each text's first window.
         output_mode: "classification", "multilabel" or "regression".
         window_pooling: "mean" or "max".
+
+    Returns:
+        float64 [texts, labels].
     """
     logits = logits.astype(np.float64)
     if output_mode == "classification":

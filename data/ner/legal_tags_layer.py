@@ -30,7 +30,8 @@ def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
     # call of tf.scan below gets an empty tensor.
     scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
     scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])
-    # For a word of padding, the best preceding tag of each tag is the same tag.
+    # In the search, each tag of a padding word follows the same tag, so that
+    # padding does not change the tags of real words.
     unchanged = tf.range(len(labels), dtype=tf.int64)
 
     def forward(

@@ -97,7 +97,7 @@ class NerProcessor(SetReader[NerExample]):
         """Returns the names of the tags, from `labels` or the train set.
 
         Raises:
-            OSError: the train set is read, and its file cannot be read.
+            OSError: `labels` is None, and the train set cannot be read.
             ValueError: the train set is malformed, or contains no entity.
         """
         if self._labels is None:
@@ -220,7 +220,9 @@ class NerProcessor(SetReader[NerExample]):
         for tag, place in zip(tags, where, strict=True):
             if self._labels is not None and tag not in self._labels:
                 raise ValueError(
-                    f"{place}: unknown tag {tag!r}; the tags are {self._labels}"
+                    f"{place}: unknown tag {tag!r}; the tags are "
+                    f"{self._labels}. Correct the tag, or add it to --labels "
+                    "or to the train set"
                 )
         return tags
 

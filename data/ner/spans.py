@@ -104,7 +104,7 @@ def read(
             if first >= after:
                 raise ValueError(
                     f"{where}: the span {_show(text, span)} contains no word. "
-                    f"Text: {text[:80]!r}"
+                    f"Correct or remove the span. Text: {text[:80]!r}"
                 )
             if before and first < free:
                 raise ValueError(
@@ -314,8 +314,9 @@ def _is_same(own: str, part: str) -> bool:
 def _explain(text: str, start: int, end: int, own: str | None) -> str:
     """Returns a sentence that explains why a span's positions may be wrong.
 
-    If UTF-16 offsets instead of characters explain `own`, the text that the
-    file records for the span, the sentence says so.
+    `own` is the text that the file records for the span, or None if it records
+    none. If the positions lead to `own` when they count UTF-16 units, the
+    sentence says so.
     """
     units = text.encode("utf-16-le")[2 * start : 2 * end]
     if own and _is_same(own, units.decode("utf-16-le", "replace")):

@@ -3,7 +3,7 @@
 The code consists of operations of a graph. No Python runs when the graph is
 called. The windows are the same as in windows.py.
 
-N = texts, F = length of a window.
+N = number of texts.
 """
 
 from collections.abc import Callable
