@@ -8,6 +8,7 @@ than creating the instances in them.
 
 import contextlib
 import functools
+import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -21,6 +22,8 @@ from files.paths import StrPath
 
 _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
 _FOOTER_SIZE = 4
+# A protocol buffer is smaller. Reading more would exhaust the memory.
+_MAX_LENGTH = 1 << 31
 
 
 def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
@@ -213,8 +216,12 @@ def read_records(path: StrPath) -> Iterator[bytes]:
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
 
-def count_records(paths: Iterable[StrPath]) -> int:
+def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
     """Counts the records of TFRecord files, reading only their headers.
+
+    Args:
+        paths: the files.
+        limit: number of records at which to stop.
 
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.
@@ -224,7 +231,7 @@ def count_records(paths: Iterable[StrPath]) -> int:
         with text_files.open_binary(path) as file:
             size = text_files.size(path) if is_remote(path) else file.seek(0, 2)
             position = 0
-            while position < size:
+            while position < size and count < limit:
                 file.seek(position)
                 header = file.read(_HEADER_SIZE)
                 length = _record_length(path, position, header)
@@ -249,6 +256,11 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
         raise ValueError(
             f"{path}: {what} (the checksum of a record's length does not "
             "match); use a file that create_pretraining_data.py made"
+        )
+    if length >= _MAX_LENGTH:
+        raise ValueError(
+            f"{path}: the record at byte {position} is corrupt (it claims to "
+            f"have {length} bytes); make the file again"
         )
     return length
 

@@ -138,6 +138,7 @@ class NerProcessor(SetReader[NerExample]):
                 "and the tags; set another --text_column or --label_column"
             )
         examples: list[NerExample] = []
+        unknown: dict[str, str] = {}
         for document, lines in sentences:
             words = [columns[text_column - 1] for _, columns in lines]
             if "" in words:
@@ -149,9 +150,11 @@ class NerProcessor(SetReader[NerExample]):
                     _check_tag(columns[label_column - 1], f"{path}, line {n}")
                     for n, columns in lines
                 ]
-            tags = self._convert(tags, [f"{path}, line {n}" for n, _ in lines])
+            where = [f"{path}, line {n}" for n, _ in lines]
+            tags = self._convert(tags, where, unknown)
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
+        self._check_unknown(unknown, examples, name)
         first = examples[0].words
         if (
             self._text_column is None
@@ -179,8 +182,10 @@ class NerProcessor(SetReader[NerExample]):
                     "contains texts with spans; remove the flag"
                 )
         examples: list[NerExample] = []
+        unknown: dict[str, str] = {}
         for each in spans.read(path, self._split_words, name != "test"):
-            tags = self._convert(each.tags, [each.where] * len(each.tags))
+            where = [each.where] * len(each.tags)
+            tags = self._convert(each.tags, where, unknown)
             words = [each.text[start:end] for start, end in each.places]
             number = len(examples) + 1
             guid = f"{name}-{number}"
@@ -189,20 +194,42 @@ class NerProcessor(SetReader[NerExample]):
             )
         if not examples:
             raise ValueError(f"{path} contains no text with an annotation")
+        self._check_unknown(unknown, examples, name)
         return examples
 
-    def _convert(self, tags: list[str], where: list[str]) -> list[str]:
-        """Converts tags to the scheme of the labels, and checks them.
+    def _convert(
+        self, tags: list[str], where: list[str], unknown: dict[str, str]
+    ) -> list[str]:
+        """Converts tags to the scheme of the labels.
 
-        `where` contains, for each tag, the start of an error message.
+        `where` contains the place of each tag. The first place of each tag
+        that is no label is added to `unknown`.
         """
         tags = to_scheme(tags, self._labels or ())
         for tag, place in zip(tags, where, strict=True):
             if self._labels is not None and tag not in self._labels:
-                raise ValueError(
-                    f"{place}: unknown tag {tag!r}; the tags are {self._labels}"
-                )
+                unknown.setdefault(tag, place)
         return tags
+
+    def _check_unknown(
+        self, unknown: dict[str, str], examples: list[NerExample], name: str
+    ) -> None:
+        """Raises an error if a model cannot use a set's unknown tags.
+
+        A dev or test set may contain tags that training has never seen, if the
+        model knows other tags of the set.
+        """
+        if not unknown:
+            return
+        tag, place = next(iter(unknown.items()))
+        message = f"{place}: unknown tag {tag!r}; the tags are {self._labels}"
+        tags = {tag for example in examples for tag in example.labels}
+        if name == "train" or unknown.keys() >= tags - {"O"}:
+            raise ValueError(message)
+        logging.warning(
+            "%s. The scores count the words with %s as errors.",
+            *(message, ", ".join(unknown)),
+        )
 
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True

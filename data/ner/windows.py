@@ -44,7 +44,7 @@ class NerFeatures:
         segment_ids: list of int, [max_seq_length], all 0.
         label_ids: list of int, [max_seq_length], 0 where `label_weights` is 0.
         label_weights: list of float, [max_seq_length], 1 = the first
-            WordPiece of a word that counts in this window.
+            WordPiece of a word that counts in this window and has a known tag.
         words: list of (position, example, word) of the words that count.
     """
 
@@ -69,8 +69,7 @@ def create_features(
     With `document_context`, a text is a document and not a sentence.
 
     Raises:
-        ValueError: max_seq_length is less than 3, or a label is not in the
-            list.
+        ValueError: max_seq_length is less than 3.
     """
     max_tokens = max_seq_length - 2
     if max_tokens < 1:
@@ -107,15 +106,10 @@ def create_features(
                 if word is None:
                     continue
                 example_index, word_index, label = word
-                if label not in label_ids:
-                    raise ValueError(
-                        f"example {examples[example_index].guid} has the label "
-                        f"{label!r}, which is not in the label list "
-                        f"{label_list}"
-                    )
                 # Add one for [CLS].
-                feature.label_ids[i + 1] = label_ids[label]
-                feature.label_weights[i + 1] = 1.0
+                if label in label_ids:
+                    feature.label_ids[i + 1] = label_ids[label]
+                    feature.label_weights[i + 1] = 1.0
                 feature.words.append((i + 1, example_index, word_index))
             yield feature
 
