@@ -17,7 +17,7 @@ import numpy as np
 from files import requirements
 from files.atomic import atomic_open
 from files.json_files import parse_json
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 if TYPE_CHECKING:
     from serving.tasks.base import Reply
@@ -149,6 +149,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
     """
     with contextlib.ExitStack() as stack:
         file: IO[bytes] = sys.stdout.buffer
+        stack.enter_context(named_errors(path or "standard output"))
         if path is not None:
             file = stack.enter_context(atomic_open(path))
         if str(path).endswith(".gz"):

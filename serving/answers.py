@@ -18,6 +18,7 @@ from absl import logging
 from files import locks
 from files.atomic import atomic_open
 from files.json_files import parse_json
+from files.paths import named_errors
 from files.progress import Progress
 from serving.requests import Numbered, check_request
 from serving.tasks.base import Reply, Request, Row, TextTask
@@ -152,13 +153,14 @@ def open_unfinished(
             with the name of the unfinished file.
     """
     if path is None or settings is None:
-        with tempfile.TemporaryFile() as file:
+        folder = tempfile.gettempdir()
+        with named_errors(folder), tempfile.TemporaryFile() as file:
             yield file
         return
     unfinished = f"{os.path.realpath(path)}.unfinished"
     header = _BEGIN + json.dumps(settings).encode() + b"}\n"
     with locks.hold(f"{unfinished}.lock", f"--output_file={path}"):
-        with open(unfinished, "a+b") as file:
+        with named_errors(unfinished), open(unfinished, "a+b") as file:
             file.seek(0)
             found = file.readline()
             if found and not found.startswith(_BEGIN):
@@ -247,7 +249,8 @@ def write_stream(
         batches: all batches.
     """
     stdout = contextlib.nullcontext(sys.stdout.buffer)
-    with atomic_open(path) if path else stdout as file:
+    opened = atomic_open(path) if path else stdout
+    with named_errors(path or "standard output"), opened as file:
         for batch in batches:
             file.writelines(answerer.answer(batch))
             file.flush()
