@@ -12,7 +12,7 @@ from pathlib import Path
 
 from files import manifests
 from files.atomic import sync
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 
 def check(export_dir: StrPath) -> None:
@@ -66,7 +66,8 @@ def create(path: Path) -> Iterator[Path]:
     try:
         # This also marks the files as ours if the process is killed.
         manifests.write(unfinished, manifests.EXPORT, [])
-        yield unfinished
+        with named_errors(path):
+            yield unfinished
         manifests.write(unfinished, manifests.EXPORT, _contents(unfinished))
         for file in (*unfinished.rglob("*"), unfinished):
             sync(file)

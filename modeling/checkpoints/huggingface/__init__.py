@@ -61,7 +61,7 @@ _DTYPES = {
 }
 # The scope must not be of a network that is no BERT, such as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
-    r"((?:.+\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
+    r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
 # ours: theirs. The heads whose names follow no rule.

@@ -168,6 +168,22 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
         np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("scope", ["module.", "model.net."])
+def test_a_head_behind_the_scope_is_read(tmp_path, scope):
+    """As torch's DataParallel writes it."""
+    saved = built(BertTokenClassifier, 3)
+    save_huggingface(saved, tmp_path)
+    file = tmp_path / "model.safetensors"
+    tensors = safetensors.numpy.load_file(file)
+    scoped = {f"{scope}{name}": value for name, value in tensors.items()}
+    safetensors.numpy.save_file(scoped, file)
+    model = BertTokenClassifier(load_config(tmp_path), 3)
+    report = load_checkpoint(model, tmp_path)
+    assert not report.missing and not report.unused
+    for ours, theirs in zip(model.weights, saved.weights, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
 def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
     tensors = create_tensors()
     for scopes in (("query.", "passage."), ("x.roberta.",), ("distilbert.",)):
