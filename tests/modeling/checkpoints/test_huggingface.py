@@ -171,7 +171,7 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
 @pytest.mark.parametrize("scope", ["module.", "model.net."])
 def test_a_head_behind_the_scope_is_read(tmp_path, scope):
     """As torch's DataParallel writes it."""
-    saved = built(BertTokenClassifier, 3)
+    saved = built(BertTokenClassifier(BertConfig.from_dict(CONFIG), 3))
     save_huggingface(saved, tmp_path)
     file = tmp_path / "model.safetensors"
     tensors = safetensors.numpy.load_file(file)
