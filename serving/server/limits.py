@@ -105,8 +105,11 @@ class Limits(EngineConfig):
             except zlib.error as error:
                 raise BadRequest(f"The body is not gzip: {error}") from None
             size = len(body)
-            if size <= most and not inflate.eof:
-                raise BadRequest("The gzip data in the body is incomplete")
+            if size <= most and (not inflate.eof or inflate.unused_data):
+                raise BadRequest(
+                    "The gzip data in the body is incomplete, or has several "
+                    "members"
+                )
         if size > most:
             raise too_large
         return bytes(body)
