@@ -88,7 +88,8 @@ class TextModel:
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_folder.FILE).is_file():
             folder = extra
-        self.settings = dict(model_folder.read(folder).task)
+        described = model_folder.read(folder)
+        self.settings = dict(described.task)
         # Earlier exports contain no model.json.
         self.is_former = not self.settings and hasattr(
             self.engine, "signatures"
@@ -113,11 +114,18 @@ class TextModel:
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings.get("name") in TASKS:
             self._prepare(folder)
+            trained = described.settings.get("tokenizer", {}).get("vocab")
+            if trained not in (None, self.tokenizer.identity["vocab"]):
+                raise ValueError(
+                    f"{self.tokenizer.vocab_file} is not the vocabulary that "
+                    "the model was trained with; export or copy the model again"
+                )
 
     def _prepare(self, folder: Path) -> None:
         """Loads the tokenizer, the maximum length and the supported tasks."""
         is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
+        self.tokenizer.check_vocab()
         self.tokenizer.segmenter = self.settings.get("segmenter")
         fixed = self.engine.inputs["input_ids"][-1]
         self._pads = bool(fixed)

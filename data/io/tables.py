@@ -9,6 +9,7 @@ import contextlib
 import csv
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -29,6 +30,9 @@ ENDINGS = {
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 # Characters that may separate cells, the usual one first.
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
+# First line of JSON lines, or of a JSON list, which is refused row by row. A
+# line of text may begin with [MASK].
+_JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # Rows of Parquet that are read at a time.
 _PARQUET_ROWS = 256
 
@@ -132,7 +136,7 @@ def read_rows(
     if form is None:
         first = next(filter(_is_filled, lines), None)
         lines = itertools.chain([first] if first else [], lines)
-        is_json = first and str(first[1]).lstrip().startswith("{")
+        is_json = first and _JSON.match(str(first[1]))
         form = "jsonl" if is_json else "text"
     if form in _DELIMITERS:
         # Raise csv's default limit of 131,072 characters, because a cell may be

@@ -213,6 +213,11 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         raise ValueError(
             f"{path} is packed by gzip; use a name that ends in .gz"
         )
+    if line.startswith(b"PK\x03\x04"):
+        raise ValueError(
+            f"{path} is a zip archive, such as an Excel workbook; unpack it, "
+            "or save the workbook as CSV"
+        )
     # In UTF-16 every second byte of English is zero. In other scripts at least
     # blanks and line ends contain a zero byte.
     is_wide = line.count(0) > max(len(line) // 3, 4)

@@ -124,6 +124,7 @@ HEADER = b"id,text\n"
             gzip.compress(HEADER, mtime=0),
             "a.csv is packed by gzip; use a name that",
         ),
+        (b"PK\3\4\x14\0\6\0\n", "zip archive, such as an Excel workbook;"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, message):
@@ -167,6 +168,18 @@ def test_a_cell_may_be_longer_than_the_limit_of_csv(tmp_path):
 def test_forms_are_named_by_endings():
     found = [*map(tables.form_of, ("a.csv.gz", "b.txt", "c.ndjson", "d", "-"))]
     assert found == ["csv", "text", "jsonl", None, None]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_list_in_json_is_no_text(tmp_path, indent):
+    """Each line would be answered as a text."""
+    for rows in (ROWS, ["a"]):
+        path = write(tmp_path / "a.json", json.dumps(rows, indent=indent))
+        found = [row for _, row in read_rows(path)]
+        assert {*map(type, found)} == {ValueError}
+    for text in ("[MASK] is blue.", "[ a"):
+        ((_, row),) = read_rows(write(tmp_path / "a", text))
+        assert row == {"text": text}
 
 
 def test_packed_sets_of_every_task(tmp_path):
