@@ -1,4 +1,4 @@
-"""Names the command that replaces this script."""
+"""Moved: ends with an error that names the new command."""
 
 from training.command_line import moved
 

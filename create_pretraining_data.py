@@ -4,11 +4,12 @@ r"""Creates the TFRecords that run_pretraining.py reads, from raw text.
         --vocab_file=vocab.txt --output_file=pretraining.tfrecord
 
 The input contains one sentence per line, and a blank line between documents. By
-default the instances and their order are the same as from Google's script, and
-the corpus and all instances are kept in memory. With --num_processes,
---num_shards, or any option that Google's script does not have, processes share
-the work and need little memory. Then the output is a manifest and files such as
-OUTPUT-00000-of-00008, which do not depend on the number of processes.
+default the script writes the same instances in the same order as Google's
+script, and keeps the corpus and all instances in memory. With --num_processes,
+--num_shards, or any option that Google's script lacks, the script splits the
+work among processes, which need little memory. Then the output is a manifest
+and files such as OUTPUT-00000-of-00008. These files do not depend on the number
+of processes.
 """
 
 import dataclasses
@@ -47,7 +48,7 @@ _SCALABLE = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(InstanceOptions):
-    """Flags of the script: the corpus, the records, and options of both."""
+    """Flags of the script: the corpus, the records, and their options."""
 
     input_file: str = flag(
         ...,
@@ -88,8 +89,8 @@ class Config(InstanceOptions):
     )
     word_boundary_file: str | None = flag(
         None,
-        "For each input file, a file with the same lines and spaces between "
-        "words, for whole word masking of text without spaces.",
+        "Files for whole word masking of text without spaces: for each input "
+        "file, a file with the same lines, in which spaces separate words.",
         kind=Kind.INPUT_FILES,
     )
     segmenter: str | None = flag(
@@ -113,7 +114,7 @@ class Config(InstanceOptions):
 def create_as_original(
     config: Config, input_files: Sequence[str]
 ) -> tuple[int, str]:
-    """Creates the instances of Google's script in the same order.
+    """Creates the same instances as Google's script, in the same order.
 
     Returns:
         (number of instances, description of the files for the log).
@@ -122,8 +123,8 @@ def create_as_original(
         documents.TextOptions(config.vocab_file, config.do_lower_case)
     )
     output_files = config.output_file.split(",")
-    # Turn the garbage collector off. Searching millions of lists for cycles
-    # would need half the time, and there are no cycles.
+    # Turn the garbage collector off. It would spend half the time on searching
+    # millions of lists for cycles, and there are no cycles.
     gc.disable()
     # Open the output first, to fail before the work if it is not writable.
     with records.RecordWriter(output_files) as writer:
@@ -177,7 +178,7 @@ def create_at_scale(
         if len(boundary_files) != len(input_files):
             raise ValueError(
                 f"--word_boundary_file lists {len(boundary_files)} files for "
-                f"{len(input_files)} input files; list one file for each input"
+                f"{len(input_files)} input files; list one for each input file"
             )
     run: RunTasks
     if config.pipeline == "beam":
@@ -210,7 +211,7 @@ def create_at_scale(
     logging.info("manifest: %s", job.manifest_file)
     for entry in manifest.get("eval_shards", ()):
         logging.info(
-            "held out: %d instances in %s, crc32c %s",
+            "evaluation set: %d instances in %s, crc32c %s",
             *(entry["num_records"], entry["path"], entry["crc32c"]),
         )
     verb = "written to" if is_new else "already written to"
@@ -222,7 +223,7 @@ def create_at_scale(
 
 
 def main(config: Config, rest: Sequence[str]) -> None:
-    """Checks the flags, and creates the records."""
+    """Checks the flags, and creates the records of pretraining."""
     start = time.monotonic()
     if rest and config.pipeline != "beam":
         raise ValueError(f"unknown arguments. Received: {rest}")

@@ -1,9 +1,9 @@
-r"""Writes BERT's vectors for each token of each line of a text.
+r"""Writes BERT's vectors of the tokens in each line of a text.
 
     python extract_features.py --init_checkpoint=MODEL --input_file=lines.txt \
         --output_file=vectors.jsonl
 
-A line is one text, or two with ` ||| ` between them.
+A line contains one text, or two texts separated by ` ||| `.
 """
 
 import contextlib
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from training.prediction import BatchPredictor
 
 
-# The paper's ways to combine the blocks' outputs into one vector (table 7), and
-# the number of blocks that each needs.
+# {value of --token_features: minimum number of blocks}. The values are the
+# paper's combinations of the blocks' outputs (table 7).
 TOKEN_FEATURES = {
     "layers": 1,
     "embeddings": 0,
@@ -51,12 +51,14 @@ class Config(ModelConfig, TextConfig):
 
     init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
     input_file: str = flag(..., "Text to read, UTF-8.", kind=Kind.INPUT_FILE)
-    output_file: str = flag(..., "File to write.", kind=Kind.OUTPUT_FILE)
+    output_file: str = flag(
+        ..., "File of vectors to write.", kind=Kind.OUTPUT_FILE
+    )
     output_format: str = flag(
         "jsonl",
-        "jsonl: the original's JSON lines. npz: arrays for numpy.load: values "
-        "[tokens, layers, width], tokens, offsets (where each line's tokens "
-        "begin), layers, and pooled.",
+        "jsonl: the JSON lines of Google's script. npz: arrays for "
+        "numpy.load: values [tokens, layers, width], tokens, offsets (index "
+        "of each line's first token), layers, and pooled.",
         choices=["jsonl", "npz"],
     )
     pooled: bool = flag(False, "Write each line's pooled vector as well.")
@@ -69,47 +71,48 @@ class Config(ModelConfig, TextConfig):
     )
     token_features: str = flag(
         "layers",
-        "Vectors to write for each token: one for each block of --layers, or "
-        "one in all as in table 7 of the paper.",
+        "Vectors to write for each token. layers: one vector for each block of "
+        "--layers. Others: one vector, as in table 7 of the paper.",
         choices=list(TOKEN_FEATURES),
     )
     layer_weights: Sequence[str] | None = flag(
         None,
-        "Weights of the blocks in a sum, lowest block first, for example "
-        "learned by a tagger; by default 1 each.",
+        "Weights of the blocks for --token_features=sum_last_four or sum_all, "
+        "lowest block first, for example learned by a tagger. By default 1 "
+        "for each block.",
     )
-    layers: str = flag(
-        "-1,-2,-3,-4", "Blocks to write, counted from the last, -1."
-    )
+    layers: str = flag("-1,-2,-3,-4", "Blocks to write. -1 is the last block.")
     max_seq_length: int = flag(
         128,
-        "Input length in WordPieces. Longer inputs are cut, shorter padded.",
+        "Input length in WordPieces. The script cuts longer inputs, and pads "
+        "shorter inputs.",
         at_least=3,
     )
     batch_size: int = flag(32, "Lines in a batch.", at_least=1)
     use_one_hot_embeddings: bool = flag(
         False,
-        "Look up embeddings by a product with one-hot rows; faster on a TPU.",
+        "Look up embeddings by multiplying one-hot rows, which is faster on a "
+        "TPU.",
     )
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """See ModelConfig."""
+        """Flags that must be set if the model's folder has no value."""
         return (*super().needed, "vocab_file")
 
 
 def parse_features(
     name: str, layers: str, num_blocks: int
 ) -> list[int] | list[str]:
-    """Returns the names of the layers to write: numbers, or a combination's.
+    """Returns the layers to write: numbers of blocks, or one combination.
 
     Args:
-        name: --token_features.
-        layers: --layers.
-        num_blocks: blocks of the model.
+        name: value of --token_features.
+        layers: value of --layers.
+        num_blocks: number of blocks of the model.
 
     Raises:
-        ValueError: the model has too few blocks, or no block of a number.
+        ValueError: the model lacks a block that the flags need.
     """
     if TOKEN_FEATURES[name] > num_blocks:
         raise ValueError(
@@ -139,17 +142,17 @@ def parse_weights(
     """Returns the weights of the blocks in a sum, list of float.
 
     Args:
-        texts: --layer_weights, list of str; None for 1 each.
-        name: --token_features.
-        num_blocks: blocks of the model.
+        texts: value of --layer_weights, list of str. None = all weights are 1.
+        name: value of --token_features.
+        num_blocks: number of blocks of the model.
 
     Raises:
-        ValueError: they do not fit the blocks of --token_features.
+        ValueError: the weights do not fit --token_features.
     """
     num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
     if texts is None:
         return [1.0] * num_weights
-    needed = f"{num_weights} finite numbers" if num_weights else "left out"
+    needed = f"{num_weights} finite numbers" if num_weights else "unset"
     try:
         weights = [float(text) for text in texts]
     except ValueError:
@@ -163,7 +166,7 @@ def parse_weights(
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:
-    """Yields an InputExample for each line of a file."""
+    """Yields an InputExample for each line of --input_file."""
     for index, line in enumerate(text_files.read_lines(input_file)):
         line = line.strip()
         pair = re.match(r"^(.*) \|\|\| (.*)$", line)
@@ -177,13 +180,13 @@ def extract(
     tokenizer: tokenization.FullTokenizer,
     options: Config,
 ) -> None:
-    """Writes --output_file and --projector_dir, whole or not at all.
+    """Writes --output_file and --projector_dir, completely or not at all.
 
     Args:
         predictor: BatchPredictor of an encoder.TokenFeatures.
-        batches: see encoder.create_batches.
-        tokenizer: FullTokenizer.
-        options: the script's flags.
+        batches: result of encoder.create_batches.
+        tokenizer: FullTokenizer of the model.
+        options: flags of the script.
     """
     is_json = options.output_format == "jsonl"
     open_file = (
@@ -217,13 +220,14 @@ def extract(
     logging.info("Wrote %d lines to %s", num_lines, options.output_file)
     if options.projector_dir:
         logging.info(
-            "See them with: tensorboard --logdir=%s", options.projector_dir
+            "View the vectors with: tensorboard --logdir=%s",
+            options.projector_dir,
         )
 
 
 def main(options: Config) -> None:
-    """Extracts and exports as the flags say."""
-    # They load TensorFlow, which --help and wrong flags do not wait for.
+    """Extracts the vectors, and exports the encoder if --export_dir is set."""
+    # Import TensorFlow late, so that --help and wrong flags return quickly.
     from serving import encoder
     from training import checks, devices, model_checks, model_folder
     from training.prediction import BatchPredictor

@@ -1,26 +1,26 @@
 """Applies an exported model to texts from the command line, a pipe or files.
 
 Reads JSON objects, one per line, or rows of CSV, TSV or Parquet, or lines of
-plain text. Writes a JSON object or a row of a table for each:
+plain text. Writes one JSON object, or one row of a table, for each request:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
-    classify       {"text_a": ".."}, text_b if any  -> {"label": .., ..}
+    classify       {"text_a": ".."[, "text_b": ".."]}  -> {"label": .., ..}
     answer         {"question": "..", "context": ".."} -> {"answer": .., ..}
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
     embed          {"text": ".."}          -> {"mean_normalized": [..], ..}
     rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
     score          {"text": ".."}                      -> {"score": .., ..}
     zero-shot      {"text": "..", "labels": [..]}    -> {"label": .., ..}
-    tokenize       {"text_a": ".."}, text_b if any  -> {"tokens": .., ..}
-    attention      {"text_a": ".."}, text_b if any  -> {"attention": .., ..}
+    tokenize       {"text_a": ".."[, "text_b": ".."]}  -> {"tokens": .., ..}
+    attention      {"text_a": ".."[, "text_b": ".."]}  -> {"attention": .., ..}
 
-`classify`, `tokenize` and `attention` also accept {"text": ".."}. An "id" is
-copied to the answer. For a line that cannot be answered, the script
+`classify`, `tokenize` and `attention` also accept {"text": ".."}. The script
+copies the "id" of a request to the answer. For a line that it cannot answer, it
 writes {"line", "error"}, and its exit status is 1.
 
-These commands answer a table, answer texts of the command line, and draw
-attention as a page for a browser:
+The first command answers the rows of a table. The second answers texts on the
+command line. The third writes an HTML page that shows attention:
 
     python predict.py --model=DIR --input_file=a.parquet --output_file=b.csv
     python predict.py --model=DIR "a text" ["a second one"]
@@ -62,9 +62,9 @@ class Config(EngineConfig, TaskOptions):
 
     model: str = flag(
         ...,
-        "Export that --export_dir wrote, or a folder of numbered exports, of "
-        "which the newest is used. Only a SavedModel needs TensorFlow. A "
-        "SavedModel is a program: see --allow_any_operation.",
+        "Export that --export_dir wrote, or a folder of numbered exports, to "
+        "use the newest. Only a SavedModel needs TensorFlow. A SavedModel is a "
+        "program: see --allow_any_operation.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(
@@ -78,16 +78,17 @@ class Config(EngineConfig, TaskOptions):
     )
     input_file: str | None = flag(
         None,
-        "One or several files of requests. By default standard input.",
+        "Files of requests, comma-separated paths or patterns. By default "
+        "standard input.",
         kind=Kind.INPUT_FILES,
     )
     input_format: str | None = flag(
         None,
-        "jsonl: one JSON object per line. csv, tsv, parquet: a table whose "
-        "columns are named like the keys of such an object, unless "
-        "--text_column names them. text: one text per line. By default the "
-        "file's ending decides. For other endings, a first line that begins "
-        "with { means jsonl.",
+        "jsonl: one JSON object per line. csv, tsv, parquet: a table. Its "
+        "columns are named like the keys of the JSON objects, unless "
+        "--text_column names a column. text: one text per line. By default "
+        "the file's ending decides. For other endings, a first line that "
+        "begins with { means jsonl.",
         choices=tables.FORMS,
     )
     text_column: str | None = flag(
@@ -110,26 +111,26 @@ class Config(EngineConfig, TaskOptions):
     )
     output_file: str | None = flag(
         None,
-        "File of answers to write. By default standard output. A killed run "
-        "leaves FILE.unfinished, which the same command continues. For "
+        "File of answers to write. By default standard output. If a run is "
+        "killed, the same command continues from FILE.unfinished. For "
         "`attention`: HTML page to write, by default attention.html.",
         kind=Kind.OUTPUT_FILE,
     )
     output_format: str | None = flag(
         None,
-        "Format of the answers. By default the ending of --output_file, or "
-        "else jsonl. npy contains one numeric field.",
+        "Format of the answers. By default the ending of --output_file "
+        "decides, else jsonl. npy contains only one numeric field.",
         choices=[*answer_files.ENDINGS.values()],
     )
     output_fields: Sequence[str] | None = flag(
         None,
-        "Fields of the answers to write. By default all fields, or for npy "
-        "the probabilities, the value or the mean vector.",
+        "Fields of the answers to write, comma-separated. By default all "
+        "fields, or for npy the probabilities, the value or the mean vector.",
     )
     batch_size: int = flag(
         32,
-        "Maximum rows in a batch. On a pipe, a batch does not wait until it is "
-        "full.",
+        "Maximum number of rows in a batch. Rows from a pipe are answered "
+        "without waiting for a full batch.",
         at_least=1,
     )
     strict: bool = flag(
@@ -140,7 +141,7 @@ class Config(EngineConfig, TaskOptions):
     )
 
     def find_inputs(self) -> list[str]:
-        """Returns the files to read, or standard input.
+        """Returns the files to read, or the name of standard input.
 
         Raises:
             FileNotFoundError: no file matches --input_file.
@@ -155,7 +156,7 @@ class Config(EngineConfig, TaskOptions):
         return [text_files.STDIN]
 
     def find_shard(self) -> tuple[int, int]:
-        """Returns the part and the number of parts of --shard, or (1, 1).
+        """Returns (part, number of parts) of --shard, by default (1, 1).
 
         Raises:
             ValueError: --shard is malformed.
@@ -170,12 +171,12 @@ class Config(EngineConfig, TaskOptions):
         return number, count
 
     def load(self, default: str | None = None) -> "TextModel":
-        """Loads the model. See serving.load.
+        """Loads the model with the flags' options.
 
         Args:
-            default: engine to use without --engine, or None to choose one.
+            default: engine to use if --engine is not set. None = choose one.
         """
-        # Import late: TensorFlow loads slowly, and wrong flags end at once.
+        # Import late, so that wrong flags do not wait for TensorFlow.
         import serving
 
         options = self.engine_options()
@@ -207,7 +208,7 @@ def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
 
 
 def main(config: Config, arguments: Sequence[str]) -> int:
-    """Loads the model, and answers the texts of the command or the rows."""
+    """Loads the model, and answers the command line's texts or the input."""
     if arguments[:1] == ["attention"]:
         return draw_attention(config, arguments[1:])
     if arguments and config.input_file:
@@ -219,7 +220,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     # Pipes cannot be read twice.
     is_table = not arguments and all(map(os.path.isfile, paths))
     if config.shard and not is_table:
-        raise ValueError(f"--shard={config.shard} needs --input_file, no pipe")
+        raise ValueError(
+            f"--shard={config.shard} needs an --input_file that is not a pipe"
+        )
     form = config.output_format or answer_files.form_of(config.output_file)
     answer_files.check_form(form)
     model = config.load()
@@ -265,7 +268,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
                 file.seek(start)
                 answer_files.write(file, form, path)
     except BrokenPipeError:
-        # The reader closed the pipe; leave nothing to flush at exit.
+        # The reader closed the pipe. Leave nothing to flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     logging.info(
@@ -281,7 +284,10 @@ def main(config: Config, arguments: Sequence[str]) -> int:
 def describe(
     config: Config, model: "TextModel", inputs: Sequence[str], form: str
 ) -> dict[str, Any]:
-    """Returns everything that the answers depend on: flags and files."""
+    """Returns the flags and the files on which the answers depend.
+
+    A killed run resumes only if they are unchanged.
+    """
     flags = dataclasses.asdict(config)
     for name in ("output_file", "output_format", "keep_going"):
         del flags[name]
@@ -298,18 +304,19 @@ def describe(
 
 
 def draw_attention(config: Config, texts: Sequence[str]) -> int:
-    """Writes the page of `predict.py attention "a text" ["a second one"]`.
+    """Writes an HTML page that shows a model's attention in one or two texts.
 
     Raises:
         ValueError: the number of texts is not 1 or 2.
-        FileExistsError: the file exists, but this script did not write it.
+        FileExistsError: attention.html exists, but this script did not write
+            the file.
     """
     if len(texts) not in (1, 2):
         raise ValueError(
             f"attention needs one or two texts. Received: {[*texts]}"
         )
     path = config.output_file or "attention.html"
-    # Import late: check flags before TensorFlow loads for seconds.
+    # Import late, so that wrong flags do not wait for TensorFlow.
     from serving import attention_page
 
     if config.output_file is None:

@@ -3,7 +3,7 @@ r"""Fine-tunes BERT to classify a sentence or a pair, evaluates and predicts.
     python run_classifier.py --task_name=mrpc --data_dir=glue/MRPC \
         --init_checkpoint=MODEL --output_dir=output/mrpc --do_train --do_eval
 
-The tasks are GLUE's, XNLI, and a user's own tables (--task_name=csv). Training
+The tasks are GLUE, XNLI, and tables of your own (--task_name=csv). Training
 resumes from the newest checkpoint in --output_dir.
 """
 
@@ -54,18 +54,18 @@ class Config(
         None,
         f"One of {', '.join(glue.TASK_NAMES)}. csv reads your own train, dev "
         "and test files (.csv, .tsv or .jsonl). embedding reads pairs of texts "
-        "from such files, ranking reads queries, passages and relevances.",
+        "from such files. ranking reads queries, passages and relevances.",
     )
 
     @property
     def head(self) -> str | None:
-        """See ModelConfig."""
+        """Class name of the model that the flags select."""
         is_embedding = self.task_name == "embedding"
         return "BertEmbedder" if is_embedding else "BertClassifier"
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """See ModelConfig."""
+        """Flags that must be set if the model's folder has no value."""
         return (*super().needed, "task_name")
 
     def __post_init__(self) -> None:
@@ -89,11 +89,11 @@ class ClassifierTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        # With --doc_stride, {split: index of each text's first record}.
+        # {split: index of each text's first record}, with --doc_stride.
         self.starts: dict[str, list[int]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the processors of --task_name, and finds its labels."""
+        """Creates the data processors of --task_name, and finds the labels."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
@@ -111,7 +111,7 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         name = options.task_name
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # GLUE's labels exclude each other, whatever a model's folder says.
+        # In GLUE, each example has one label, whatever a model's folder says.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
@@ -135,7 +135,7 @@ class ClassifierTask(task.Task):
         }
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Reads the InputExamples, or None if a mismatched set is missing."""
+        """Reads the examples. Returns None if a mismatched set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
             examples = self.processors[mark + suffix].read_split(
@@ -156,7 +156,7 @@ class ClassifierTask(task.Task):
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """See Task."""
+        """Yields the records of a split's examples."""
         starts: list[int] = []
         if self.options.doc_stride:
             self.starts[split] = starts
@@ -165,7 +165,7 @@ class ClassifierTask(task.Task):
         )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the feature spec, in which a test set may lack labels."""
+        """Returns the feature spec of a split. Test sets need no labels."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
@@ -177,31 +177,31 @@ class ClassifierTask(task.Task):
         return spec
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """See Task."""
+        """Creates a BertClassifier with one output for each label."""
         return modeling.BertClassifier(
             config, self.decoder.num_outputs, **options
         )
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Averages values in regression, otherwise probabilities."""
+        """Averages the models' values (regression) or their probabilities."""
         if self.decoder.output_mode == "regression":
             return np.mean(outputs, axis=0)
         if self.decoder.output_mode == "classification":
             return super().combine(outputs)
-        # In multi-label classification, each label is a choice of two classes.
+        # With several labels per text, each label is a choice of two classes.
         choices = [np.stack([held, 0 * held], axis=-1) for held in outputs]
         mean = super().combine(choices)
         return mean[..., 0] - mean[..., 1]
 
     def pool(self, split: str, batches: task.Batches) -> task.Batches:
-        """Pools windows into one batch of texts, if --doc_stride is set."""
+        """With --doc_stride, combines the outputs of each text's windows."""
         if split not in self.starts:
             return batches
         how = self.decoder.output_mode, self.options.window_pooling
         return windows.pool_batches(batches, self.starts[split], *how)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the metrics of Google's code and of the benchmark."""
+        """Computes Google's eval_accuracy, and the metrics of the task."""
         return self._score(split, *metrics.concatenate(batches))
 
     def _score(
@@ -234,7 +234,7 @@ class ClassifierTask(task.Task):
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
-        """See Task."""
+        """Writes report.html about a dev set, if --report is set."""
         if not self.options.report:
             return
         found = metrics.concatenate(batches)
@@ -245,7 +245,7 @@ class ClassifierTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the predictions and, with --glue_submission, GLUE's file."""
+        """Writes the predictions, and a file for GLUE's site if requested."""
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
         processor = self.processors[suffix]
@@ -272,14 +272,14 @@ class ClassifierTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """See Task."""
+        """Converts an export's outputs to the form of the model's outputs."""
         return windows.read_served(self.decoder, outputs)
 
     evaluate_export = serving.evaluate_export
 
     @property
     def serving_options(self) -> "serving.ServingOptions":
-        """Options that exports need to read texts."""
+        """Options with which exports read texts."""
         return serving.ServingOptions(
             self.tokenizer,
             self.options.max_seq_length,
@@ -288,7 +288,7 @@ class ClassifierTask(task.Task):
         )
 
     def export(self, export_dir: str, model: Any) -> None:
-        """See Task."""
+        """Writes the classifier in the formats of --export_format."""
         serving.export_classifier(
             export_dir,
             model,
@@ -302,16 +302,16 @@ class ClassifierTask(task.Task):
 
 
 class EmbeddingTask(ClassifierTask):
-    """Moves vectors of similar texts together, and other vectors apart.
+    """Trains vectors whose cosine shows how similar two texts are.
 
     If the train set has scores, the loss is the squared error of the cosine.
-    Otherwise each text must find its partner among the texts of the batch.
+    Otherwise it is the cross entropy of finding each text's partner in a batch.
     """
 
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Reads the sets, whose scores determine the loss and the metric."""
+        """Chooses loss and metric, depending on whether sets have scores."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)
@@ -322,7 +322,7 @@ class EmbeddingTask(ClassifierTask):
         # {split: whether it has scores}
         self.has_scores = {name: processor.has_scores(name) for name in splits}
         evaluated = self.has_scores.get("eval", True)
-        # Without training, the loss is only reported on the evaluated sets.
+        # Without training, choose the loss that fits the evaluated set.
         is_scored = self.has_scores.get("train", evaluated)
         self.loss = modeling.CosineLoss()
         if not is_scored:
@@ -331,26 +331,26 @@ class EmbeddingTask(ClassifierTask):
             )
         self.has_eval_loss = evaluated == is_scored
         self.metrics = processor.metrics[::-1] if evaluated else ("recall_1",)
-        # Earlier versions recorded the length of one text.
+        # Record the length of one text, as earlier versions did.
         self.settings = {
             "task_name": options.task_name,
             "max_seq_length": options.max_seq_length,
         }
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """See Task."""
+        """Yields the records of a split's pairs."""
         unit = self._pairs.score_unit(split, examples)
         length = self.options.max_seq_length
         return pairs.encode_pairs(examples, length, self.tokenizer, unit)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """See Task."""
+        """Returns the feature spec of a split, with labels if it has scores."""
         return feature_specs.pair_features(
             self.options.max_seq_length, self.has_scores.get(split, False)
         )
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """See Task."""
+        """Creates a BertEmbedder."""
         return modeling.BertEmbedder(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
@@ -370,17 +370,17 @@ class EmbeddingTask(ClassifierTask):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes each pair's cosine, and scores pairs with known scores."""
+        """Writes each pair's cosine. Evaluates pairs whose score is known."""
         cosines = (
             (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
         )
         return super().write_predictions(split, cosines, output_dir)
 
-    # Exports of vectors are not scored.
+    # Do not evaluate exports of vectors.
     evaluate_export = task.Task.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
-        """Writes the encoder. Its output `embed` is the vector."""
+        """Writes the encoder. Its signature `embed` returns the vectors."""
         serving.export_encoder(export_dir, model.bert, self.serving_options)
 
 

@@ -1,4 +1,4 @@
-r"""Fine-tunes BERT to tag named entities (CoNLL-2003), and predicts.
+r"""Fine-tunes BERT to tag named entities (CoNLL-2003), and predicts tags.
 
     python run_ner.py --data_dir=conll2003 --init_checkpoint=MODEL \
         --output_dir=output/ner --do_train --do_eval
@@ -29,17 +29,18 @@ class Config(DataFolderConfig):
 
     labels: Sequence[str] | None = flags.head(
         None,
-        "The tags in order. The default is the tags of the train set, O "
-        "first, or the tags that the model was trained with.",
+        "The tags in the order of the model's outputs, comma-separated. The "
+        "default is the tags of the train set, O first, or the tags that the "
+        "model was trained with.",
     )
     text_column: int | None = flags.training(
         None,
-        "Number of the words' column, from 1. The default is the first.",
+        "Number of the column of words, from 1. The default is the first.",
         at_least=1,
     )
     label_column: int | None = flags.training(
         None,
-        "Number of the tags' column, from 1. The default is the last.",
+        "Number of the column of tags, from 1. The default is the last.",
         at_least=1,
     )
     document_context: bool = flags.head(
@@ -49,13 +50,13 @@ class Config(DataFolderConfig):
     )
     legal_tags: bool = flags.decoding(
         True,
-        "Choose the most probable legal sequence of tags, for example without "
-        "I-PER after O. False chooses the most probable tag of each word.",
+        "Choose the most probable legal sequence of tags. For example, I-PER "
+        "after O is illegal. False chooses the most probable tag of each word.",
     )
     report: bool = flags.neutral(
         False,
-        "Write report.html about the dev set: each type's scores, errors by "
-        "kind, and sentences with their entities in color.",
+        "Write report.html about the dev set: scores of each type of entity, "
+        "errors by kind, and sentences with their entities in color.",
     )
 
     head = "BertTokenClassifier"
@@ -76,11 +77,11 @@ class NerTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        # Decoding needs the windows of the evaluated splits.
+        # {split: windows} of the evaluated splits, which decoding needs.
         self.features: dict[str, list[windows.NerFeatures]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Finds the tags in --labels, in the model, or in the train set."""
+        """Reads the tags from --labels, the model's folder or the train set."""
         options, labels = self.options, self.options.labels
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
@@ -96,7 +97,7 @@ class NerTask(task.Task):
         self.settings = {"labels": self.labels}
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """See Task."""
+        """Returns the sentences of a split."""
         data_dir = self.options.data_dir
         examples = self.processor.read_split(data_dir, split)
         if self.options.document_context and len(examples) > 1:
@@ -104,12 +105,12 @@ class NerTask(task.Task):
                 raise ValueError(
                     f"--document_context: the {split} set in {data_dir} has no "
                     "line -DOCSTART-, so all sentences would be one document; "
-                    "separate the documents, or remove the flag"
+                    "add these lines, or remove the flag"
                 )
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """See Task."""
+        """Yields the records of a split's windows."""
         if split != "train":
             self.features[split] = []
         for feature in windows.create_features(
@@ -124,15 +125,15 @@ class NerTask(task.Task):
             yield windows.encode_ner_features(feature)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """See Task."""
+        """Returns the feature spec, which is the same for all splits."""
         return feature_specs.ner_features(self.options.max_seq_length)
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """See Task."""
+        """Creates a BertTokenClassifier with one output for each tag."""
         return modeling.BertTokenClassifier(config, len(self.labels), **options)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the scores of conlleval."""
+        """Computes the scores of the script conlleval."""
         examples, tags = self.examples[split], self._tag(split, batches)
         self.samples = report.describe_sentences(
             zip(examples, tags, strict=True)
@@ -143,7 +144,7 @@ class NerTask(task.Task):
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
-        """See Task."""
+        """Writes report.html about the dev set, if --report is set."""
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
             tags = self._tag(split, batches)
@@ -152,7 +153,7 @@ class NerTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the tags, and scores them if the test set has tags."""
+        """Writes the predicted tags. Scores them if the test set has tags."""
         examples, tags = self.examples[split], self._tag(split, batches)
         windows.write_predictions(output_dir, examples, tags)
         right = [example.labels for example in examples]
@@ -171,13 +172,13 @@ class NerTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """See Task."""
+        """Returns the logarithms of an export's probabilities."""
         return legal_tags.to_scores(outputs["probabilities"])
 
     evaluate_export = serving.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
-        """See Task."""
+        """Writes the model in the formats of --export_format."""
         serving.export_token_classifier(
             export_dir,
             model,

@@ -46,7 +46,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         None, "SQuAD JSON to train on.", kind=Kind.INPUT_FILE
     )
     predict_file: str | None = flags.decoding(
-        None, "SQuAD JSON to answer.", kind=Kind.INPUT_FILE
+        None, "SQuAD JSON with questions to answer.", kind=Kind.INPUT_FILE
     )
     max_seq_length: int = flags.like(windows.WindowOptions, "max_seq_length")
     trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
@@ -54,10 +54,14 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         FineTuningConfig, "do_train", help="Train on --train_file."
     )
     do_predict: bool = flags.like(
-        FineTuningConfig, "do_predict", help="Answer --predict_file."
+        FineTuningConfig,
+        "do_predict",
+        help="Answer the questions of --predict_file.",
     )
     predict_batch_size: int = flags.like(
-        FineTuningConfig, "predict_batch_size", help="Windows in a batch."
+        FineTuningConfig,
+        "predict_batch_size",
+        help="Number of windows in a batch.",
     )
     num_processes: int = flags.neutral(
         1,
@@ -67,10 +71,11 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     )
     report: bool = flags.neutral(
         False,
-        "Write report.html: right and wrong answers with their questions and "
-        "passages.",
+        "Write report.html, which shows right and wrong answers with their "
+        "questions and passages.",
     )
-    # As in Google's script, no flag --do_eval: prediction also evaluates.
+    # As Google's script, this script has no flag --do_eval, because prediction
+    # also evaluates.
     do_eval: bool = False
     eval_batch_size: int = 0
 
@@ -87,7 +92,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         if self.do_train and not self.train_file:
             raise ValueError("--do_train needs --train_file")
         if (self.evaluates or self.do_predict) and not self.predict_file:
-            raise ValueError("evaluating and predicting needs --predict_file")
+            raise ValueError("evaluation and prediction need --predict_file")
 
 
 class SquadTask(task.Task):
@@ -110,19 +115,25 @@ class SquadTask(task.Task):
         super().__init__(options)
         self.train_file = options.train_file or ""
         self.predict_file = options.predict_file or ""
-        # The records do not contain the right answers.
+        # `evaluate` reads the right answers from the file, because the records
+        # do not contain them.
         self.eval_files = [self.predict_file]
         self.features: list[windows.SquadFeatures] = []
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """See Task."""
+        """Creates the loss and the tokenizer."""
         self.loss = modeling.SpanLoss()
         self.tokenizer = tokenization.load_tokenizer(
             self.options, config.vocab_size
         )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """See Task."""
+        """Returns the questions of --train_file or --predict_file.
+
+        Raises:
+            ValueError: the flags request an evaluation, but the file contains
+                no answers.
+        """
         is_training = split == "train"
         path = self.train_file if is_training else self.predict_file
         examples = reading.read_squad_examples(
@@ -132,8 +143,8 @@ class SquadTask(task.Task):
             self.options.use_char_offsets,
         )
         if is_training:
-            # As in Google's code, shuffle the questions, so that a small
-            # shuffle buffer of records is enough.
+            # Shuffle the questions as Google's code does. Then a small shuffle
+            # buffer of records is enough.
             random.Random(12345).shuffle(examples)
         elif self.options.evaluates:
             # Fail now, not after an epoch, if the file contains no answers.
@@ -145,7 +156,10 @@ class SquadTask(task.Task):
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """See Task. With --trim_padding, "eval" begins with long windows."""
+        """Yields the records of a split's windows.
+
+        With --trim_padding, the longest windows of "eval" come first.
+        """
         if split == "train":
             return windows.create_records(
                 examples,
@@ -160,33 +174,34 @@ class SquadTask(task.Task):
             )
         )
         if self.options.unpads:
-            # Windows of similar length share a batch, and a lack of memory
-            # shows at once. Ids identify the questions.
+            # Sort by length, so that a batch contains windows of similar
+            # length, and that a lack of memory shows in the first batch. Ids in
+            # the records identify the windows.
             features = sorted(features, key=lambda each: -len(each.tokens))
         return (windows.encode_squad_features(each, False) for each in features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """See Task."""
+        """Returns the feature spec of a split. Only "train" has answers."""
         return feature_specs.squad_features(
             self.options.max_seq_length, split == "train"
         )
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """See Task."""
+        """Creates a BertSpanLabeler."""
         return modeling.BertSpanLabeler(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the list of outputs, whose n-best lists `answer` averages."""
+        """Returns all models' outputs. `answer` averages their n-best lists."""
         return list(outputs)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the official scores."""
+        """Computes the scores of SQuAD's official script."""
         return self._score(*self.answer(batches))
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the files of Google's code and, with --report, the report."""
+        """Writes the files of Google's script, and report.html if requested."""
         predictions, nbest, null_odds = self.answer(batches)
         outputs = {
             "predictions.json": predictions,
@@ -198,7 +213,7 @@ class SquadTask(task.Task):
         try:
             scores = self._score(predictions, nbest, null_odds)
         except ValueError as error:
-            logging.warning("Not scored: %s", error)
+            logging.warning("The answers are not scored: %s", error)
             return {}
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
@@ -211,7 +226,7 @@ class SquadTask(task.Task):
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
-        """Decodes the answers, as `decoding.decode_predictions` does."""
+        """Returns answers, n-best lists and null odds, dicts by question id."""
         return answers.find_answers(
             self.examples["eval"],
             self.features,
@@ -232,7 +247,7 @@ class SquadTask(task.Task):
     evaluate_export = serving.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
-        """See Task."""
+        """Writes the model in the formats of --export_format."""
         serving.export_span_labeler(
             export_dir,
             model,

@@ -1,4 +1,4 @@
-r"""Fine-tunes BERT to choose among continuations (SWAG), and predicts.
+r"""Fine-tunes BERT to choose among continuations of a sentence (SWAG).
 
     python run_swag.py --data_dir=swag --init_checkpoint=MODEL \
         --output_dir=output/swag --do_train --do_eval
@@ -24,7 +24,7 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """Flags of the script, the same as for all tasks."""
+    """Flags of the script, which are the flags of all tasks."""
 
     # The paper's learning rate, for batches of 16 (section 4.4).
     learning_rate: float = flags.like(DataFolderConfig, "learning_rate", 2e-5)
@@ -41,18 +41,18 @@ class SwagTask(task.Task):
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """See Task."""
+        """Creates the loss and the tokenizer."""
         self.loss = modeling.MultipleChoiceLoss()
         self.tokenizer = tokenization.load_tokenizer(
             self.options, config.vocab_size
         )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """See Task."""
+        """Returns the examples of a split."""
         return swag.SwagProcessor().read_split(self.options.data_dir, split)
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """See Task."""
+        """Yields the records of a split's examples."""
         encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
@@ -60,17 +60,17 @@ class SwagTask(task.Task):
         return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """See Task."""
+        """Returns the feature spec, which is the same for all splits."""
         return feature_specs.swag_features(
             self.options.max_seq_length, swag.NUM_CHOICES
         )
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """See Task."""
+        """Creates a BertMultipleChoice."""
         return modeling.BertMultipleChoice(config, **options)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the accuracy."""
+        """Computes the accuracy of the chosen endings."""
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         scores = metrics.compute_metrics(["accuracy"], labels, predictions)
@@ -82,7 +82,7 @@ class SwagTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes test_results.tsv and predictions.jsonl, returns the score."""
+        """Writes test_results.tsv and predictions.jsonl, and scores them."""
         examples = self.examples[split]
         labels = decoding.write_predictions(
             output_dir,
@@ -96,13 +96,13 @@ class SwagTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """See Task."""
+        """Returns an export's probabilities."""
         return outputs["probabilities"]
 
     evaluate_export = serving.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
-        """See Task."""
+        """Writes the model in the formats of --export_format."""
         serving.export_multiple_choice(
             export_dir, model, self.tokenizer, self.options
         )

@@ -4,7 +4,7 @@
 
     GET  /v1/models/NAME[/versions/N][/metadata]
     POST /v1/models/NAME[/versions/N]:predict
-    GET  /         a page to try the models on
+    GET  /         a page to try the models in a browser
     GET  /healthz, /readyz, /metrics
 
 Stops at SIGTERM or Ctrl-C, after answering all accepted requests.
@@ -40,16 +40,20 @@ class Config(Limits):
     model: Sequence[str] = flag(
         ...,
         "NAME=DIR or DIR. DIR is an export that --export_dir wrote, or a "
-        "folder of numbered exports, of which the newest is served. NAME "
-        "defaults to the name of the folder. Only a SavedModel needs "
-        "TensorFlow. A SavedModel is a program: see --allow_any_operation.",
+        "folder of numbered exports, to serve the newest. NAME defaults to the "
+        "name of the folder. Only a SavedModel needs TensorFlow. A SavedModel "
+        "is a program: see --allow_any_operation.",
         is_repeated=True,
     )
     host: str = flag(
-        "127.0.0.1", "Address to listen on. 0.0.0.0 lets other machines in."
+        "127.0.0.1",
+        "Address to listen on. With 0.0.0.0, other machines can connect.",
     )
     port: int = flag(
-        8501, "Port. 0 picks a free port.", at_least=0, at_most=65535
+        8501,
+        "Port to listen on. 0 picks a free port.",
+        at_least=0,
+        at_most=65535,
     )
     token_file: str | None = flag(
         None,
@@ -58,7 +62,8 @@ class Config(Limits):
     )
     request_log: str | None = flag(
         None,
-        "File to which each request appends one JSON line, without its texts.",
+        "File to which the server appends one JSON line for each request, "
+        "without the texts.",
         kind=Kind.OUTPUT_FILE,
     )
     poll_s: float = flag(
@@ -103,7 +108,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
 
 
 def read_token(path: str | None) -> str:
-    """Returns the token in a file, or "" if there is no file.
+    """Returns the token in --token_file, or "" if the flag is not set.
 
     Raises:
         ValueError: the file is too long, or is not one word of ASCII.
@@ -139,7 +144,7 @@ def check_packages() -> None:
 
 
 def load(model: "versions.ServedModel") -> None:
-    """Loads the newest version of a model that can be loaded.
+    """Loads the newest version of a model, or an older one if that fails.
 
     Raises:
         ValueError: no version can be loaded.

@@ -1,30 +1,30 @@
 """Times this project beside KerasHub and transformers, in one run.
 
-    make bench          # in an environment of its own
-    make bench-optimum  # the rows `pair`: optimum needs an older transformers
+    make bench          # creates its own environment
+    make bench-optimum  # rows `pair`, because optimum needs old transformers
 
     python benchmarks/model_benchmark.py --minilm_dir=DIR --mrpc_dir=DIR \
         --squad_file=dev-v1.1.json --output_file=results.json
 
-Only one contestant computes at a time, and they take turns (race.py), so that
-all share the machine's fast and slow minutes. A row contains the median of the
-repeats. If a peer can work in several ways, each is tried once and the fastest
-stays. Rows in bfloat16 are left out if the processor only emulates it, unless
---rows names them in full.
+The contestants of a row compute in turns (race.py), so that the machine's slow
+minutes affect all of them. A row contains the median of the repeats. If a
+contestant can work in several ways, each way is tried once, and only the
+fastest is timed. If the processor only emulates bfloat16, rows in bfloat16 are
+skipped, unless --rows contains their full name.
 
-MFU is the operations of the work over its seconds, as a fraction of the rate of
-TensorFlow's product of two large matrices in the same precision, measured
-before and after the row. Operations are those of the matrix products, as
-`training_flops` of training/costs.py counts them; a third of them if nothing
-is trained.
+MFU is the rate of the work's operations, as a fraction of the rate of
+TensorFlow's product of two large matrices in the same precision. The product is
+measured before and after the row. `training_flops` of training/costs.py counts
+the operations of matrix products. Work that does not train needs a third.
 
-`ratio` is the seconds of the fastest peer in the row over the contestant's:
-above 1 it is faster. Memory is the most that the process ever held, warm-up
-included; `loaded` is what the libraries took of it before there was a model
-(transformers loads more of itself with its model). rows.py describes the rows.
+`ratio` is the fastest peer's time divided by the contestant's time, so above 1
+the contestant is faster. `GiB` is the peak memory of the process, including the
+warm-up. `loaded` is the peak after the libraries are loaded, before a model is
+created (transformers loads more modules with its model). rows.py describes the
+rows.
 
-With --device=cuda the rows `pretrain` and `inference` are computed by a GPU:
-ours and KerasHub's by TensorFlow (the package tensorflow[and-cuda]).
+With --device=cuda a GPU computes the rows `pretrain` and `inference`. This
+project and KerasHub then need the package tensorflow[and-cuda].
 """
 
 import contextlib
@@ -45,47 +45,47 @@ from benchmarks.rows import PEERS, ROWS  # noqa: E402
 
 FLAGS = flags.FLAGS
 MRPC_EXAMPLES = 3668
-# Entries of a result that only --output_file gets.
+# Keys of a result that are written to --output_file, but not printed.
 HIDDEN = ("all seconds", "versions")
-# Names of contestants that failed in all of their ways.
+# Names of contestants for which each way failed.
 FAILED: list[str] = []
 
 
 def define_flags():
-    """Defines the flags."""
+    """Defines the flags of this script."""
     flags.DEFINE_list("rows", ["*"], "Names or patterns of the rows to time.")
-    flags.DEFINE_integer("repeats", None, "Repeats of each row.", 1)
+    flags.DEFINE_integer("repeats", None, "Number of repeats of each row.", 1)
     flags.DEFINE_multi_string(
         "our_flags",
         [""],
-        "Flags of our scripts; each time it is set, another contestant of the "
-        "rows that fix none.",
+        "Flags of this project's scripts. Each use of this flag adds a "
+        "contestant to the rows whose flags are not fixed.",
     )
     flags.DEFINE_string(
         "bert_config_file",
         str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
-        "The model of pretraining, inference, startup and serve.",
+        "bert_config.json of the rows pretrain, inference, startup and serve.",
     )
     for name, meaning in (
         ("minilm_dir", "MiniLM as a Hugging Face folder."),
         ("mrpc_dir", "Folder of MRPC's train.tsv."),
-        ("squad_file", "SQuAD v1.1's dev set."),
+        ("squad_file", "Dev set of SQuAD v1.1."),
         ("conll_file", "A file of CoNLL-2003."),
-        ("corpus", "Text, a sentence a line."),
-        ("vocab_file", "A vocabulary, uncased."),
-        ("output_file", "Write the results as JSON."),
+        ("corpus", "Text file with one sentence a line."),
+        ("vocab_file", "An uncased vocabulary."),
+        ("output_file", "JSON file for the results."),
     ):
         flags.DEFINE_string(name, None, meaning)
-    flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "What computes.")
+    flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device that computes.")
 
 
 def is_installed(name):
-    """Returns whether the package of a contestant is there."""
+    """Returns whether the package of a contestant is installed."""
     return name not in PEERS or bool(importlib.util.find_spec(name))
 
 
 def start(name, row, precision, way, folder, stack):
-    """Starts a contestant; prints a failure and returns None."""
+    """Starts a contestant. If it fails, prints the error and returns None."""
     spec = row._asdict() | {"precision": precision, "variant": way}
     spec |= {"device": FLAGS.device, "shared": folder}
     spec["bert_config_file"] = os.path.abspath(
@@ -98,25 +98,25 @@ def start(name, row, precision, way, folder, stack):
         contestant = race.Contestant(name, spec, folder, stack)
         contestant.repeat()
         if contestant.seconds() < 2:
-            # One short repeat says little.
+            # Repeat short work, because one short repeat is too inexact.
             contestant.repeat()
             contestant.repeat()
     except RuntimeError as error:
         race.say(f"  {name} {way} FAILED:\n{error}")
         return None
-    race.say(f"  {name} {way}: {contestant.seconds(min):.3f} s, to begin with")
+    race.say(f"  {name} {way}: {contestant.seconds(min):.3f} s in the trial")
     return contestant
 
 
 def start_all(row, precision, *where):
-    """Starts the contestants of a row, each in the fastest of its ways."""
+    """Starts a row's contestants, and keeps the fastest way of each."""
     contestants = []
     for name, by_precision in row.ways.items():
         if not is_installed(name) or precision not in by_precision:
             continue
         several = by_precision[precision]
         if several is None:
-            # All of our own flags are of interest, not only the fastest.
+            # Time each value of --our_flags, not only the fastest.
             several = [[way] for way in FLAGS.our_flags]
         for ways in several if isinstance(several[0], list) else [several]:
             started = [start(name, row, precision, way, *where) for way in ways]
@@ -130,7 +130,7 @@ def start_all(row, precision, *where):
 
 
 def time_row(row, precision, matmul, folder):
-    """Times the contestants of a row; yields a line of the table for each."""
+    """Times the contestants of a row, and yields the result of each one."""
     with contextlib.ExitStack() as stack:
         contestants = start_all(row, precision, folder, stack)
         for each in contestants:
@@ -138,7 +138,7 @@ def time_row(row, precision, matmul, folder):
         rates = [matmul.repeat()]
         race.take_turns(contestants, FLAGS.repeats or row.repeats)
     rates.append(matmul.repeat())
-    # Operations of int8 are no floating-point ones.
+    # In int8 the rate is 0, because the matrix product is not measured.
     rate = max(rate.get(precision, 0.0) for rate in rates)
     flops = max((each.ready["flops"] for each in contestants), default=0)
     peers = [each.seconds() for each in contestants if each.name in PEERS]
@@ -165,8 +165,8 @@ def time_row(row, precision, matmul, folder):
 
 
 def choose_rows(rates):
-    """Yields (row, precision) of the rows to time; says why others are not."""
-    # Without instructions for it, bfloat16 takes many times as long.
+    """Yields (row, precision) to time. Prints why other rows are not timed."""
+    # A processor that only emulates bfloat16 is slower in bfloat16.
     emulated = rates["bfloat16"] < rates["float32"]
     for row in ROWS:
         missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]
@@ -188,7 +188,7 @@ def choose_rows(rates):
 
 
 def print_results(results):
-    """Prints a table in Markdown, its columns aligned, and all versions."""
+    """Prints an aligned Markdown table, and the versions of all packages."""
 
     def shown(cell):
         if isinstance(cell, float):
@@ -215,7 +215,7 @@ def main(_):
     results = []
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
-        # The machine's rate of a large matrix product in each precision.
+        # This contestant measures the rate of a large matrix product.
         spec = {"work": "matmul", "device": FLAGS.device}
         spec |= {"num_steps": 1, "warmup_steps": 1}
         matmul = race.Contestant("ours", spec, folder, stack)
@@ -223,12 +223,13 @@ def main(_):
             race.say(f"{row.name}_{precision}")
             results += time_row(row, precision, matmul, folder)
             if FLAGS.output_file:
-                # After each row, so that an interrupted run leaves something.
+                # Write after each row, so that an interrupted run leaves its
+                # results.
                 content = {"command": sys.argv[1:], "results": results}
                 text = json.dumps(content, indent=2)
                 Path(FLAGS.output_file).write_text(text + "\n")
     print_results(results)
-    # Each failure has been reported.
+    # `start` has already printed each failure.
     return int(bool(FAILED))
 
 

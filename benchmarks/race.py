@@ -1,8 +1,9 @@
-"""Races: contestants in processes of their own are timed in turns.
+"""Times contestants in turns, each in its own process.
 
-Each `Contestant` is a process, in which `serve` builds the work of a module of
-benchmarks.contestants, warms it up, and then times one repeat whenever the
-parent asks. In between the process waits and takes no processor time.
+In the process of a `Contestant`, `serve` calls a module of
+benchmarks.contestants to create the work, warms up, and times one repeat
+whenever the parent requests it. Otherwise the process waits without using the
+processor.
 """
 
 import contextlib
@@ -26,7 +27,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 NUM_THREADS = len(os.sched_getaffinity(0))
-# Of CoNLL-2003.
+# The tags of CoNLL-2003.
 TAGS = [f"{b}-{kind}" for kind in ("PER", "ORG", "LOC", "MISC") for b in "BI"]
 TAGS = ["O", *TAGS]
 PROCESSES = multiprocessing.get_context("spawn")
@@ -36,10 +37,11 @@ class Work(NamedTuple):
     """The work that a contestant times.
 
     Attributes:
-        repeat: (num_steps) -> dict of notes on this repeat, or anything else.
-        num_sequences: sequences in a step.
-        flops: operations of a step's matrix products, padding left out; 0 if
-            they are not counted.
+        repeat: function (num_steps) that does the work. If it returns a dict,
+            this is a dict of notes on the repeat.
+        num_sequences: number of sequences in a step.
+        flops: number of operations in a step's matrix products, without
+            padding, or 0 if not counted.
     """
 
     repeat: Any
@@ -48,15 +50,16 @@ class Work(NamedTuple):
 
 
 def serve(name, spec, connection):
-    """Builds the work of a contestant, warms up, and times it on request.
+    """Creates the work of a contestant, warms up, and times it on request.
 
     Args:
-        name: module of benchmarks.contestants, which has the function that the
-            spec names, (spec) -> Work, and PACKAGES, whose versions count.
-        spec: the work and its settings.
-        connection: to the parent.
+        name: name of a module of benchmarks.contestants. It contains the
+            function spec["work"], which creates a Work from the spec, and
+            PACKAGES, the packages whose versions are reported.
+        spec: dict of the name of the work, and its settings.
+        connection: connection to the parent process.
     """
-    # So that its children end with it.
+    # Start a process group, so that `close` also ends this process's children.
     os.setsid()
     os.chdir(ROOT)
     with Path(spec["folder"], "log").open("w") as log:
@@ -113,7 +116,7 @@ def random_inputs(spec, vocab_size, num_batches=1):
 
 
 def read_corpus(spec):
-    """Returns the lines of --corpus, and their megabytes."""
+    """Returns the lines of --corpus, and their size in MB."""
     lines = list(filter(None, Path(spec["corpus"]).read_text().split("\n")))
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
@@ -127,10 +130,11 @@ def mrpc_rows(spec):
 
 
 def batches_of_texts(spec):
-    """Returns a function from num_steps to batches of MRPC's texts.
+    """Returns a function (num_steps) that yields batches of MRPC's texts.
 
-    A batch is a list of sentences, or two lists of pairs where the row is named
-    so. Those of one call are sorted by length, as a user with a file would.
+    A batch is [sentences], or [first sentences, second sentences] if the row's
+    name begins with "pair". The texts of a call are sorted by length, as a user
+    with a file would sort them.
     """
     rows, size = mrpc_rows(spec), spec["batch_size"]
     columns = (3, 4) if spec["name"].startswith("pair") else (3,)
@@ -157,7 +161,7 @@ def tagged_sentences(spec):
 
 
 def first_questions(spec):
-    """Writes 200 questions of --squad_file; returns the path."""
+    """Writes 200 questions of --squad_file, and returns the file's path."""
     content = json.loads(Path(spec["squad_file"]).read_text())
     left = 200
     for article in content["data"]:
@@ -173,7 +177,7 @@ def first_questions(spec):
 
 
 def first_pairs(spec):
-    """Returns those 200 questions, each with its passage."""
+    """Returns (question, passage) of 200 questions of --squad_file."""
     content = json.loads(Path(first_questions(spec)).read_text())
     return [
         (question["question"].strip(), paragraph["context"])
@@ -184,17 +188,17 @@ def first_pairs(spec):
 
 
 class Contestant:
-    """A process that waits for its turn.
+    """A process that does its work whenever it has its turn.
 
     Args:
-        name: module of benchmarks.contestants.
-        spec: its work and settings.
-        folder: where it may write.
-        stack: ExitStack that closes it.
+        name: name of a module of benchmarks.contestants.
+        spec: dict of the name of the work, and its settings.
+        folder: folder in which the process may write.
+        stack: ExitStack that closes the contestant.
 
     Attributes:
-        ready: its reply once it was warm.
-        replies: its replies after each repeat.
+        ready: dict that the process sent after its warm-up.
+        replies: list of the dicts that the process sent after each repeat.
     """
 
     def __init__(self, name, spec, folder, stack):
@@ -217,26 +221,26 @@ class Contestant:
             raise RuntimeError("\n".join(log.splitlines()[-15:])) from None
 
     def repeat(self):
-        """Makes one timed repeat; returns its notes."""
-        # The previous contestant's threads come to rest.
+        """Times one repeat, and returns its notes."""
+        # Wait until the threads of the preceding contestant are idle.
         time.sleep(0.2)
         self._connection.send(True)
         self.replies.append(self._read())
         return self.replies[-1]["notes"]
 
     def seconds(self, average=statistics.median):
-        """Returns the median of the repeats so far, or another average."""
+        """Returns the median seconds of the repeats, or another average."""
         return average(reply["seconds"] for reply in self.replies)
 
     def close(self):
-        """Ends the process and its children, unless that is done.
+        """Ends the process and its children, if they still run.
 
-        Python waits at its end for each process that is still there.
+        Without this, Python would wait for the process at its exit.
         """
         if self._connection.closed:
             return
         self._connection.close()
-        # A process that has just been started has no group of its own yet.
+        # A process that has just started has not yet created its group.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
@@ -245,18 +249,18 @@ class Contestant:
 
 
 def take_turns(contestants, repeats):
-    """Lets each contestant make its repeats, in turns."""
+    """Times the repeats of all contestants in turns."""
     if (busy := busy_processors()) > 0.2:
-        say(f"  OTHER WORK keeps {busy:.1f} processors busy: no fair times")
+        say(f"  OTHER WORK keeps {busy:.1f} processors busy: unfair times")
     for _ in range(repeats):
         for each in contestants:
             each.repeat()
 
 
 def busy_processors(stat="/proc/stat"):
-    """Returns how many processors others keep busy while all here wait."""
+    """Returns how many processors other programs use while contestants wait."""
     if not Path(stat).exists():
-        # Only Linux counts them there.
+        # Only Linux has this file.
         return 0.0
     ticks = []
     for _ in range(2):
@@ -264,10 +268,10 @@ def busy_processors(stat="/proc/stat"):
         ticks.append(np.array(line.split()[1:9], int))
         time.sleep(0.5)
     passed = ticks[1] - ticks[0]
-    # The fourth and the fifth count idle time.
+    # The fourth and the fifth number count idle time.
     return (1 - passed[3:5].sum() / passed.sum()) * os.cpu_count()
 
 
 def say(text):
-    """Reports the progress of the run."""
+    """Prints a line about the run's progress."""
     print(text, file=sys.stderr, flush=True)

@@ -1,62 +1,64 @@
-"""The rows that model_benchmark.py times, of BERT-Base unless said otherwise.
+"""The rows that model_benchmark.py times, with BERT-Base by default.
 
-    pretrain   a step on 16 x 128, 20 predictions, with dropout, clipping and
-               Adam with decay; KerasHub has no next sentence, and
-               transformers predicts every position, not only the masked ones
-    inference  the encoder over ids, 8 x 128, 1 x 128 and 1 x 16, by Keras and
-               by the engines of an export; torch's also with weights in
-               bfloat16 and in its own dynamic int8
+    pretrain   one training step on 16 sequences of 128 WordPieces with 20
+               predictions, with dropout, clipping and AdamW. KerasHub predicts
+               no next sentence. transformers predicts at every position, not
+               only at masked positions.
+    inference  the encoder on batches of 8 x 128, 1 x 128 and 1 x 16 ids, in
+               Keras and in the engines of an export. torch also runs with
+               weights in bfloat16, and with dynamic int8.
     mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
-               MRPC (--mrpc_dir), batches of 32, at most 128 long
-    squad      answering 200 questions of --squad_file with MiniLM, windows of
-               384: windows, network and n best answers
-    classify   labels of MRPC's sentences, text in and label out, one at a
-               time, 32 and 1,000 at a time: MiniLM's exports by
-               `serving.load`, and transformers' pipeline
-    pair       the same for pairs of sentences, beside optimum with ONNX Runtime
+               MRPC (--mrpc_dir), in batches of 32 of at most 128 WordPieces
+    squad      run_squad.py's answers to 200 questions of --squad_file with
+               MiniLM: windows of 384, network and n best answers
+    classify   labels of MRPC's sentences, 1, 32 or 1,000 at a time, from text
+               to label: MiniLM's exports by `serving.load`, and transformers'
+               pipeline
+    pair       labels of pairs of sentences, beside optimum with ONNX Runtime
                and sentence-transformers' cross-encoder (`make bench-optimum`)
-    answer     those questions of SQuAD, from text to the n best answers, by an
-               export
+    answer     an export's answers to 200 questions of --squad_file, from text
+               to the n best answers
     tag        named entities of 1,000 sentences of --conll_file
     embed      vectors of 1,000 sentences
-    startup    from the start of run_classifier.py to its first step done,
-               with the samples' text; `startup_tiny` has the samples' model;
-               `startup_predict` is predict.py from its start to its first
-               answer, with MiniLM's classifier
-    serve      serve.py, asked by 1, 8 and 64 clients, with batches and
-               without; needs requirements/serve.txt
-    records    create_pretraining_data.py on --corpus, a sentence a line, with
-               --vocab_file, five passes; `records_scalable` by one process and
-               by one for each processor
+    startup    run_classifier.py from its start to the end of its first step,
+               on the texts of examples/samples. `startup_tiny` uses their
+               model. `startup_predict` runs predict.py with MiniLM's
+               classifier from its start to its first answer.
+    serve      serve.py with 1, 8 and 64 clients, with and without batches
+               (needs requirements/serve.txt)
+    records    create_pretraining_data.py on --corpus (one sentence a line)
+               with --vocab_file, five passes. `records_scalable` uses one
+               process, or one process for each processor.
     vocabulary tools.create_vocabulary on --corpus
-    words      WordPieces of --corpus, MB/s: FullTokenizer in one process, the
-               layer on 8,192 lines, 1,024, 32 or one in a call (the notes
-               count the processor's seconds), the package tokenizers
+    words      WordPieces of --corpus in MB/s: FullTokenizer in one process,
+               the layer on 8,192 lines with 1,024, 32 or 1 lines in a call
+               (the notes count processor time), and the package tokenizers
 
-Rows in int8 compare with torch's own dynamic int8 and with the fastest of
-torch's forms in bfloat16.
+Rows in int8 also time torch in its fastest form of bfloat16. The rows
+`inference` also time torch's dynamic int8.
 """
 
 from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """One line of work, in each precision of its first contestant.
+    """Work to time, in each precision of its first contestant.
 
     Attributes:
         name: name of the row, without the precision.
-        work: name of the contestants' function.
-        ways: {contestant: {precision: the ways in which it may work, of which
-            the fastest counts}}; a list of such lists for several contestants;
-            None for what --our_flags says.
-        batch_size: sequences in a step, or clients.
-        seq_length: WordPieces in a sequence.
-        num_steps: steps in a repeat; seconds for a server.
-        repeats: timed repeats of each contestant.
-        warmup_steps: steps before the repeat to begin with.
-        num_predictions: masked positions of a sequence.
+        work: name of the function of the contestants' modules.
+        ways: {contestant: {precision: ways}}. Ways are a list of variants, of
+            which the fastest is timed, or a list of such lists, each for a
+            separate contestant. None means the variants of --our_flags.
+        batch_size: number of sequences in a step, or number of clients.
+        seq_length: number of WordPieces in a sequence.
+        num_steps: number of steps in a repeat, or seconds for a server.
+        repeats: number of timed repeats of each contestant.
+        warmup_steps: number of steps before the first repeat.
+        num_predictions: number of masked positions in a sequence.
         needs: flags that must be set.
-        config: a model of this project instead of --bert_config_file.
+        config: bert_config.json of this project that replaces
+            --bert_config_file, or None.
     """
 
     name: str
@@ -73,7 +75,7 @@ class Row(NamedTuple):
 
 
 def both(float32, bfloat16):
-    """Returns a dict from each precision to its value."""
+    """Returns {precision: value} of both precisions."""
     return {"float32": float32, "bfloat16": bfloat16}
 
 

@@ -1,1 +1,1 @@
-"""Text and files to tensors."""
+"""Converts text and files to tensors, and predictions to files."""

@@ -1,6 +1,8 @@
-"""Writes docs/flags.md: every flag of every script, from their --helpxml.
+"""Writes docs/flags.md, a list of all flags of all scripts.
 
-python docs/flags_index.py
+    python docs/flags_index.py
+
+Reads the flags from each script's --helpxml.
 """
 
 import re
@@ -28,9 +30,9 @@ SCRIPTS = [
     "tools.search",
     "serve.py",
 ]
-# Scripts that must share a group of flags for the page to list it once.
+# Minimum number of scripts whose common flags form a table of shared flags.
 _SHARED = 3
-# Mark of a flag that must be set, as files/flags.py has it.
+# Mark that files/flags.py puts before the help of a flag that must be set.
 REQUIRED = "(required) "
 INTRODUCTION = """\
 # Flags
@@ -46,12 +48,12 @@ Rows = dict[str, str]
 
 
 def main() -> None:
-    """Writes the page."""
+    """Writes docs/flags.md."""
     (ROOT / "docs" / "flags.md").write_text(create_page(), encoding="utf-8")
 
 
 def create_page() -> str:
-    """Returns the page as Markdown."""
+    """Returns the contents of docs/flags.md."""
     tables = {script: _rows(text) for script, text in _run().items()}
     parts, shared = [INTRODUCTION], _share(tables)
     for scripts, rows in shared.items():
@@ -76,7 +78,7 @@ def create_page() -> str:
 
 
 def _run() -> dict[str, str]:
-    """Returns for each script its --helpxml."""
+    """Returns {script: output of --helpxml}."""
     processes = {
         script: subprocess.Popen(
             [sys.executable, *_command(script), "--helpxml"],
@@ -93,7 +95,7 @@ def _run() -> dict[str, str]:
 
 
 def _rows(helpxml: str) -> Rows:
-    """Returns {flag: its row} of a script."""
+    """Returns {flag: row of the page's table} from a script's --helpxml."""
     return {
         flag.findtext("name") or "": _row(flag)
         for flag in xml.etree.ElementTree.fromstring(helpxml).iter("flag")
@@ -102,7 +104,7 @@ def _rows(helpxml: str) -> Rows:
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
-    """Returns {scripts: rows that all of them have}, most scripts first."""
+    """Returns {scripts: rows of the flags they share}, most scripts first."""
     groups: dict[tuple[str, ...], Rows] = {}
     for name, row in sorted(
         {item for t in tables.values() for item in t.items()}
@@ -130,7 +132,7 @@ def _table(rows: Rows) -> str:
 
 
 def _command(script: str) -> list[str]:
-    """Returns what runs a script: its file, or its module with -m."""
+    """Returns Python's arguments that run a script."""
     return [script] if script.endswith(".py") else ["-m", script]
 
 

@@ -1,4 +1,7 @@
-"""Adds the version and the notebook to the pages of the site."""
+"""Adds the version and the notebook to the documentation site.
+
+MkDocs calls the functions `on_config` and `on_files`.
+"""
 
 import json
 from pathlib import Path
@@ -14,7 +17,7 @@ def on_config(config: Any) -> None:
 
 
 def on_files(files: Any, config: Any) -> None:
-    """Adds notebook.md."""
+    """Adds notebook.md, which contains docs/serving.ipynb as Markdown."""
     from mkdocs.structure.files import File
 
     page = render_notebook(ROOT / "docs" / "serving.ipynb")
@@ -22,7 +25,7 @@ def on_files(files: Any, config: Any) -> None:
 
 
 def render_notebook(path: Path) -> str:
-    """Returns a notebook as Markdown: its texts, and its code in blocks."""
+    """Converts a notebook to Markdown, with its code in fenced blocks."""
     parts = []
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
         source = "".join(cell["source"])

@@ -1,8 +1,8 @@
 """Runs the complete job on the data in samples/, in minutes on a CPU.
 
-Runs every script as the README does, from raw text to SavedModels. Then loads
-an exported model again and asks it something. All files stay in output/demo,
-with the complete log of each script.
+Runs every script with the README's commands, from raw text to SavedModels. Then
+loads an exported model and asks it a question. All files stay in output/demo,
+including the complete log of each script.
 """
 
 import importlib.util
@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 
 SAMPLES = Path("examples/samples")
 OUTPUT = Path("output/demo")
-# Marks this folder as the demo's own.
+# This file marks the folder as the demo's, so that the demo may delete it.
 MARKER = OUTPUT / "made_by_the_demo.txt"
 
 VOCAB = OUTPUT / "vocab.txt"
@@ -71,17 +71,17 @@ PLOT = f"""
     -m tools.plot_runs --runs={PRETRAINED} --png={OUTPUT}/curves.png
 """.split()
 
-# The lines of a log that report progress.
+# Pattern of the log lines to print.
 SHOWN = re.compile(
     r" (step|batch|document|instance) \d|written|Saved|Wrote|error:"
 )
 
 
 def run(command):
-    """Runs a script, shows its progress and keeps its log.
+    """Runs a script, prints its progress and writes its log to a file.
 
     Raises:
-        SystemExit: the script failed. The end of its log is printed.
+        SystemExit: the script failed. The message ends with the end of its log.
     """
     print(f"\n$ python {' '.join(command)}", flush=True)
     name = next(part for part in command if part != "-m")
@@ -108,10 +108,10 @@ def run(command):
 
 
 def begin_folder():
-    """Creates OUTPUT from scratch; removes it only if an earlier demo wrote it.
+    """Creates an empty OUTPUT, and removes the OUTPUT of an earlier demo.
 
     Raises:
-        SystemExit: there is a folder that no demo wrote.
+        SystemExit: OUTPUT exists, and no demo wrote it.
     """
     if OUTPUT.exists() and not MARKER.is_file():
         sys.exit(
@@ -124,20 +124,20 @@ def begin_folder():
 
 
 def create_config():
-    """Writes the samples' configuration for the vocabulary just learned."""
+    """Writes a configuration with the size of the vocabulary in VOCAB."""
     config = json.loads((SAMPLES / "bert_config.json").read_text())
     config["vocab_size"] = len(VOCAB.read_text("utf-8").splitlines())
     CONFIG.write_text(json.dumps(config, indent=2) + "\n")
 
 
 def read_results(name):
-    """Returns {key: float} of an eval_results.txt."""
+    """Returns the results {name: value} in a run's eval_results.txt."""
     lines = (OUTPUT / name / "eval_results.txt").read_text().splitlines()
     return {key: float(value) for key, value in (x.split(" = ") for x in lines)}
 
 
 def read_curve(metric):
-    """Returns the pretraining's evaluations of a metric, as text."""
+    """Returns "step: value" of a metric at each evaluation in pretraining."""
     from training.callbacks import history
 
     lines = history.read(PRETRAINED / history.FILE)
@@ -162,7 +162,7 @@ def ask(question, context):
 
 
 def describe_environment():
-    """Returns the line that activates the environment of `make demo`."""
+    """Returns the command that activates the environment of `make demo`."""
     script = Path(sys.prefix) / "bin" / "activate"
     if not script.is_relative_to(ROOT):
         return ""
@@ -170,9 +170,9 @@ def describe_environment():
 
 
 def main():
-    """Runs everything and prints the results."""
+    """Runs all scripts and prints their results."""
     started = time.monotonic()
-    # Use the README's paths, wherever the user starts the demo.
+    # Change to the folder from which the README's paths are valid.
     os.chdir(ROOT)
     begin_folder()
     corpus = CORPUS.read_text(encoding="utf-8").splitlines()

@@ -26,9 +26,9 @@ def is_remote(path: StrPath) -> bool:
 
 
 def partial_path(path: StrPath) -> str:
-    """Returns the partial file to which this process writes `path` at first.
+    """Returns the temporary name under which this process writes `path`.
 
-    No other process and no other file uses the name.
+    The name contains the process id, so no other process uses it.
     """
     return f"{os.fspath(path)}.partial-{os.getpid()}"
 
@@ -36,7 +36,7 @@ def partial_path(path: StrPath) -> str:
 def sync(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
-    Only then do they survive a power cut. Does nothing for remote paths.
+    Before that, a power cut may lose them. Does nothing for remote paths.
 
     Raises:
         OSError: the disk failed.
@@ -62,17 +62,18 @@ def sync(path: StrPath) -> None:
 
 @contextlib.contextmanager
 def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file to write bytes; it appears complete or not at all.
+    """Opens a file to write bytes. The file appears complete or not at all.
 
-    If the path is a symbolic link, its target is replaced. The new file keeps
-    the permissions of the replaced one. FIFOs and devices cannot be replaced,
-    so they are written directly. Missing folders are created.
+    If the path is a symbolic link, the function replaces the link's target. The
+    new file keeps the permissions of the replaced file. FIFOs and devices
+    cannot be replaced, so the bytes go to them directly. Missing folders are
+    created.
 
     Raises:
-        OSError: the file cannot be written; the message names `path`.
+        OSError: the file cannot be written. The message names `path`.
     """
     path = os.fspath(path)
-    # Add the file's name, which the error of a full disk lacks.
+    # Add the file's name to errors, because a full disk's error lacks it.
     opened: contextlib.AbstractContextManager[IO[bytes]]
     with named_errors(path):
         if is_remote(path):
@@ -87,7 +88,7 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Writes a UTF-8 text file, complete or not at all; keeps line ends.
+    """Writes a UTF-8 text file, complete or not at all. Keeps line ends.
 
     Raises:
         OSError: the file cannot be written.
@@ -97,14 +98,14 @@ def write_text(path: StrPath, text: str) -> None:
         encoded = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(
-            f"{os.fspath(path)}: the text holds {text[error.start]!r}, half of "
-            "a surrogate pair, which cannot be written as UTF-8; correct it"
+            f"{os.fspath(path)}: the text contains {text[error.start]!r}, half "
+            "of a surrogate pair, which UTF-8 cannot encode. Correct the text"
         ) from error
     write_bytes(path, encoded)
 
 
 def write_bytes(path: StrPath, contents: bytes) -> None:
-    """Writes a file, whole or not at all.
+    """Writes a file of bytes, complete or not at all.
 
     Raises:
         OSError: the file cannot be written.
@@ -114,21 +115,21 @@ def write_bytes(path: StrPath, contents: bytes) -> None:
 
 
 def write_json(path: StrPath, contents: Any) -> None:
-    """Writes a JSON file, whole or not at all.
+    """Writes a JSON file, complete or not at all.
 
     Raises:
         OSError: the file cannot be written.
-        TypeError: `contents` hold something that JSON cannot represent.
-        ValueError: a number in them is not finite.
+        TypeError: JSON cannot represent a value in `contents`.
+        ValueError: a number in `contents` is not finite.
     """
     text = json_files.format_json(contents, os.fspath(path), indent=2)
     write_text(path, f"{text}\n")
 
 
 def copy_file(source: StrPath, destination: StrPath) -> None:
-    """Copies a local file; the copy appears whole or not at all.
+    """Copies a local file. The copy appears complete or not at all.
 
-    Does nothing if both are the same file.
+    Does nothing if source and destination are the same file.
 
     Raises:
         OSError: the source cannot be read or the copy cannot be written.
@@ -152,11 +153,11 @@ def remove_partial(
     """Removes partial files that no process writes any more.
 
     Args:
-        folder: a local folder; it may be missing.
-        is_output: function that says whether the command writes a file of this
-            name.
-        is_locked: True if only this process may write these files. Otherwise a
-            file is removed only if the system knows that nobody is writing it.
+        folder: a local folder, which may be missing.
+        is_output: (name) -> whether the command writes a file of this name.
+        is_locked: True if only this process may write these files. Otherwise
+            the function removes only files of which the operating system knows
+            that no process is writing them.
         folders: names of outputs that are written as a partial folder.
     """
     pattern = re.compile(r"(.+)\.partial-[0-9]+", re.DOTALL)
@@ -170,7 +171,7 @@ def remove_partial(
         in_use = _is_written(path)
         if in_use or (in_use is None and not is_locked):
             continue
-        # Ignore errors, because leftover partial files do no harm.
+        # Ignore errors, because leftover partial files are harmless.
         with contextlib.suppress(OSError):
             is_folder = os.path.isdir(path) and not os.path.islink(path)
             if is_folder and match[1] in folders:
@@ -183,7 +184,7 @@ def remove_partial(
 def _is_written(partial: str) -> bool | None:
     """Returns whether a process still writes a partial file.
 
-    Returns None if the system cannot tell, as on file systems without locks.
+    Returns None if the system does not know, as on file systems without locks.
     """
     try:
         import fcntl
@@ -217,7 +218,7 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(path, partial)
             # Wait, because the new name can reach the disk before the bytes.
-            # Skip empty files, which many shards can be.
+            # Do not wait for empty files, because many shards can be empty.
             has_bytes = os.stat(partial).st_size > 0
             if has_bytes:
                 sync(partial)
@@ -254,6 +255,6 @@ def _takes_bytes_directly(path: str) -> bool:
         return False
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(
-            f"{path} is a folder; use the name of a file to write"
+            f"{path} is a folder. Use the name of a file to write"
         )
     return not stat.S_ISREG(mode)

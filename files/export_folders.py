@@ -1,7 +1,8 @@
 """Creates and replaces folders of exports.
 
-An export replaces only a folder that an earlier export wrote. Each export lists
-its own files. A folder that contains any other file is never changed.
+An export replaces only a folder that an earlier export wrote. A file in the
+folder lists everything that the export wrote. If the folder contains another
+file, no export changes the folder.
 """
 
 import contextlib
@@ -28,11 +29,11 @@ def check(export_dir: StrPath) -> None:
     if path.is_dir() and any(path.iterdir()):
         if not _is_ours(path):
             raise ValueError(
-                f"--export_dir={path} exists and is not an export that can be "
-                f"replaced, which has a {manifests.EXPORT}; remove it, or use "
-                "a new folder"
+                f"--export_dir={path} exists and is not an export, because it "
+                f"contains no {manifests.EXPORT}; remove it, or use a new "
+                "folder"
             )
-        # An empty list of files does not contain its own name.
+        # A list that is still empty does not contain the list's own name.
         listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
         for name in _contents(path):
             if name not in listed:
@@ -43,8 +44,8 @@ def check(export_dir: StrPath) -> None:
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
-                f"--export_dir={path} needs the name {temporary}, "
-                "which is in the way and was not made by an export; rename it"
+                f"--export_dir={path} needs the name {temporary}, but no "
+                "export created the file or folder of that name; rename it"
             )
 
 
@@ -64,7 +65,7 @@ def create(path: Path) -> Iterator[Path]:
         _remove(left_behind)
     unfinished.mkdir(parents=True)
     try:
-        # This also marks the files as ours if the process is killed.
+        # If the process is killed, this list marks the folder as an export's.
         manifests.write(unfinished, manifests.EXPORT, [])
         with named_errors(path):
             yield unfinished
@@ -104,7 +105,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _may_remove(path: Path) -> bool:
-    """Returns whether a killed process left a folder."""
+    """Returns whether a folder is empty, or left by a killed export."""
     if path.is_symlink() or not path.is_dir():
         return False
     if not any(path.iterdir()):
@@ -117,10 +118,10 @@ def _may_remove(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Removes a folder that we wrote.
+    """Removes a folder that an export wrote.
 
-    The manifest goes last, so that after a kill the folder is still known as
-    ours.
+    Removes the list of files last, so that the folder still counts as an export
+    if the process is killed.
     """
     if not path.exists():
         return

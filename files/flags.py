@@ -1,13 +1,13 @@
-"""Fields of a frozen dataclass that are command-line flags.
+"""Command-line flags that are fields of a frozen dataclass.
 
-A field's default, check and help are written once, in the class:
+The class defines the default, the check and the help of each flag:
 
     @dataclasses.dataclass(frozen=True, kw_only=True)
     class Config:
         seed: int = flag(12345, "Seed of all random draws.", at_least=0)
 
-`define(Config)` defines the flags, `parse(Config)` returns the object.
-A field without a default is a flag that must be set.
+`define(Config, module)` defines the flags, and `parse(Config)` returns the
+object. A field without a default is a flag that the user must set.
 """
 
 import dataclasses
@@ -40,14 +40,16 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 class Role(enum.Enum):
     """Class of a flag: the flag's relation to a trained model.
 
-    IDENTITY: what the weights were trained for. The default comes from the
-        model's folder. A value that contradicts the folder is an error.
-    HEAD: how the head reads and answers. If the head is used without training,
+    IDENTITY: the network and the text that the weights were trained for. The
+        default comes from the model's folder. A value that contradicts the
+        folder is an error.
+    HEAD: settings of the head. If a command uses the head without training it,
         the default comes from the model's folder.
-    TRAINING: never read from a folder. A resume with another value is an error,
-        unless --allow_changed_settings is set.
-    DECODING: how outputs become answers. The default comes from the folder, as
-        for HEAD, but a resume may change the value.
+    TRAINING: settings of the training, never read from a model's folder. A
+        resume with another value is an error, unless --allow_changed_settings
+        is set.
+    DECODING: settings that turn outputs into answers. The default comes from
+        the model's folder, as for HEAD, but a resume may change the value.
     NEUTRAL: changes no weight, and changes predictions only by rounding.
     """
 
@@ -76,15 +78,15 @@ def flag(default: Any, help: str, **changes: Any) -> Any:
     """Returns a dataclass field that is also a flag.
 
     Args:
-        default: default of the field and the flag; `...` for a flag that must
-            be set.
-        help: the flag's help text.
-        **changes: `role`, which `identity`, `head`, `training`, `decoding`
-            and `neutral` below set; `kind`, the paths.Kind of a path;
-            `at_least` and `at_most`, the bounds of a number; `choices`, the
-            values of a string; `is_repeated`, True if users set a list by
-            repeating the flag instead of with commas; `may_grow`, True if a
-            resume may set a larger value of a training flag.
+        default: default of the field and the flag, or `...` for a flag that
+            the user must set.
+        help: help text of the flag.
+        **changes: `kind`, the paths.Kind of a path. `at_least` and `at_most`,
+            the bounds of a number. `choices`, the values of a string.
+            `is_repeated`, True if users set a list by repeating the flag
+            instead of with commas. `may_grow`, True if a resume may set a
+            larger value of a training flag. `role`, which the functions
+            `identity`, `head`, `training`, `decoding` and `neutral` set.
     """
     return _create_field(default, _Flag(help, **changes))
 
@@ -105,10 +107,10 @@ def like(
     """Returns a copy of another class's flag with a few changes.
 
     Args:
-        base: the class that defines the flag.
-        name: name of its field.
-        default: a new default, as in `flag`; None keeps the old one.
-        **changes: `help`, and the other arguments of `flag`.
+        base: class that defines the flag.
+        name: name of the field in `base`.
+        default: new default, as for `flag`. None keeps the old default.
+        **changes: changed arguments of `flag`, such as `help`.
     """
     (field,) = (f for f in dataclasses.fields(base) if f.name == name)
     if default is None:
@@ -127,8 +129,8 @@ def define(config: type["DataclassInstance"], module: str) -> None:
     """Defines the flags of a class.
 
     Args:
-        config: a dataclass whose fields `flag` created.
-        module: name of the module that --help lists the flags under.
+        config: dataclass whose fields `flag` created.
+        module: name of the module under which --help lists the flags.
     """
     hints = typing.get_type_hints(config)
     for field in _flag_fields(config):
@@ -153,10 +155,11 @@ def define(config: type["DataclassInstance"], module: str) -> None:
 
 
 def parse(config: type[Config]) -> Config:
-    """Returns the object that the parsed flags describe.
+    """Returns an instance of a class, filled from the parsed flags.
 
-    A class may have the fields `given_flags` and `all_flags`: {name: value} of
-    the flags that the user set, and of all flags of the script.
+    If the class has a field `given_flags`, it becomes {name: value} of the
+    flags that the user set. A field `all_flags` becomes {name: value} of all
+    flags of the script.
 
     Raises:
         ValueError: flags contradict each other.
@@ -182,7 +185,7 @@ def required(config: type["DataclassInstance"]) -> list[str]:
 
 
 def is_on(name: str) -> bool:
-    """Returns a boolean flag's value; False in programs that lack the flag."""
+    """Returns a boolean flag's value, False in programs without the flag."""
     options = flags.FLAGS
     return options.is_parsed() and bool(options.get_flag_value(name, False))
 

@@ -13,10 +13,10 @@ from files.paths import StrPath, named_errors
 
 
 def read_json(path: StrPath, kind: type = dict) -> Any:
-    """Reads a JSON file.
+    """Reads a local JSON file in UTF-8.
 
-    The file is local, in UTF-8. It must contain a value of type `kind`: dict (a
-    JSON object), list, or object for any type.
+    The file must contain a value of type `kind`: dict for a JSON object, list,
+    or object for any type.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -32,11 +32,13 @@ def read_json(path: StrPath, kind: type = dict) -> Any:
 def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     """Parses JSON text.
 
-    Bytes are UTF-8, with or without a byte order mark. Error messages begin
-    with `where`, such as "data.jsonl, line 3". For `kind` see `read_json`.
+    Bytes must be UTF-8, with or without a byte order mark. Error messages begin
+    with `where`, such as "data.jsonl, line 3". The value must be of type
+    `kind`.
 
     Raises:
-        ValueError: see `read_json`.
+        ValueError: the text is not JSON, contains another type than `kind`, is
+            nested too deeply, or contains a number that is not finite.
     """
     try:
         if isinstance(text, bytes):
@@ -46,7 +48,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         )
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{where}: byte {error.start} is not UTF-8; save it as UTF-8"
+            f"{where}: byte {error.start} is not UTF-8. Save the file as UTF-8"
         ) from error
     except json.JSONDecodeError as error:
         raise ValueError(
@@ -60,20 +62,20 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"{where}: {_named(text, error)} is not a finite number"
         ) from None
     except ValueError as error:
-        # Python limits the number of digits of an integer.
+        # The integer has more digits than Python's limit.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(
-            f"{where} must hold {_KINDS.get(kind, kind.__name__)}. "
+            f"{where} must contain {_KINDS.get(kind, kind.__name__)}. "
             f"Received: {_KINDS.get(type(value), type(value).__name__)}"
         )
     return value
 
 
 def format_json(value: Any, where: str, **options: Any) -> str:
-    """Returns a value as JSON.
+    """Returns a value as JSON text.
 
-    The options are those of `json.dumps`. Error messages begin with `where`,
+    `options` are arguments of `json.dumps`. Error messages begin with `where`,
     such as "out.jsonl, line 3".
 
     Raises:
@@ -84,8 +86,8 @@ def format_json(value: Any, where: str, **options: Any) -> str:
         return json.dumps(value, allow_nan=False, **options)
     except ValueError as error:
         raise ValueError(
-            f"{where} would contain NaN or an infinity; the model is damaged, "
-            "or its values exceed the range of --mixed_precision"
+            f"{where} would contain NaN or infinity, because the model is "
+            "damaged or its values exceed the range of --mixed_precision"
         ) from error
 
 
@@ -109,7 +111,7 @@ def _finite_float(digits: str) -> float:
 
 
 def _named(text: str | bytes, error: _NotFiniteError) -> str:
-    """Returns the first number that is not finite, with its key if it has one.
+    """Returns the first number that is not finite, with its key in an object.
 
     Parses the text again, because keeping track of keys would slow down valid
     files.
@@ -125,7 +127,7 @@ def _named(text: str | bytes, error: _NotFiniteError) -> str:
         keys.extend(key for key, value in pairs if is_bad(value))
         return dict(pairs)
 
-    # The text after this number may not be valid JSON.
+    # Ignore errors, because the text after the number may not be valid JSON.
     with contextlib.suppress(ValueError, RecursionError):
         json.loads(text, object_pairs_hook=look)
     return f'"{keys[0]}": {error}' if keys else str(error)

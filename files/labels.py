@@ -4,7 +4,7 @@ import contextlib
 import unicodedata
 from collections.abc import Sequence
 
-# --output_mode of run_classifier.py: transformers' name of it.
+# {--output_mode of run_classifier.py: transformers' `problem_type`}.
 PROBLEM_TYPES = {
     "classification": "single_label_classification",
     "multilabel": "multi_label_classification",
@@ -36,12 +36,12 @@ def check_labels(
     Args:
         labels: the labels, in the order of the model's outputs.
         where: start of the message, such as a flag or a file.
-        num_labels: number of the model's outputs; None skips this check.
+        num_labels: number of the model's outputs. None skips this check.
         fewest: minimum number of labels.
 
     Raises:
         ValueError: a label is not text, is empty, spans lines, cannot be
-            written as UTF-8 or occurs twice, or their number is wrong.
+            written as UTF-8 or occurs twice, or the number of labels is wrong.
     """
     for number, label in enumerate(labels, start=1):
         problem = label_problem(label)
@@ -49,8 +49,8 @@ def check_labels(
             problem = f"is label {labels.index(label) + 1} too"
         if problem:
             raise ValueError(
-                f"{where}: label {number}, {label!r}, {problem}; use each "
-                "output a name of its own, in one line of text"
+                f"{where}: label {number}, {label!r}, {problem}. Name each "
+                "output differently, in one line of text"
             )
     if num_labels is not None and len(labels) != num_labels:
         raise ValueError(
@@ -65,10 +65,10 @@ def check_labels(
 
 
 def similar_labels(labels: Sequence[str]) -> list[list[str]]:
-    """Returns groups of labels that differ only in form.
+    """Returns groups of labels that are equal except for their spelling.
 
-    The form is upper or lower case, the Unicode form, or the form of a number,
-    as in "1", "01" and "1.0".
+    The spelling is upper or lower case, the Unicode normalization, or the form
+    of a number, as in "1", "01" and "1.0".
     """
     groups: dict[str, list[str]] = {}
     for label in labels:

@@ -1,10 +1,10 @@
 """A lock that keeps two processes from writing the same output.
 
-The lock is a file that names its owner. When the owner ends, in any way, the
-system releases the lock, and the next process takes the file over. This also
-works between containers on one machine. A file system need not show one machine
-the locks of another, so only the user can check whether a process on another
-machine still runs. The error message says so.
+The lock is a file that names its owner, a process. When the owner ends, in any
+way, the operating system releases the lock, and the next process uses the file.
+This also works between containers on one machine. A file system may hide the
+locks of other machines. Then only the user can check whether a process on
+another machine still runs, and the error message asks the user to do so.
 """
 
 import contextlib
@@ -24,8 +24,8 @@ from files.flags import is_on
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 
-# Errors of file systems without locks. There, only a lock file of another host
-# stops a process.
+# Errors of file systems without locks. On these, a process stops only if the
+# lock file names another host.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 # Attempts to create a folder that another process keeps removing.
 _ATTEMPTS = 1000
@@ -41,18 +41,18 @@ _BEGIN = '{"host": '
 
 @contextlib.contextmanager
 def hold(path: StrPath, name: str) -> Iterator[None]:
-    """Holds a lock while the block lasts.
+    """Locks an output until the block ends.
 
-    Missing folders are created. Created folders that are empty at the end are
-    removed. Remote paths are not locked.
+    Creates missing folders, and removes the created folders that are empty at
+    the end. Does not lock remote paths.
 
     Args:
         path: path of the lock file, beside or inside the protected output.
         name: the output's name for messages, such as "--output_dir=run".
 
     Raises:
-        OSError: another process holds the lock, or may hold it on another host;
-            or the file cannot be written or is not a lock.
+        OSError: another process has locked the output, or a process on another
+            host may have. Or the file cannot be written or is not a lock.
     """
     path = os.fspath(path)
     if is_remote(path):
@@ -76,7 +76,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
 
 
 def _acquire(path: str, name: str) -> TextIO:
-    """Returns the lock file, open, locked and naming this process."""
+    """Returns the lock file, opened and locked. The file names this process."""
     while True:
         with contextlib.ExitStack() as stack:
             try:
@@ -87,15 +87,15 @@ def _acquire(path: str, name: str) -> TextIO:
                     raise
                 raise FileExistsError(
                     f"{name} needs the name {path} for its lock, but there is "
-                    f"a {found[0]} of that name; remove it"
+                    f"a {found[0]} of that name. Remove it"
                 ) from error
             is_locked = _lock(file)
             if is_locked is False:
                 raise BlockingIOError(
                     f"{name} is in use by {_describe(_read_owner(file))}; "
-                    "wait for it to end, or use another path"
+                    "wait until that process ends, or use another path"
                 )
-            # Try again, because the previous owner has just removed the file.
+            # If the previous owner has just removed the file, try again.
             if _is_at(path, file):
                 _sign(path, file, name, bool(is_locked))
                 stack.pop_all()
@@ -125,11 +125,16 @@ def _open(path: str) -> TextIO:
 
 
 def _lock(file: TextIO) -> bool | None:
-    """Tries to lock a file; returns None if the system has no locks."""
+    """Tries to lock a file, and returns whether this process locked it.
+
+    Returns None if the file system does not support locks.
+    """
     try:
         import fcntl
     except ImportError:
-        logging.warning("%s: Windows lacks fcntl, so nothing locks", file.name)
+        logging.warning(
+            "%s: Windows lacks fcntl, so the output is not locked", file.name
+        )
         return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -143,27 +148,27 @@ def _lock(file: TextIO) -> bool | None:
 
 
 def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
-    """Writes this process into the lock file, replacing one that ended."""
+    """Writes this process into the lock file as its owner."""
     file.seek(0)
     # A power cut may have filled the file with zeros.
     text = file.read().rstrip("\0")
     if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
-            f"{name} needs the name {path} for its lock, but there is another "
-            "file of that name; rename that file, or use another path"
+            f"{name} needs the name {path} for its lock, but a file of that "
+            "name is not a lock; rename that file, or use another path"
         )
     owner = _read_owner(file)
     host, kernel = socket.gethostname(), _kernel(file)
     is_near = owner and (
         owner["host"] == host
-        # If the owner still ran, we would see its lock, even from another
-        # container.
+        # On the same kernel, a running owner's lock would be visible, even from
+        # another container.
         or (is_locked and kernel and owner["kernel"] == kernel)
     )
     if owner and not is_near and not is_on("take_over_lock"):
         raise BlockingIOError(
             f"{name} is in use, or was left behind, by {_describe(owner)}; if "
-            f"it no longer runs there, remove {path}, or set --take_over_lock"
+            f"that process has ended, remove {path}, or set --take_over_lock"
         )
     if owner:
         logging.warning(
@@ -182,7 +187,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
-    """Returns the owner that a lock file names, or None if it is empty."""
+    """Returns the owner that a lock file names, or None if it names none."""
     file.seek(0)
     try:
         owner = parse_json(file.read(), "the lock")
@@ -195,8 +200,8 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
 def _kernel(file: TextIO) -> str | None:
     """Returns an id that is equal for processes that see each other's locks.
 
-    The id consists of the running kernel and the mounted disk, because a
-    network file system that is mounted twice may keep separate locks.
+    The id consists of the running kernel and the mounted disk. A network file
+    system that is mounted twice may keep separate locks.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,9 +1,9 @@
 """Lists of the files that this project wrote to a model's folder.
 
-Files that are not on a list are never overwritten. An export is replaced as a
-whole, and lists everything in its folder. Weights may be beside other files of
-the user, but not beside files of an earlier model that could be mistaken for
-part of the new one.
+The project never overwrites files that are not on a list. An export lists
+everything in its folder, and is replaced completely. Weights may be beside
+other files of the user, but not beside files of an earlier model that could be
+mistaken for part of the new model.
 """
 
 import os
@@ -13,10 +13,11 @@ from files.atomic import is_remote, write_json
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
 
-# Two names, so that an export never replaces weights.
+# The lists of exports and of weights have different names, so that an export
+# never replaces weights.
 EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
-# The model card.
+# Name of the model card.
 CARD = "README.md"
 # Endings of the names of a checkpoint's files.
 ENDINGS = (".index", ".data-00000-of-00001")
@@ -46,22 +47,22 @@ def release_files(path: StrPath) -> tuple[str, list[str]]:
 
 
 def check(folder: StrPath, names: Iterable[str], where: str) -> None:
-    """Raises an error if files would be overwritten that are not ours.
+    """Raises an error if files of these names exist that we did not write.
 
     Error messages begin with `where`, such as a flag.
 
     Raises:
         OSError: the list cannot be read.
-        ValueError: the folder contains files of these names that are not
-            listed.
+        ValueError: the folder contains files of these names that its list does
+            not name.
     """
     ours = listed(folder, WEIGHTS)
     foreign = [name for name in _existing(folder, names) if name not in ours]
     if foreign:
         raise ValueError(
-            f"{where}: {os.fspath(folder)} holds {', '.join(foreign)}, which "
-            f"{WEIGHTS} there does not list as written by an earlier run; move "
-            "them away, or use another place"
+            f"{where}: {os.fspath(folder)} contains {', '.join(foreign)}, "
+            f"which its {WEIGHTS} does not list as written by an earlier run. "
+            "Move these files away, or use another path"
         )
 
 
@@ -70,8 +71,8 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
 
     Raises:
         OSError: the list cannot be read.
-        ValueError: see `check`; or files of an earlier model would stay in the
-            folder beside the new model.
+        ValueError: `check` raises an error, or files of an earlier model would
+            stay in the folder beside the new model.
     """
     check(folder, names, "the model cannot be written")
     ours = {
@@ -81,13 +82,14 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
     }
     if left := _existing(folder, ours.difference(names)):
         raise ValueError(
-            f"{os.fspath(folder)} holds a model with {', '.join(left)}, which "
-            "the new one does not have; move it away, or use another folder"
+            f"{os.fspath(folder)} contains a model with {', '.join(left)}, "
+            "which the new model lacks. Move the old model away, or use "
+            "another folder"
         )
 
 
 def has_own_card(folder: StrPath) -> bool:
-    """Returns whether a folder has a README.md that no list there names.
+    """Returns whether a folder contains a README.md that its user wrote.
 
     Raises:
         OSError: the list cannot be read.
@@ -97,7 +99,9 @@ def has_own_card(folder: StrPath) -> bool:
 
 
 def add(folder: StrPath, names: Iterable[str]) -> None:
-    """Lists weights before they are written, in case the process is killed.
+    """Adds names to a folder's list of weights.
+
+    Call this before the files are written, in case the process is killed.
 
     Raises:
         OSError: the list cannot be read or written.
@@ -106,7 +110,7 @@ def add(folder: StrPath, names: Iterable[str]) -> None:
 
 
 def write(folder: StrPath, name: str, names: Iterable[str]) -> None:
-    """Writes a folder's list of paths in it, under the name EXPORT or WEIGHTS.
+    """Writes a folder's list of files, called EXPORT or WEIGHTS.
 
     Raises:
         OSError: the list cannot be written.
@@ -115,7 +119,7 @@ def write(folder: StrPath, name: str, names: Iterable[str]) -> None:
 
 
 def listed(folder: StrPath, name: str) -> list[str]:
-    """Returns the paths in a folder's list; none if there is no list.
+    """Returns the paths in a folder's list, [] if there is no list.
 
     Raises:
         OSError: the list cannot be read.
@@ -136,7 +140,7 @@ def listed(folder: StrPath, name: str) -> list[str]:
 
 
 def _existing(folder: StrPath, names: Iterable[str]) -> list[str]:
-    """Returns the names of the files, not folders, that exist, sorted."""
+    """Returns, sorted, which of `names` are files in a folder."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):
         from tensorflow.io import gfile

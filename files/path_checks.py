@@ -1,7 +1,8 @@
 """Checks all paths that flags name, before any work.
 
-Outputs must not overwrite inputs or each other. Two paths are equal if they
-lead to the same file: `a`, `./a`, a symbolic link and a hard link are equal.
+Outputs must not overwrite inputs or each other. Two paths count as equal if
+they lead to the same file, for example `a`, `./a`, a symbolic link to `a` and a
+hard link of `a`.
 """
 
 import dataclasses
@@ -28,11 +29,11 @@ _SHARD = re.compile(
 
 
 def check_paths(given: Sequence[PathFlag]) -> None:
-    """Raises an error for invalid paths, and for outputs that would do harm.
+    """Checks the paths of flags, and raises an error for the first problem.
 
     Raises:
-        ValueError: a path is empty or invalid; an output overlaps a file or
-            folder that it must not touch; or a model would replace one that
+        ValueError: a path is empty or invalid, an output overlaps a file or
+            folder that it must not change, or a model would replace files that
             this project did not write.
         OSError: a path is a folder instead of a file or the reverse, or an
             output cannot be written.
@@ -59,7 +60,7 @@ def check_paths(given: Sequence[PathFlag]) -> None:
 
 
 def lock_path(flag: PathFlag) -> str | None:
-    """Returns the file that locks an output; None if it needs no lock.
+    """Returns the path of an output's lock file, or None if it needs no lock.
 
     Single files need no lock, because they always appear complete.
     """
@@ -76,23 +77,23 @@ def lock_path(flag: PathFlag) -> str | None:
 def _check_text(flag: PathFlag, path: str) -> None:
     if not path.replace(",", "").strip():
         if path != flag.value:
-            raise ValueError(f"{flag}: one of the names is empty; leave it out")
+            raise ValueError(f"{flag}: one of the names is empty; remove it")
         raise ValueError(
             f"--{flag.flag}= is empty (was a shell variable not set?); use a "
-            "path, or leave the flag out"
+            "path, or remove the flag"
         )
     if control := _CONTROL.search(path):
         raise ValueError(
             f"--{flag.flag}={path!r} contains {control[0]!r}, a control "
-            "character (was it read from a file with other line ends?); remove "
-            "it"
+            "character (was the path read from a file with other line ends?); "
+            "remove the character"
         )
     if path.startswith("file:") and flag.kind in OUTPUTS:
         raise ValueError(f"{flag}: write the path without file://")
     if is_remote(path) and flag.kind in (Kind.RUN_FOLDER, Kind.EXPORT_FOLDER):
         raise ValueError(
-            f"{flag} is not a path on this machine, where checkpoints and "
-            "exports are written; use one, and copy the folder"
+            f"{flag} is a remote path, but checkpoints and exports are written "
+            "to this machine; use a local path, and copy the folder"
         )
     try:
         path.encode("utf-8")
@@ -138,9 +139,9 @@ def _check_writable(flag: PathFlag, path: str) -> None:
                 f"{flag} is write-protected; use another path, or remove it"
             )
         if not os.path.isfile(path):
-            # We write to FIFOs and devices directly.
+            # FIFOs and devices are written directly, not in their folder.
             return
-    # We write an export beside its folder, and then rename it.
+    # An export is written beside its final folder, and then renamed.
     is_next_to = is_file or flag.kind is Kind.EXPORT_FOLDER
     folder = os.path.dirname(path) if is_next_to else path
     while not os.path.lexists(folder):
@@ -159,7 +160,7 @@ class _Place:
 
     flag: PathFlag
     path: str
-    # Identities of the place and all its parents, up to the root.
+    # Identities of the file or folder and of all its parents, up to the root.
     lineage: Sequence[object]
 
     @property
@@ -172,7 +173,7 @@ class _Place:
 
 
 def _check_overlaps(given: Sequence[PathFlag]) -> None:
-    """Raises an error if an output would harm another named path."""
+    """Raises an error if an output would harm the path of another flag."""
     _identity.cache_clear()
     places = [place for flag in given for place in _find_places(flag)]
     at: dict[object, list[_Place]] = {}
@@ -183,8 +184,8 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
             for outer in at.get(key, ()):
                 if outer is inner:
                     continue
-                # Equal places are compared in both orders. Report the order
-                # with the output first.
+                # Two equal paths are compared in both orders. Report only the
+                # order with the output first.
                 if depth == 0 and inner.kind in OUTPUTS:
                     _check_equal(inner, outer)
                 elif depth and (
@@ -198,7 +199,7 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
 
 def _check_equal(output: _Place, other: _Place) -> None:
     if {output.kind, other.kind} == {Kind.RUN_FOLDER, Kind.MODEL}:
-        # Allow a run to resume from its own folder.
+        # A run may read the model in its own folder, to resume.
         return
     if output.flag == other.flag:
         raise ValueError(f"{output.flag}: {other.path} is named twice")
@@ -206,7 +207,11 @@ def _check_equal(output: _Place, other: _Place) -> None:
 
 
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
-    """Raises an error if a place is inside another that could destroy it."""
+    """Raises an error if `inner` must not be inside `outer`.
+
+    `is_direct` is True if `outer` is the parent folder of `inner`, and False if
+    it is a higher folder.
+    """
 
     def refuse(reason: str) -> NoReturn:
         raise ValueError(
@@ -219,17 +224,17 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
             return
         refuse("an export needs a folder of its own")
     if outer.kind in FILES:
-        refuse("that is a file")
+        refuse("a file cannot contain another file")
     if outer.kind is Kind.MODEL and inner.kind in FILES:
-        refuse("that is a model to read")
+        refuse("the folder contains a model to read")
     if outer.kind is Kind.MODEL_OUTPUT and is_input and is_direct:
         if not os.path.isdir(inner.path):
-            refuse("it could be overwritten there")
+            refuse("the model could overwrite the input")
     if (outer.kind, inner.kind) == (Kind.RUN_FOLDER, Kind.MODEL_OUTPUT):
         folder = manifests.release_files(inner.flag.value)[0]
         place = os.path.relpath(*map(os.path.realpath, (folder, outer.path)))
         if is_weight_folder(place):
-            refuse("the run describes weights of its own there")
+            refuse("the run writes its own weights to that folder")
     if outer.kind is Kind.RUN_FOLDER and is_direct:
         is_other = is_input and inner.kind is not Kind.MODEL
         # Writing to a link would change its target.
@@ -241,7 +246,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 
 
 def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
-    """Raises an error if an input is part of an output, by name or link."""
+    """Raises an error if an input is a shard of an output, by name or link."""
     parts = {
         _identity(os.path.realpath(path))
         for path in glob.iglob(f"{glob.escape(output.path)}*")
@@ -250,15 +255,15 @@ def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
     for place in places:
         if place.kind not in OUTPUTS and not parts.isdisjoint(place.lineage):
             raise ValueError(
-                f"{place} has the name of a part of {output}, which could "
-                "replace it; use another path"
+                f"{place} is named like a shard of {output}, which could "
+                "replace the input; use another path"
             )
 
 
 def _find_places(flag: PathFlag) -> Iterator[_Place]:
     """Yields the files and folders that a flag names.
 
-    Skips devices, such as /dev/null and terminals, and missing inputs.
+    Skips missing inputs, and devices such as /dev/null and terminals.
     """
     for part in flag.parts:
         part = part.removeprefix("file://")
@@ -273,14 +278,14 @@ def _find_places(flag: PathFlag) -> Iterator[_Place]:
             lineage = _lineage(os.path.realpath(path))
             yield _Place(flag, path, lineage)
             if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
-                # If one of its files is a symbolic link, the run writes to the
-                # link's target.
+                # If a file in the folder is a symbolic link, the run writes to
+                # the link's target.
                 for entry in os.scandir(path):
                     if entry.is_symlink() and is_run_file(entry.name):
                         target = _lineage(os.path.realpath(entry.path))
                         yield _Place(flag, entry.path, target)
             if flag.kind not in OUTPUTS and os.path.islink(path):
-                # An output may be written through the link.
+                # An output may be inside the folder of the link.
                 folder = os.path.realpath(os.path.dirname(path))
                 yield _Place(flag, path, [lineage[0], *_lineage(folder)])
 
@@ -294,7 +299,7 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     ):
         return [path, *glob.glob(f"{glob.escape(path)}.*")]
     if flag.kind is Kind.RUNS:
-        # The script reads these files in the folder of runs.
+        # Scripts read these files in a folder of runs.
         histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
         return [path, f"{path}/history.jsonl", *histories]
     if flag.is_prefix:
@@ -312,11 +317,11 @@ def _identity(path: str) -> object:
 
 
 def _lineage(path: str) -> list[object]:
-    """Returns identities of a real path and each folder above it."""
+    """Returns the identities of a real path and of each folder above it."""
     if is_remote(path):
         scheme, _, rest = path.partition("://")
-        # Do not use pathlib, which merges a//x and a/x: these are different
-        # keys in remote storage.
+        # Do not use pathlib. It merges a//x and a/x, which are different keys
+        # in remote storage.
         parts = rest.strip("/").split("/")
         lengths = range(len(parts), 0, -1)
         return [f"{scheme}://{'/'.join(parts[:length])}" for length in lengths]

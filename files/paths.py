@@ -1,4 +1,4 @@
-"""Kinds of paths that flags name, and errors that name a path."""
+"""Defines kinds of paths in flags, and adds file names to system errors."""
 
 import contextlib
 import dataclasses
@@ -23,7 +23,7 @@ class Kind(enum.Enum):
     # Comma-separated paths, each of which is checked as a MODEL.
     MODELS = "models to read"
     OUTPUT_FILE = "output file"
-    # Comma-separated.
+    # Comma-separated paths.
     OUTPUT_FILES = "output files"
     # A folder for checkpoints, records and results, which a resume reads.
     RUN_FOLDER = "folder of a run"
@@ -71,7 +71,10 @@ class PathFlag:
 
 
 def named_folders(value: str) -> list[tuple[str, str]]:
-    """Returns (name, folder) of each NAME=FOLDER; "" without a name."""
+    """Returns (name, folder) for each NAME=FOLDER or FOLDER in a list.
+
+    The name of a FOLDER without NAME is "".
+    """
     found = []
     for part in filter(None, map(str.strip, value.split(","))):
         name, separator, folder = part.partition("=")
@@ -82,12 +85,13 @@ def named_folders(value: str) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def named_errors(path: StrPath) -> Iterator[None]:
-    """Adds a file's name to system errors that lack one.
+    """Adds a file's name to system errors in the block that name no file.
 
-    Errors of opening a file name it, but errors of reading and writing do not.
+    Errors of opening a file name the file, but errors of reading and writing do
+    not.
 
     Raises:
-        OSError: the block's error, with its number and kind.
+        OSError: the error of the block, with the same number and type.
     """
     try:
         yield

@@ -1,4 +1,7 @@
-"""Matches patterns such as `records-*`, and reads names that look like one."""
+"""Finds files by patterns such as `records-*`.
+
+Also lets TensorFlow read files whose names look like patterns.
+"""
 
 import contextlib
 import glob
@@ -16,8 +19,9 @@ _PATTERN = re.compile(r"[*?\[\\]")
 def find_matches(pattern: str) -> list[str]:
     """Returns the local files and folders that a pattern matches, sorted.
 
-    If the pattern is the name of an existing file, returns that file. Existing
-    leading folders are taken literally too, whatever their names contain.
+    If the pattern is the name of an existing file, returns that file. In the
+    names of existing leading folders, `*` and other characters of patterns have
+    no special meaning.
     """
     if os.path.isfile(pattern):
         return [pattern]
@@ -32,8 +36,9 @@ def literal_name(path: StrPath) -> Iterator[str]:
     r"""Yields a name for a checkpoint or folder that TensorFlow can read.
 
     TensorFlow treats the paths of checkpoints and of a SavedModel's weights as
-    patterns, so in a folder `run [1]` it finds none. Therefore we read local
-    paths with `*`, `?`, `[` or `\` through links in a temporary folder.
+    patterns, so it finds no checkpoint in a folder `run [1]`. Therefore this
+    function links to local paths with `*`, `?`, `[` or `\` from a temporary
+    folder.
 
     Args:
         path: path of a folder, or prefix of a checkpoint.
@@ -42,7 +47,7 @@ def literal_name(path: StrPath) -> Iterator[str]:
         a name for the path, valid inside the block.
 
     Raises:
-        OSError: TMPDIR contains one of these characters too.
+        OSError: the path of TMPDIR contains one of these characters too.
     """
     path = os.fspath(path)
     local = path.removeprefix("file://").rstrip(os.sep)
@@ -55,9 +60,9 @@ def literal_name(path: StrPath) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as links:
         if _PATTERN.search(links):
             raise OSError(
-                f"{path} has to be read through links in TMPDIR, whose name "
-                f"may not have any of * ? [ \\ either. Received: {links}; set "
-                "TMPDIR to another folder"
+                f"{path} must be read through links in TMPDIR, whose path "
+                f"must not contain any of * ? [ \\ either. Received: {links}; "
+                "set TMPDIR to another folder"
             )
         linked = os.path.join(links, "linked")
         if os.path.isdir(local):

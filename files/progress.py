@@ -11,7 +11,7 @@ from absl import logging
 
 _Element = TypeVar("_Element")
 
-# Seconds between updates of the bar, and of the lines without one.
+# Seconds between updates of the bar, and between log lines.
 BAR_INTERVAL = 0.5
 LINE_INTERVAL = 10.0
 
@@ -22,10 +22,11 @@ class Progress:
     Args:
         total: number of units of all the work, None if unknown.
         initial: number of units done before a resume.
-        unit: name of the unit ("step", "record").
-        examples_per_unit: number of examples in a unit, to add a rate in
-            examples (or rows, if that is the unit) per second; None adds none.
-        label: name of the work ("Training").
+        unit: name of the unit, such as "step" or "record".
+        examples_per_unit: number of examples in a unit, to show a rate in
+            examples per second, or in rows per second if the unit is "row".
+            None shows no such rate.
+        label: name of the work, such as "Training".
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Progress:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Excludes the time of the block, such as an evaluation, from rates."""
+        """Excludes the duration of the block from the rate."""
         began = time.monotonic()
         try:
             yield
@@ -79,9 +80,9 @@ class Progress:
         return time.monotonic() - self._shown_at >= self._interval
 
     def update(self, done: int, **values: float) -> None:
-        """Shows that `done` units are done, with named values.
+        """Shows that `done` units are finished, including `initial`.
 
-        `done` includes `initial`.
+        Also shows `values`, {name: number}.
         """
         now = time.monotonic()
         rate = (done - self.shown) / max(now - self._shown_at, 1e-9)
@@ -123,7 +124,5 @@ def track(
             # With a single element there is no progress to show.
             if total != 1 and progress.due(done):
                 progress.update(done)
-        # There may be fewer elements than `total`.
-        progress.total = total and done
-        if total != 1 and not progress.shown == done == (total or done):
+        if total != 1 and progress.shown != done:
             progress.update(done)

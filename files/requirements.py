@@ -1,4 +1,4 @@
-"""Says how to install the packages that a command lacks."""
+"""Builds the command that installs packages which a script lacks."""
 
 import os
 import shlex
@@ -12,9 +12,9 @@ def install(file: str) -> str:
     """Returns the command that installs packages.
 
     Args:
-        file: the list of the packages in the project, `requirements/EXTRA.txt`
-            or `requirements.txt`. An installed copy lacks the file, so there
-            the command names the packages.
+        file: file in the project that lists the packages,
+            `requirements/EXTRA.txt` or `requirements.txt`. An installed copy of
+            the project lacks this file, so its command names the packages.
     """
     if (_ROOT / file).is_file():
         return f"pip install -r {file}"

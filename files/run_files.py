@@ -1,8 +1,9 @@
 """Names of the files that a run writes into its own folder.
 
-The module that writes a file registers the file's name when it is imported.
-Other code asks here whether a name belongs to the run, or to its user. Partial
-files have the exact name of an output and `.partial-NUMBER` after it.
+Each module that writes such a file registers the file's name when Python
+imports the module. `is_run_file` then says whether a name belongs to the run or
+to its user. A partial file is named like the output, with `.partial-NUMBER` at
+the end.
 """
 
 import fnmatch
@@ -21,9 +22,9 @@ BEST, AVERAGES = "best", "averages"
 # Prefix of a checkpoint's name, before the step.
 PREFIX = "model.ckpt"
 
-# Names that are written as a partial folder first.
+# Outputs that are first written as a partial folder.
 _STAGED = ("model.safetensors", "bert_model.ckpt.index")
-# Files that a run writes only if they do not exist.
+# Files that a run writes only if they do not exist yet.
 _DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
 
 _names: set[str] = set()
@@ -31,12 +32,12 @@ _results: set[str] = set()
 
 
 def register(*names: str, are_results: bool = False) -> None:
-    """Registers names that a run writes, directly in its folder.
+    """Registers names of files that a run writes directly in its folder.
 
     Args:
         *names: names, or patterns such as `events.out.*`.
         are_results: True if a prediction writes the files only with some flags
-            or data, so that files of an earlier run may be left over.
+            or data, so that the folder may contain files of an earlier run.
     """
     _names.update(names)
     if are_results:
@@ -63,17 +64,18 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
 
 
 def is_weight_folder(place: str) -> bool:
-    """Returns whether one or several runs write weights to a folder.
+    """Returns whether runs write weights to a folder.
 
     Args:
-        place: path of the folder, relative to the run's folder.
+        place: path of the folder, relative to the folder of the run, or of
+            several runs (run_1, run_2, ...).
     """
     pattern = rf"(\.|run_\d+)?/?({BEST}|{AVERAGES})?"
     return re.fullmatch(pattern, place) is not None
 
 
 def folders(output_dir: StrPath) -> list[Path]:
-    """Returns a run's folder and the folders of weights and runs in it."""
+    """Returns a run's folder, and the folders of weights and runs inside."""
     top = Path(output_dir)
     runs = [top, *sorted(top.glob("run_[1-9]*"))]
     found = [run / name for run in runs for name in ("", BEST, AVERAGES)]
@@ -81,9 +83,9 @@ def folders(output_dir: StrPath) -> list[Path]:
 
 
 def remove_partial_files(output_dir: StrPath) -> None:
-    """Removes what killed processes left of a run's files.
+    """Removes partial files that killed processes left in a run's folder.
 
-    Only the process that holds the folder's lock may do so.
+    Only the process that has locked the folder may call this function.
     """
     for folder in folders(output_dir):
         remove_partial(
@@ -92,9 +94,9 @@ def remove_partial_files(output_dir: StrPath) -> None:
 
 
 def remove_leftovers(flag: PathFlag) -> None:
-    """Removes what killed processes left of an output.
+    """Removes partial files that killed processes left of an output.
 
-    The path must be locked, if it needs a lock.
+    If the output needs a lock, the caller must have locked it.
     """
     if flag.kind is Kind.RUN_FOLDER:
         remove_partial_files(flag.value)
@@ -109,6 +111,6 @@ def remove_leftovers(flag: PathFlag) -> None:
     if flag.kind in (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES):
         for path in flag.parts:
             if not is_remote(path):
-                # Written beside the target of a link.
+                # The partial file of a link is beside the link's target.
                 folder, name = os.path.split(os.path.realpath(path))
                 remove_partial(folder, name.__eq__, is_locked=False)

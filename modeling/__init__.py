@@ -50,8 +50,8 @@ if TYPE_CHECKING:
         BertTokenClassifier,
     )
 
-# Each name is imported when it is first used: a script answers --help and names
-# a wrong flag before it needs TensorFlow.
+# Import each name at its first use, so that a script can print --help or report
+# a wrong flag without loading TensorFlow.
 _NAMES = {
     "attention": "AttentionLayer",
     "bert": "BertModel",
@@ -88,7 +88,7 @@ __all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Imports the module of a name that is used for the first time."""
+    """Imports a name of this package at its first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULES[name]), name)

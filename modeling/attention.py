@@ -1,7 +1,7 @@
-"""Multi-head attention (Vaswani et al. 2017, 3.2; original: attention_layer).
+"""Multi-head attention (Vaswani et al. 2017, section 3.2).
 
-B = batch, F = from length, T = to length, N = heads, H = size per head;
-lengths count WordPieces.
+Google's code calls it `attention_layer`. In shapes, B = batch, F = from length,
+T = to length, N = heads and H = size per head. Lengths are in WordPieces.
 """
 
 import math
@@ -21,34 +21,35 @@ from modeling.unpadding import Rows
 class AttentionLayer(keras.layers.Layer):
     """Attends from each position of `from_tensor` to all of `to_tensor`.
 
-    Masked scores are lowered by 10000 instead of set to -inf, so a fully masked
-    row stays finite.
+    The layer subtracts 10000 from masked scores. It does not set them to -inf,
+    so that a row stays finite even if all its scores are masked.
 
     Args:
         num_attention_heads: N, at least 1.
         size_per_head: H, at least 1.
-        attention_probs_dropout_prob: in [0, 1), fraction of the attention
-            weights dropped by a call with a `seed`.
+        attention_probs_dropout_prob: fraction of the attention weights that a
+            call with a `seed` drops, in [0, 1).
         kernel_initializer: initializer of the three projections. The default
             is a truncated normal with standard deviation 0.02.
 
     Call arguments:
         from_tensor: float [B, F, width].
-        to_tensor: float [B, T, width]; `from_tensor` itself for
-            self-attention. The widths may differ.
-        attention_mask: int [B, F, T] or [B, 1, T], 1 = may attend;
-            None = all may.
+        to_tensor: float [B, T, width]. For self-attention, pass `from_tensor`
+            again. Otherwise the two widths may differ.
+        attention_mask: int [B, F, T] or [B, 1, T]. At 1, position F may attend
+            to position T. None = all positions may attend to all others.
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
-            dropout; None = no dropout.
+            dropout. None = no dropout.
         training: whether the call is part of a training step.
-        rows: a view of the batch (modeling/unpadding.py), if the inputs are its
-            rows [R, width] for self-attention; None = inputs as above.
+        rows: for self-attention, a view of the batch from
+            modeling/unpadding.py. Both inputs are then the rows of this view,
+            [R, width]. None = both inputs have the shapes above.
         return_attention_probs: return the attention weights too.
 
     Returns:
-        the output, float [B, F, N * H], or with `rows` [R, N * H]. With
-        `return_attention_probs` the pair (output, attention weights
-        [B, N, F, T], which sum to 1 over the last axis before dropout).
+        float [B, F, N * H], or [R, N * H] if `rows` is set. With
+        `return_attention_probs`, the pair (this output, attention weights
+        [B, N, F, T]). The weights sum to 1 over the last axis before dropout.
 
     Raises:
         ValueError: an input has a wrong rank, or an argument is out of range.
@@ -90,7 +91,8 @@ class AttentionLayer(keras.layers.Layer):
     def _create_projection(self, name: str) -> Dense:
         initializer = self.kernel_initializer
         seed = getattr(initializer, "seed", None)
-        # An initializer without a generator repeats its values when reused.
+        # Clone an initializer that has no seed generator, because it repeats
+        # its values when it is used again.
         if not isinstance(seed, keras.random.SeedGenerator):
             initializer = initializer.clone()
         return Dense(
@@ -126,7 +128,7 @@ class AttentionLayer(keras.layers.Layer):
         rows: Rows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Attends; see the class."""
+        """Computes the attention."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
             self.split_heads(project(inputs), rows)
@@ -163,7 +165,7 @@ class AttentionLayer(keras.layers.Layer):
         return context_layer
 
     def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
-        """Reshapes [B, length, N * H], or its rows, to [B, N, length, H]."""
+        """Reshapes [B, length, N * H], or rows of it, to [B, N, length, H]."""
         if rows:
             projected = rows.pad(projected)
         heads = self.num_attention_heads, self.size_per_head
@@ -173,7 +175,7 @@ class AttentionLayer(keras.layers.Layer):
         return keras.ops.transpose(projected, (0, 2, 1, 3))
 
     def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
-        """Returns a float term to add to the scores; it broadcasts to them."""
+        """Returns the float tensor to add to the scores: -10000 if masked."""
         dtype = keras.backend.result_type(self.compute_dtype, "float32")
         if attention_mask is None:
             return keras.ops.zeros((1, 1, 1, 1), dtype)

@@ -1,6 +1,6 @@
-"""The BERT encoder (Devlin et al. 2019; the original's BertModel).
+"""The BERT encoder (Devlin et al. 2019), Google's `BertModel`.
 
-B = batch, T = length in WordPieces, W = hidden size.
+In shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 import contextlib
@@ -39,45 +39,48 @@ class BertModel(FeaturesModel):
 
     Args:
         config: `BertConfig`.
-        use_one_hot_embeddings: look words up by a product with one-hot rows
-            instead of a gather.
+        use_one_hot_embeddings: look up word embeddings by multiplying one-hot
+            rows with the table instead of by a gather.
         gradient_checkpointing: recompute each block's activations in the
             backward pass instead of keeping them.
         left_to_right: let each position attend only to itself and earlier
-            positions (the ablation of paper 5.1). The last WordPiece, which
-            attends to all, is pooled instead of the first.
-        unpad: skip padding if a call passes an `input_mask` of rank 2, and
-            pack short sequences for attention in training. Outputs at padding
-            are then meaningless. The others differ only by rounding. Does not
-            work where JAX traces, as under `jax.jit` or in a functional model,
-            because shapes vary.
-        seed: int, seed of the initial weights and of all dropout;
+            positions (the ablation of the paper's section 5.1). The model then
+            pools the last WordPiece, which attends to all others, instead of
+            the first.
+        unpad: skip padding if a call passes an `input_mask` of rank 2. In
+            training, also pack short sequences together for attention. Outputs
+            at padding are then meaningless, and all other outputs change only
+            by rounding. Fails where JAX traces, for example under `jax.jit` or
+            in a functional model, because shapes vary.
+        seed: int, seed of the initial weights and of all dropout.
             None = a random seed.
-        name: name of the model; variables are always called `bert/...`.
-        **kwargs: arguments of `keras.Model`: `dtype`, a policy such as
-            `"mixed_bfloat16"` or `"float64"`, and `trainable`.
+        name: name of the model. Variables are called `bert/...` under any name.
+        **kwargs: arguments of `keras.Model`: `trainable`, and `dtype`, a policy
+            such as `"mixed_bfloat16"` or `"float64"`.
 
     Call arguments:
-        input_ids: int [B, T], with T at most `max_position_embeddings`; or
-            a dict of features: `input_ids` and, where needed, `input_mask`
-            and `segment_ids` (or `token_type_ids`).
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding; or [B, F, T]
-            with F = T, 1 = F may attend to T; None = all ones.
-        token_type_ids: int [B, T], segment of each WordPiece; None = zeros.
+        input_ids: int [B, T], with T at most `max_position_embeddings`. Or a
+            dict of features: `input_ids`, and optionally `input_mask` and
+            `segment_ids` (or `token_type_ids`).
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding. Or int [B, F, T]
+            with F = T, where 1 = position F may attend to position T.
+            None = all ones.
+        token_type_ids: int [B, T], segment of each WordPiece. None = zeros.
         training: apply dropout.
-        seed: int [2], seed of this pass's dropout, for callers with dropout of
-            their own (`draw_seed`); None = draw one.
+        seed: int [2], seed of all dropout in this call. Callers that apply
+            dropout themselves draw the seed with `draw_seed`. None = draw a
+            new seed.
         return_attention_probs: return the attention weights of all blocks
             too.
 
     Returns:
-        dict of float tensors: `embedding_output` [B, T, W];
-        `all_encoder_layers`, list of each block's output [B, T, W];
-        `sequence_output` [B, T, W], the output of the last block;
+        dict of float tensors: `embedding_output` [B, T, W],
+        `all_encoder_layers`, list of each block's output [B, T, W],
+        `sequence_output` [B, T, W], the output of the last block, and
         `pooled_output` [B, W], a tanh layer over the first WordPiece, [CLS].
         With `return_attention_probs` also `attention_probs`, list of each
-        block's attention weights [B, N, T, T] in N heads. They sum to 1 over
-        the last axis.
+        block's attention weights [B, N, T, T] for N heads. The weights sum to 1
+        over the last axis.
 
     Raises:
         ValueError: an input has a wrong rank, or the sequences are longer
@@ -133,13 +136,17 @@ class BertModel(FeaturesModel):
 
     @property
     def num_dropouts(self) -> int:
-        """Number of dropouts in one pass, and the index of a head's first."""
+        """Number of dropouts in one pass.
+
+        A head uses this number as the index of its first dropout.
+        """
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
 
     def build(self, input_shape: Any = None) -> None:
-        """Creates all weights; no input is needed."""
-        # Released checkpoints call the encoder `bert` under any name.
+        """Creates all weights. Ignores `input_shape`."""
+        # Name the variables `bert/...` as in released checkpoints, even if the
+        # model has another name.
         named_bert = self.name == "bert"
         scope = contextlib.nullcontext if named_bert else keras.name_scope
         with scope("bert"):
@@ -149,7 +156,7 @@ class BertModel(FeaturesModel):
                 self.pooler.build((None, self.config.hidden_size))
 
     def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns a new seed for one pass's dropout, None if not `training`."""
+        """Returns a new seed for one call's dropout, None if not `training`."""
         return self.seed_generator.next() if training else None
 
     def call(
@@ -161,7 +168,7 @@ class BertModel(FeaturesModel):
         seed: Tensor | None = None,
         return_attention_probs: bool = False,
     ) -> dict[str, Any]:
-        """Encodes a batch; see the class."""
+        """Encodes a batch."""
         if isinstance(input_ids, dict):
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(
@@ -185,8 +192,8 @@ class BertModel(FeaturesModel):
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
             if training and not return_attention_probs:
-                # Only training packs: inference is faster with a mask that is
-                # the same for all `from` positions.
+                # Pack only in training. Inference is faster with a mask that is
+                # equal for all `from` positions.
                 packed = rows.packed()
                 input_mask = packed.attention_mask
         if token_type_ids is None:
@@ -222,7 +229,7 @@ class BertModel(FeaturesModel):
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
     ) -> Tensor:
-        """Returns the pooled output; see the class."""
+        """Returns the pooled output [B, W], which the class describes."""
         if not self.left_to_right:
             return self.pooler(sequence_output[:, 0])
         if input_mask is None:
@@ -233,7 +240,7 @@ class BertModel(FeaturesModel):
     def compute_output_shape(
         self, input_shape: Shape | dict[str, Shape]
     ) -> dict[str, Any]:
-        """Returns the outputs' shapes.
+        """Returns the shapes of the outputs.
 
         Args:
             input_shape: shape of `input_ids`, or a dict that contains it.
@@ -254,7 +261,7 @@ class BertModel(FeaturesModel):
         }
 
     def exported_model(self) -> keras.Model:
-        """Returns this model with outputs that a SavedModel can hold."""
+        """Returns this model with a flat dict of outputs, for a SavedModel."""
         return _FlatBertModel(self)
 
     def _check_shape(self, shape: Shape) -> None:
@@ -265,8 +272,8 @@ class BertModel(FeaturesModel):
             )
         limit = self.config.max_position_embeddings
         length = shape[1]
-        # If the length is only known at run time, a sequence that is too long
-        # fails at the sum with the shorter position embeddings.
+        # If the length is only known at run time, the sum with the shorter
+        # position embeddings fails for a sequence that is too long.
         if length is not None and length > limit:
             raise ValueError(
                 "The sequences are longer than the model's positions: shorten "

@@ -1,4 +1,4 @@
-"""The network's configuration, as the original's `bert_config.json` has it."""
+"""The network's configuration, with the entries of `bert_config.json`."""
 
 import dataclasses
 import json
@@ -10,16 +10,16 @@ from typing import Any
 from files.json_files import read_json
 from modeling.ops import ACTIVATIONS
 
-# Sizes beyond this do not fit into TensorFlow's shapes.
+# Maximum size that TensorFlow's shapes can represent.
 _LARGEST = 2**31 - 1
 _MAX_FLOAT = sys.float_info.max
-# The original's.
+# The value in Google's code.
 LAYER_NORM_EPS = 1e-12
 
 
 @dataclasses.dataclass(frozen=True)
 class BertConfig:
-    """Sizes and rates of a `BertModel`, with the defaults of the original.
+    """Sizes and rates of a `BertModel`, with the defaults of Google's code.
 
     Args:
         vocab_size: number of WordPieces in the vocabulary.
@@ -28,22 +28,22 @@ class BertConfig:
         num_hidden_layers: number of Transformer blocks.
         num_attention_heads: attention heads in each block.
         intermediate_size: width of each block's feed-forward layer.
-        hidden_act: activation of the feed-forward layer: `"gelu"` (the
-            original's tanh form), `"gelu_erf"` (the exact form) or another
-            key of `ops.ACTIVATIONS`.
-        hidden_dropout_prob: in [0, 1), fraction of the outputs of embeddings
-            and layers dropped in training.
-        attention_probs_dropout_prob: in [0, 1), fraction of the attention
-            weights dropped in training.
+        hidden_act: activation of the feed-forward layer: `"gelu"` (Google's
+            tanh form), `"gelu_erf"` (the exact form) or another key of
+            `ops.ACTIVATIONS`.
+        hidden_dropout_prob: fraction of the outputs of embeddings and layers
+            to drop in training, in [0, 1).
+        attention_probs_dropout_prob: fraction of the attention weights to drop
+            in training, in [0, 1).
         max_position_embeddings: longest sequence, in WordPieces.
         type_vocab_size: number of segments that `token_type_ids` can name.
-        initializer_range: standard deviation of the truncated normal that
-            new weights are drawn from.
-        layer_norm_eps: added to the variance in layer normalization; `to_dict`
-            leaves the default out, as the original's files do.
+        initializer_range: standard deviation of the truncated normal
+            distribution of the initial weights.
+        layer_norm_eps: number added to the variance in layer normalization.
+            `to_dict` omits the default, as Google's files do.
         unused: entries of released files that the network does not use
-            (`pooler_fc_size`, `directionality`, ...); `to_dict` writes them
-            back.
+            (`pooler_fc_size`, `directionality`, ...). `to_dict` includes these
+            entries.
 
     Raises:
         ValueError: a value is out of range or `hidden_act` is unknown.
@@ -93,7 +93,7 @@ class BertConfig:
                     f"`{name}` must be a finite number of at least 0. "
                     f"Received: {name}={value!r}"
                 )
-        # A list, because JSON may have an unhashable value here.
+        # Search a list, because a value from JSON may be unhashable.
         if self.hidden_act not in list(ACTIVATIONS):
             raise ValueError(
                 f"`hidden_act` must be one of {sorted(ACTIVATIONS)}. "
@@ -115,7 +115,7 @@ class BertConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
-        """Creates a configuration from `values`; keeps unknown entries.
+        """Creates a configuration from a dict, unknown entries included.
 
         Raises:
             ValueError: `vocab_size` is missing or a value is out of range.
@@ -136,9 +136,9 @@ class BertConfig:
         """Reads a `bert_config.json`.
 
         Raises:
-            FileNotFoundError: there is no such file.
-            ValueError: it is not a JSON object, or one that `from_dict`
-                refuses; the message names the file.
+            FileNotFoundError: the file does not exist.
+            ValueError: the file is not a JSON object, or `from_dict` raises an
+                error for its values. The message names the file.
         """
         values = read_json(json_file)
         try:
@@ -147,7 +147,7 @@ class BertConfig:
             raise ValueError(f"{json_file}: {error}") from error
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns a new dict of all entries, the unused ones included."""
+        """Returns a new dict of all entries, including the unused entries."""
         values = dataclasses.asdict(self)
         unused = values.pop("unused")
         if self.layer_norm_eps == LAYER_NORM_EPS:
@@ -155,7 +155,7 @@ class BertConfig:
         return {**unused, **values}
 
     def to_json_string(self) -> str:
-        """Returns the entries as JSON, sorted, with an indent of 2."""
+        """Returns the entries as JSON, sorted, indented by 2 spaces."""
         return json.dumps(self.to_dict(), indent=2, sort_keys=True) + "\n"
 
 

@@ -1,9 +1,10 @@
 """Distillation: a student learns from a teacher's outputs and layers.
 
-    Hinton et al. 2015  the outputs: softened by a temperature
-    Jiao et al. 2020    TinyBERT: also hidden states and attention scores
+    Hinton et al. 2015  distills the outputs, softened by a temperature
+    Jiao et al. 2020    TinyBERT, also distills hidden states and attention
+                        scores
 
-B = batch, T = length in WordPieces, W = hidden size, N = heads.
+In shapes, B = batch, T = length in WordPieces, W = hidden size and N = heads.
 """
 
 import math
@@ -18,14 +19,15 @@ from modeling.ops import Tensor, at_least_float32
 
 
 class Distilled(NamedTuple):
-    """A student's outputs for a batch, and its targets.
+    """A student's and its teacher's outputs for one batch.
 
     Attributes:
-        outputs: the student's.
-        teacher_outputs: the teacher's.
-        hidden_states: pairs float [B, T, W] of student and teacher, from the
-            embeddings' to the last block's.
-        attention_scores: pairs float [B, N, T, T].
+        outputs: outputs of the student.
+        teacher_outputs: outputs of the teacher.
+        hidden_states: pairs (student's, teacher's) of float [B, T, W], first
+            for the embeddings, then for each block.
+        attention_scores: pairs (student's, teacher's) of float [B, N, T, T],
+            for each block.
     """
 
     outputs: Any
@@ -35,9 +37,10 @@ class Distilled(NamedTuple):
 
 
 def map_layers(num_student_layers: int, num_teacher_layers: int) -> list[int]:
-    """Returns the teacher's layer for each of the student's, 0 = embeddings.
+    """Returns, for each layer of a student, the teacher's layer to learn from.
 
-    TinyBERT's uniform mapping: 3 layers learn from 2, 4 and 6 of 6.
+    Layer 0 is the embeddings. The mapping is uniform as in TinyBERT: 3 layers
+    learn from layers 2, 4 and 6 of a teacher with 6.
     """
     return [
         layer * num_teacher_layers // num_student_layers
@@ -51,14 +54,15 @@ class Distiller:
     Args:
         student: a built TaskModel.
         loss: the student's DistillationLoss.
-        teacher: a built TaskModel; None = the teacher's outputs are in the
-            features.
+        teacher: a built TaskModel. None = the features contain the teacher's
+            outputs.
         read_outputs: (features) -> the teacher's outputs in the features.
-        seed: int, of the projection.
+        seed: int, seed of the projection's initial weights.
 
     Attributes:
-        projection: for other widths, a dense layer from the student's width to
-            the teacher's, trained with the student. Else None.
+        projection: dense layer from the student's width to the teacher's
+            width, trained with the student. None if the widths are equal or
+            layers are not distilled.
     """
 
     def __init__(
@@ -90,7 +94,7 @@ class Distiller:
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:
-        """The student's, and the projection's."""
+        """Trainable variables of the student, and of the projection."""
         return self.student.trainable_variables + self.own_variables
 
     @property
@@ -99,13 +103,16 @@ class Distiller:
         return self.projection.variables if self.projection else []
 
     def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns the seed of the student's next call."""
+        """Draws the dropout seed of the student's next call."""
         return self.student.draw_seed(training)
 
     def __call__(
         self, features: Any, *, training: bool, seed: Tensor
     ) -> Distilled:
-        """Returns the input of DistillationLoss; the teacher has no dropout."""
+        """Calls both models, and returns the input of DistillationLoss.
+
+        `training` and `seed` apply to the student. The teacher uses no dropout.
+        """
         if self.teacher is None:
             return Distilled(
                 self.student(
@@ -142,7 +149,7 @@ class Distiller:
 def _run(
     model: Any, features: Features, training: bool, seed: Tensor
 ) -> tuple[list[Tensor], Any]:
-    """Returns the hidden states, the embeddings' first, and the outputs."""
+    """Returns the hidden states (embeddings, then blocks) and the outputs."""
     encoded, head_seed = model.encode(features, training, seed)
     states = [encoded["embedding_output"], *encoded["all_encoder_layers"]]
     return states, model.apply_head(encoded, features, head_seed)
@@ -157,19 +164,21 @@ def attention_scores(
 ) -> Tensor:
     """Returns a block's scaled attention scores, before mask and softmax.
 
-    Recomputed from the block's input, because a fused or compiled block does
-    not return scores; these two products are a sixth of its work.
+    The function recomputes the scores from the block's input, because a fused
+    or compiled block does not return them. The two products are about a sixth
+    of the block's work.
 
     Args:
         model: a TaskModel.
-        states: hidden states, float [B, T, W], the embeddings' first.
-        layer: the block, 1 = the lowest.
+        states: hidden states, float [B, T, W], of the embeddings and each
+            block.
+        layer: number of the block, 1 = the lowest.
 
     Returns:
         float [B, N, T, T].
     """
     attention = model.bert.encoder.blocks[layer - 1].attention
-    # Rows of padding contain arbitrary values, which the loss masks.
+    # The loss masks the arbitrary values in rows of padding.
     query, key = (
         attention.split_heads(project(states[layer - 1]), None)
         for project in (attention.query, attention.key)
@@ -181,27 +190,31 @@ def attention_scores(
 class DistillationLoss(Loss):
     """A task's loss plus the distance from a teacher.
 
-    (1 - alpha) * `task_...` + alpha * `teacher_...` for each part of the
-    task's loss (`WeightedLoss.value_divergences`) and, with layers,
-    `hidden_loss` + `attention_loss`: squared differences, the mean over
-    WordPieces (or pairs of them), width or heads, the sum over layers. Padding
-    does not count.
+    For each part NAME of the task's loss, the loss adds (1 - alpha) * this part
+    as `task_NAME`, and alpha * the divergence from the teacher's outputs
+    (`WeightedLoss.value_divergences`) as `teacher_NAME`. If layers are
+    distilled, the loss also adds `hidden_loss` and `attention_loss`. They are
+    squared differences, averaged over WordPieces and width, or over pairs of
+    WordPieces and heads, and summed over layers. Padding does not count.
 
     Args:
-        loss: the task's.
+        loss: loss of the task.
         temperature: temperature of the divergence, above 0.
-        alpha: the teacher's weight, in [0, 1].
-        layers: whether layers are distilled.
+        alpha: weight of the teacher's loss, in [0, 1].
+        layers: whether to distill hidden states and attention scores too.
 
     Raises:
-        ValueError: the task's loss has no divergence.
+        ValueError: the task's loss defines no divergence.
     """
 
     def __init__(
         self, loss: Loss, temperature: float, alpha: float, layers: bool = False
     ) -> None:
         if not hasattr(loss, "value_divergences"):
-            raise ValueError(f"{type(loss).__name__} cannot be distilled")
+            raise ValueError(
+                f"{type(loss).__name__} cannot be distilled, because it "
+                "defines no divergence from a teacher"
+            )
         self.loss: Any = loss
         self.layers = layers
         self.temperature = temperature
@@ -219,7 +232,7 @@ class DistillationLoss(Loss):
         }
 
     def weights(self, features: Features) -> Features:
-        """Returns {part: divisor of its sum}; see `Loss.weights`."""
+        """Returns {part of the loss: divisor of the part's sum}, scalars."""
         divisors = self._of_each_kind(self.loss.weights(features))
         if self.layers:
             lengths = keras.ops.sum(_mask(features), axis=-1)
@@ -228,10 +241,10 @@ class DistillationLoss(Loss):
         return divisors
 
     def sums(self, outputs: Distilled, features: Features) -> Features:
-        """Returns {part: its sum over the batch}; see `Loss.sums`.
+        """Returns {part of the loss: sum over the batch}, scalars.
 
         Args:
-            outputs: what a Distiller returned for `features`.
+            outputs: result of a Distiller for `features`.
             features: dict of the batch's tensors, labels included.
         """
         totals = {}
@@ -257,7 +270,10 @@ class DistillationLoss(Loss):
 
 
 def _mask(features: Features) -> Tensor:
-    """Returns float [B, T], 1 = a WordPiece; each choice is a sequence."""
+    """Returns float [B, T], 1 = a WordPiece, 0 = padding.
+
+    If an example has several texts, each text is a row of the result.
+    """
     input_ids = features["input_ids"]
     mask = features.get("input_mask", keras.ops.ones_like(input_ids))
     mask = keras.ops.reshape(mask, (-1, keras.ops.shape(mask)[-1]))
@@ -267,7 +283,7 @@ def _mask(features: Features) -> Tensor:
 def _distance(
     pairs: Sequence[tuple[Tensor, Tensor]], axis: int, weights: Tensor
 ) -> Tensor:
-    """Returns the weighted sum of squared differences, their mean over axis."""
+    """Returns the weighted sum of squared differences, averaged over `axis`."""
     total = 0.0
     for mine, theirs in pairs:
         difference = at_least_float32(mine) - at_least_float32(theirs)

@@ -1,6 +1,6 @@
-"""Input embeddings (Devlin et al. 2019, 3): word + position + segment.
+"""Input embeddings (Devlin et al. 2019, section 3): word + position + segment.
 
-B = batch, T = length in WordPieces, W = hidden size.
+In shapes, B = batch, T = length in WordPieces and W = hidden size.
 """
 
 from typing import Any
@@ -16,18 +16,19 @@ from modeling.ops import Tensor
 
 @keras.saving.register_keras_serializable(package="bert")
 class Embeddings(BertLayer):
-    """Sums three learned embeddings of each WordPiece, then normalises.
+    """Sums three learned embeddings of each WordPiece, then normalizes.
 
     Args:
         config: `BertConfig`.
         initializer: initializer of the three tables.
-        use_one_hot_embeddings: look words up by a product with one-hot rows
-            (faster on some accelerators) instead of a gather.
+        use_one_hot_embeddings: look up word embeddings by multiplying one-hot
+            rows with the table (faster on some accelerators) instead of by a
+            gather.
 
     Call arguments:
         input_ids: int [B, T], each in [0, vocab_size).
         token_type_ids: int [B, T], each in [0, type_vocab_size).
-        seed: int [2], seed of the dropout; None = no dropout.
+        seed: int [2], seed of the dropout. None = no dropout.
         training: whether the call is part of a training step.
 
     Returns:
@@ -46,7 +47,7 @@ class Embeddings(BertLayer):
         self.layer_norm = self.create_layer_norm()
 
     def build(self, input_shape: Any = None) -> None:
-        """Creates the three tables and the normalisation's weights."""
+        """Creates the three tables and the weights of the normalization."""
         config = self.config
         self.word_embeddings = self._add_table("word", config.vocab_size)
         self.token_type_embeddings = self._add_table(
@@ -58,8 +59,8 @@ class Embeddings(BertLayer):
         self.layer_norm.build((None, None, config.hidden_size))
 
     def _add_table(self, kind: str, rows: int) -> keras.Variable:
-        # Not cast as a whole under mixed precision: the sparse gradient of the
-        # used rows would become one of the whole table.
+        # Do not cast the whole table under mixed precision. The cast would turn
+        # the sparse gradient of the used rows into a dense one.
         return self.add_weight(
             shape=(rows, self.config.hidden_size),
             initializer=self.initializer,
@@ -74,7 +75,7 @@ class Embeddings(BertLayer):
         seed: Tensor | None = None,
         training: bool = False,
     ) -> Tensor:
-        """Embeds a batch; see the class."""
+        """Embeds a batch."""
         input_ids = check_ids(input_ids, "input_ids", self.config.vocab_size)
         token_type_ids = check_ids(
             token_type_ids, "segment_ids", self.config.type_vocab_size
@@ -83,7 +84,7 @@ class Embeddings(BertLayer):
             words = self._multiply_one_hot(input_ids, self.word_embeddings)
         else:
             words = ops.look_up(self.word_embeddings, input_ids)
-        # With few segments, a product with one-hot rows is the faster lookup.
+        # For few segments, multiplying one-hot rows is faster than a gather.
         token_types = self._multiply_one_hot(
             token_type_ids, self.token_type_embeddings
         )

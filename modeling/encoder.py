@@ -1,6 +1,7 @@
-"""The Transformer encoder (Vaswani et al. 2017, 3.1), post-LN as in BERT.
+"""The Transformer encoder (Vaswani et al. 2017, section 3.1) of BERT.
 
-B = batch, F = length in WordPieces, R = rows, W = hidden size.
+Layer normalization follows each residual sum (post-LN). In shapes, B = batch,
+F = length in WordPieces, R = rows of unpadding.py and W = hidden size.
 """
 
 import functools
@@ -18,19 +19,20 @@ from modeling.unpadding import PackedRows, PaddedRows, Rows
 
 @keras.saving.register_keras_serializable(package="bert")
 class TransformerBlock(BertLayer):
-    """Self-attention, then a feed-forward layer.
+    """Applies self-attention, then a feed-forward layer.
 
-    Each is followed by dropout, the residual sum and a layer normalization. The
-    block is a pure function of its inputs and `seed`, so that the backward pass
-    can recompute it with the same dropout.
+    Dropout, the residual sum and a layer normalization follow each of the two.
+    The block is a pure function of its inputs and `seed`, so that the backward
+    pass can recompute it with the same dropout.
 
-    Call arguments (for the others see `AttentionLayer`):
-        inputs: float [R, W]; [B, F, W] without `rows`.
-        seed: int [2], seed of the block's first dropout; the others follow.
+    Call arguments (`AttentionLayer` describes the others):
+        inputs: float [R, W] with `rows`, float [B, F, W] without.
+        seed: int [2], seed of the block's first dropout. The seeds of the other
+            dropouts are derived from it.
 
     Returns:
-        the block's output, float, in the shape of `inputs`. With
-        `return_attention_probs` the pair (output, attention weights).
+        float, the block's output, in the shape of `inputs`. With
+        `return_attention_probs`, the pair (this output, attention weights).
     """
 
     num_dropouts = 3
@@ -65,7 +67,7 @@ class TransformerBlock(BertLayer):
         )
 
     def build(self, input_shape: Any = None) -> None:
-        """Creates all weights, under the original's names."""
+        """Creates all weights, named as in Google's checkpoints."""
         hidden = (None, None, self.config.hidden_size)
         with keras.name_scope("attention"):
             self.attention.build(hidden, hidden)
@@ -87,7 +89,7 @@ class TransformerBlock(BertLayer):
         training: bool = False,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Applies the block; see the class."""
+        """Applies the block."""
         attention_output, attention_probs = self.attention(
             inputs,
             inputs,
@@ -121,27 +123,27 @@ class TransformerBlock(BertLayer):
 
 @keras.saving.register_keras_serializable(package="bert")
 class Transformer(BertLayer):
-    """A stack of `num_hidden_layers` blocks, which differ in their weights.
+    """A stack of `num_hidden_layers` blocks, each with its own weights.
 
     Args:
         config: `BertConfig`.
         initializer: initializer of the kernels.
-        gradient_checkpointing: keep only each block's input and recompute the
-            rest in the backward pass: about a third more time for much less
-            memory.
+        gradient_checkpointing: keep only each block's input, and recompute the
+            other activations in the backward pass. A step takes about a third
+            more time and much less memory.
 
-    Call arguments (for the others see `AttentionLayer`):
+    Call arguments (`AttentionLayer` describes the others):
         inputs: float [B, F, W].
-        seed: int [2], seed of the pass; None = no dropout.
-        rows: `UnpaddedRows`, if the blocks should skip padding (outputs at
-            padding are then meaningless); None = compute padding too.
-        packed: `PackedRows` of `rows`, which attention uses instead of `rows`;
+        seed: int [2], seed of the pass. None = no dropout.
+        rows: `UnpaddedRows`, if the blocks should skip padding. Outputs at
+            padding are then meaningless. None = compute padding too.
+        packed: `PackedRows` of `rows`, which attention uses instead of `rows`.
             `attention_mask` is then [S, F, F] for S packed sequences.
 
     Returns:
         list of each block's output, float [B, F, W]. With
-        `return_attention_probs` the pair (this list, list of each block's
-        attention weights, float [B, N, F, F]).
+        `return_attention_probs`, the pair (this list, list of each block's
+        attention weights, float [B, N, F, F] for N heads).
     """
 
     def __init__(
@@ -178,7 +180,7 @@ class Transformer(BertLayer):
         packed: PackedRows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Applies the blocks; see the class."""
+        """Applies the blocks."""
         rows = rows or PaddedRows(inputs)
         inputs = rows.unpad(inputs)
 
@@ -199,7 +201,7 @@ class Transformer(BertLayer):
         )
         all_encoder_layers, all_attention_probs = [], []
         for index, block in enumerate(self.blocks):
-            # The embeddings use the first dropout of the pass.
+            # The embeddings use dropout 0 of the pass.
             first = 1 + index * block.num_dropouts
             apply_this = functools.partial(
                 apply_block, block, dropout_seed(seed, first)

@@ -1,7 +1,7 @@
-"""The heads on top of the encoder (Devlin et al. 2019, 3.1 and 4).
+"""The heads on top of the encoder (Devlin et al. 2019, sections 3.1 and 4).
 
-B = batch, T = length in WordPieces, P = masked positions, W = hidden size,
-V = vocabulary size.
+In shapes, B = batch, T = length in WordPieces, P = masked positions, W = hidden
+size and V = vocabulary size.
 """
 
 from typing import Any
@@ -16,11 +16,11 @@ from modeling.positions import gather_vectors, last_positions
 
 @keras.saving.register_keras_serializable(package="bert")
 class OutputHead(keras.layers.Layer):
-    """A linear layer that stores its kernel transposed, like the original.
+    """A linear layer that stores its kernel transposed, as Google's code does.
 
     Args:
         num_outputs: number of logits.
-        hidden_size: W.
+        hidden_size: W, width of the inputs.
         initializer: initializer of `output_weights` [num_outputs, W].
 
     Call arguments:
@@ -54,7 +54,7 @@ class OutputHead(keras.layers.Layer):
         )
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Computes the logits; see the class."""
+        """Computes the logits."""
         kernel = keras.ops.transpose(self.output_weights)
         return keras.ops.matmul(inputs, kernel) + self.output_bias
 
@@ -70,21 +70,21 @@ class OutputHead(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BidirectionalLSTM(keras.layers.Layer):
-    """An LSTM in each direction over the encoder's output (paper 5.1).
+    """An LSTM in each direction over the encoder's output (paper, section 5.1).
 
-    It lets a left-to-right encoder use later positions.
+    With this layer, a left-to-right encoder can use later positions too.
 
     Args:
-        hidden_size: W, an even number; each direction has W / 2 units.
+        hidden_size: W, an even number. Each direction has W / 2 units.
         seed_generator: `keras.random.SeedGenerator` of the initial weights.
 
     Call arguments:
         inputs: float [B, T, W].
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding; None = all ones.
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding. None = all ones.
 
     Returns:
         (sequence_output, pooled_output): float [B, T, W] and [B, W]. The pooled
-        output is the output at the end of each direction.
+        output concatenates the last output of each direction.
 
     Raises:
         ValueError: `hidden_size` is odd.
@@ -120,7 +120,7 @@ class BidirectionalLSTM(keras.layers.Layer):
     def call(
         self, inputs: Tensor, input_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Computes both outputs; see the class."""
+        """Computes both outputs."""
         half = self.hidden_size // 2
         if input_mask is None:
             outputs = self.both(inputs)
@@ -140,7 +140,7 @@ class BidirectionalLSTM(keras.layers.Layer):
 
 @keras.saving.register_keras_serializable(package="bert")
 class MaskedLanguageModelHead(BertLayer):
-    """Predicts the WordPieces at masked positions (paper 3.1, task 1).
+    """Predicts the WordPieces at masked positions (paper, section 3.1, task 1).
 
     Applies a dense layer and a normalization, multiplies by the word
     embeddings, and adds a bias for each WordPiece.
@@ -179,7 +179,7 @@ class MaskedLanguageModelHead(BertLayer):
         )
 
     def call(self, inputs: Tensor, word_embeddings: Tensor) -> Tensor:
-        """Computes the logits; see the class."""
+        """Computes the logits."""
         transformed = self.layer_norm(self.dense(inputs))
         kernel = keras.ops.transpose(
             keras.ops.cast(word_embeddings, transformed.dtype)

@@ -1,4 +1,4 @@
-"""Initial weights: the original's truncated normal distribution."""
+"""Initial weights: the truncated normal distribution of Google's code."""
 
 import math
 from collections.abc import Sequence
@@ -11,20 +11,21 @@ from modeling.ops import Tensor
 
 @keras.saving.register_keras_serializable(package="bert")
 class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Keras's initializer, drawn by the inverse of the distribution.
+    """Draws from a truncated normal by the inverse of its distribution.
 
-    Twice as fast: Keras redraws values beyond two standard deviations.
+    This is twice as fast as Keras's initializer, which draws values beyond two
+    standard deviations again.
     """
 
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
-        """Returns new values of a shape."""
+        """Returns a tensor of new values."""
         dtype = keras.backend.standardize_dtype(dtype)
         limit = math.erf(math.sqrt(2.0))
         uniform = keras.random.uniform(
             shape,
             -limit,
             limit,
-            # 16-bit floats have too few uniform values.
+            # 16-bit floats have too few values for a uniform draw.
             dtype=keras.backend.result_type(dtype, "float32"),
             seed=self.seed,
         )

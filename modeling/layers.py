@@ -1,4 +1,4 @@
-"""The base of the network's layers, and their dense layer."""
+"""Base class of the network's layers, and a dense layer with activation."""
 
 from typing import Any, Self
 
@@ -13,7 +13,8 @@ from modeling.ops import Tensor
 def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
     """Returns a layer and all layers inside it, each once.
 
-    Keras has a public list only of a model's outermost layers.
+    Uses a private method, because Keras's public list contains only the
+    outermost layers of a model.
     """
     return layer._flatten_layers()
 
@@ -23,8 +24,9 @@ class BertLayer(keras.layers.Layer):
 
     Args:
         config: `BertConfig`.
-        initializer: initializer of the layer's kernels and tables; None = a
-            truncated normal of `config.initializer_range`.
+        initializer: initializer of the layer's kernels and tables. None = a
+            truncated normal with the standard deviation
+            `config.initializer_range`.
         **kwargs: arguments of `keras.layers.Layer`.
     """
 
@@ -38,7 +40,7 @@ class BertLayer(keras.layers.Layer):
         ) or TruncatedNormal(stddev=config.initializer_range)
 
     def create_layer_norm(self) -> keras.layers.LayerNormalization:
-        """Returns a layer normalization as all of BERT's are."""
+        """Returns a new layer normalization with the settings of BERT."""
         return keras.layers.LayerNormalization(
             epsilon=self.config.layer_norm_eps,
             name="LayerNorm",
@@ -55,7 +57,7 @@ class BertLayer(keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Makes the layer that `get_config` described."""
+        """Creates the layer that `get_config` described."""
         return super().from_config(
             {**config, "config": BertConfig.from_dict(config["config"])}
         )
@@ -67,7 +69,7 @@ class Dense(keras.layers.Dense):
 
     Args:
         units: width of the outputs.
-        hidden_act: key of `ops.ACTIVATIONS`; None = no activation.
+        hidden_act: key of `ops.ACTIVATIONS`. None = no activation.
         **kwargs: arguments of `keras.layers.Dense`.
 
     Call arguments:
@@ -82,10 +84,11 @@ class Dense(keras.layers.Dense):
         self.hidden_act = hidden_act
 
     def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the outputs; see the class."""
+        """Computes the outputs."""
         outputs = super().__call__(inputs, training=training)
-        # Outside the layer's name scope: TensorFlow's optimizer sorts what it
-        # sums by name, so other names would change the last bits of training.
+        # Apply the activation outside the layer's name scope. TensorFlow's
+        # graph optimizer sorts the terms of sums by name, so other names would
+        # change the last bits of the trained weights.
         if self.hidden_act is None:
             return outputs
         return ops.activation(outputs, self.hidden_act, training=training)

@@ -1,13 +1,12 @@
-"""The loss of each task, by the original's formulas.
+"""The loss of each task, by the formulas of Google's code.
 
-B = batch, T = length in WordPieces, P = masked positions, C = choices,
-L = labels, V = vocabulary size.
+In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
+choices, L = labels, V = vocabulary size and W = hidden size.
 
-A loss is a sum over examples divided by a weight. Both are available
-separately. When one batch is spread over replicas or micro-batches, the
-weights are first summed over all parts (they depend on the features only).
-Each part's sums are divided by these weights, so the gradients of the parts
-add up to the gradient of the complete batch.
+A loss is a sum over examples divided by a weight. `sums` and `weights` compute
+the two separately. If a batch is split over replicas or micro-batches, each
+part's sums are divided by the weights of the complete batch. Then the gradients
+of the parts add up to the gradient of the complete batch.
 """
 
 import abc
@@ -25,31 +24,31 @@ class Loss(abc.ABC):
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
     pad a batch and do not count. The optional feature `example_weights` float
-    [B] is the weight of each example; without it all weigh the same.
+    [B] contains the weight of each example, by default 1.
 
     Attributes:
-        epsilon: {part of the loss: value added to its weight}.
+        epsilon: {part of the loss: number added to the part's weight}.
     """
 
     epsilon: Mapping[str, float] = {"loss": 0.0}
 
     @abc.abstractmethod
     def weights(self, features: Features) -> Features:
-        """Returns {part: divisor of its sum}, scalars; see `sums`."""
+        """Returns {part of the loss: divisor of the part's sum}, scalars."""
 
     @abc.abstractmethod
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns {part: sum over the batch}, scalars.
+        """Returns {part of the loss: sum over the batch}, scalars.
 
         Args:
-            outputs: what the task's model returned for `features`.
+            outputs: outputs of the task's model for `features`.
             features: dict of the batch's tensors, labels included.
         """
 
     def __call__(
         self, outputs: Any, features: Features
     ) -> tuple[Tensor, Features]:
-        """Returns the loss of one batch, and a dict of the parts it sums."""
+        """Returns the loss of one batch, and {part of the loss: its value}."""
         sums = self.sums(outputs, features)
         weights = self.weights(features)
         values = {}
@@ -60,35 +59,35 @@ class Loss(abc.ABC):
 
 
 class WeightedLoss(Loss):
-    """A weighted mean of values, one for each example or WordPiece.
+    """A weighted mean of one value per example or per WordPiece.
 
-    A subclass computes the values of each part.
+    A subclass computes the values of each part of the loss.
     """
 
     @abc.abstractmethod
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns {part: its values}; see `Loss.sums` for the arguments."""
+        """Returns {part of the loss: value of each example or WordPiece}."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns {part: distance of each output from a teacher's output}.
+        """Returns {part of the loss: distance from a teacher's outputs}.
 
         By default the outputs are logits of classes. If there is one output per
         WordPiece, the teacher's outputs may be longer. The temperature divides
-        both logits before the softmax.
+        the logits of both models before the softmax.
         """
         return {"loss": _divergence(outputs, teacher_outputs, temperature)}
 
     def value_weights(self, features: Features) -> Features:
-        """Returns {part: weight of each value}.
+        """Returns {part of the loss: weight of each value}.
 
-        By default there is one value per example; see `Loss` for its weight.
+        By default there is one value per example.
         """
         return {"loss": _example_weights(features)}
 
     def weights(self, features: Features) -> Features:
-        """Returns the parts' sums of weights; see `Loss.weights`."""
+        """Returns {part of the loss: sum of the weights of its values}."""
         weights = self.value_weights(features)
         return {
             name: keras.ops.sum(at_least_float32(weights[name]))
@@ -96,11 +95,11 @@ class WeightedLoss(Loss):
         }
 
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns the parts' weighted sums; see `Loss.sums`."""
+        """Returns {part of the loss: weighted sum of its values}."""
         return self.weighted_sums(self.values(outputs, features), features)
 
     def weighted_sums(self, values: Features, features: Features) -> Features:
-        """Returns {part: weighted sum of its values}; see `weights`."""
+        """Returns {part of the loss: weighted sum of the part's values}."""
         weights = self.value_weights(features)
         return {
             name: weighted_sum(values[name], weights[name])
@@ -109,13 +108,13 @@ class WeightedLoss(Loss):
 
 
 class ClassifierLoss(WeightedLoss):
-    """Cross entropy of the right class, mean over the examples.
+    """Cross entropy of the right class, averaged over the examples.
 
     Reads `label_ids` int [B] and logits [B, L].
 
     Args:
-        class_weights: weight of the examples of each class, [L]; the loss is
-            the weighted mean over the examples. None = all weigh the same.
+        class_weights: weight of the examples of each class, [L], in the mean
+            over the examples. None = all weights are 1.
     """
 
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
@@ -137,7 +136,7 @@ class ClassifierLoss(WeightedLoss):
 
 
 class MultipleChoiceLoss(ClassifierLoss):
-    """`ClassifierLoss` of the right choice, with logits [B, C]."""
+    """Cross entropy of the right choice, from logits [B, C]."""
 
 
 class SquaredLoss(WeightedLoss):
@@ -146,17 +145,14 @@ class SquaredLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the squared distances, float [B]; ignores `temperature`."""
+        """Returns the squared distances, float [B]. Ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
         return {"loss": keras.ops.sum(squares, axis=axes)}
 
 
 class RegressionLoss(SquaredLoss):
-    """Squared difference, mean over the examples.
-
-    Reads `label_ids` float [B] and predictions [B, 1].
-    """
+    """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
     def values(self, outputs: Any, features: Features) -> Features:
         """Returns each example's loss, float [B]."""
@@ -166,7 +162,7 @@ class RegressionLoss(SquaredLoss):
 
 
 class RankingLoss(SquaredLoss):
-    """Binary cross entropy of a passage's relevance, mean over the examples.
+    """Binary cross entropy of a passage's relevance, averaged over examples.
 
     Reads `label_ids` float [B], clipped to [0, 1], and logits [B, 1].
     """
@@ -180,7 +176,7 @@ class RankingLoss(SquaredLoss):
 
 
 class CosineLoss(SquaredLoss):
-    """Squared difference between a pair's cosine and its label.
+    """Squared difference between the cosine of two texts and their label.
 
     Reads `label_ids` float [B] and vectors of length 1, float [B, 2, W].
     """
@@ -194,11 +190,11 @@ class CosineLoss(SquaredLoss):
 
 
 class ContrastiveLoss(SquaredLoss):
-    """Cross entropy of choosing a text's partner among all in the batch.
+    """Cross entropy of choosing each text's partner among the batch's texts.
 
-    Reads vectors of length 1, float [B, 2, W]. The negatives are the texts of
-    the other pairs on the same replica (in the same part, if gradients are
-    accumulated).
+    Reads vectors of length 1, float [B, 2, W]. The wrong choices are the second
+    texts of the other pairs on the same replica, and in the same micro-batch if
+    gradients are accumulated.
 
     Args:
         temperature: divides the cosines before the softmax.
@@ -221,7 +217,7 @@ class ContrastiveLoss(SquaredLoss):
 
 
 class MultiLabelLoss(WeightedLoss):
-    """Binary cross entropy, mean over labels, then over the examples.
+    """Binary cross entropy, averaged over labels, then over examples.
 
     Reads `label_ids` int or float [B, L], 1 = the label applies, and logits
     [B, L].
@@ -240,7 +236,8 @@ class MultiLabelLoss(WeightedLoss):
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
         """Returns each example's mean divergence over labels, float [B]."""
-        # Each label is a choice of two classes: its logit, and 0 for absence.
+        # Each label is a choice of two classes. The logit of the class "label
+        # is absent" is 0.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
             for logits in (outputs, teacher_outputs)
@@ -250,10 +247,10 @@ class MultiLabelLoss(WeightedLoss):
 
 
 class SpanLoss(WeightedLoss):
-    """Mean of the cross entropies of the right start and the right end.
+    """Mean of the cross entropies of an answer's right start and right end.
 
-    Reads `start_positions` and `end_positions`, int [B]. Positions outside the
-    sequence add no loss.
+    Reads `start_positions` and `end_positions`, int [B], and `start_logits` and
+    `end_logits`, float [B, T]. Positions outside the sequence add no loss.
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
@@ -278,17 +275,17 @@ class SpanLoss(WeightedLoss):
 
 
 class TokenLoss(WeightedLoss):
-    """Cross entropy of the label, mean over the WordPieces that count.
+    """Cross entropy of each word's label, averaged over the words.
 
-    Reads `label_ids` int [B, T] and `label_weights` float [B, T], 1 = counts
-    (the first WordPiece of a word), and logits [B, T, L].
+    Reads `label_ids` int [B, T], logits [B, T, L], and `label_weights` float
+    [B, T]. The weight is 1 at the first WordPiece of each word, else 0.
     """
 
     # As in the masked LM, keep the loss finite if all weights are 0.
     epsilon = {"loss": 1e-5}
 
     def value_weights(self, features: Features) -> Features:
-        """Returns which WordPieces count, float [B, T]."""
+        """Returns the weight of each WordPiece, float [B, T]."""
         return {"loss": features["label_weights"]}
 
     def values(self, outputs: Any, features: Features) -> Features:
@@ -307,11 +304,11 @@ class TokenLoss(WeightedLoss):
 class PretrainingLoss(WeightedLoss):
     """Masked LM loss (mean over masked positions) plus next sentence loss.
 
-    Reads `masked_lm_ids` int and `masked_lm_weights` float [B, P] (0 = not a
-    masked position, only padding) and `next_sentence_labels` int [B, 1].
+    Reads `masked_lm_ids` int [B, P], `masked_lm_weights` float [B, P], in which
+    0 marks padding, and `next_sentence_labels` int [B, 1].
 
     Args:
-        next_sentence: False omits the next sentence loss (paper 5.1).
+        next_sentence: False omits the next sentence loss (paper, section 5.1).
     """
 
     def __init__(self, next_sentence: bool = True) -> None:
@@ -320,7 +317,7 @@ class PretrainingLoss(WeightedLoss):
             self.epsilon["next_sentence_loss"] = 0.0
 
     def value_weights(self, features: Features) -> Features:
-        """Returns weights of the positions, [B, P], and the examples, [B]."""
+        """Returns weights of masked positions [B, P] and of examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
             "next_sentence_loss": _example_weights(
@@ -345,7 +342,7 @@ class PretrainingLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the divergences of the masked LM [B, P] and examples [B]."""
+        """Returns divergences of masked LM [B, P] and next sentence [B]."""
         return {
             f"{part}_loss": _divergence(
                 outputs[f"{part}_logits"],
@@ -357,7 +354,7 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns the weight of each example, float [B]; see `Loss`."""
+    """Returns the weight of each example, float [B], by default 1."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
@@ -378,8 +375,8 @@ def _divergence(
 ) -> Tensor:
     """Returns the Kullback-Leibler divergence from a teacher's distribution.
 
-    The squared temperature makes up for the smaller gradient of the divided
-    logits (Hinton et al. 2015).
+    Dividing the logits by the temperature makes the gradient smaller. The
+    factor of the squared temperature corrects this (Hinton et al. 2015).
     """
     student, teacher = (
         keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
@@ -392,6 +389,6 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence` of logits [B, T, ...] from a teacher's first T."""
+    """Returns `_divergence` after it cuts the teacher's logits to length T."""
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

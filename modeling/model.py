@@ -1,7 +1,8 @@
-"""The base of all models here: a `keras.Model` that reads a dict of features.
+"""Base class of this package's models, which read a dict of features.
 
-Such a model knows its inputs, so `build` creates the weights without a batch.
-It overrides the methods in which Keras would infer the inputs from a batch.
+The class knows the inputs of its model, so `build` creates the weights without
+a batch. It overrides the methods in which Keras would infer the inputs from a
+batch.
 """
 
 import difflib
@@ -16,7 +17,7 @@ from modeling.config import BertConfig
 Shape = tuple[int | None, ...]
 
 
-# {name of a feature in other libraries: name here}.
+# {name of a feature in other libraries: name in this project}.
 _OTHER_NAMES = {
     "attention_mask": "input_mask",
     "input_type_ids": "segment_ids",
@@ -25,7 +26,7 @@ _OTHER_NAMES = {
     "token_ids": "input_ids",
     "token_type_ids": "segment_ids",
 }
-# All features of records, so that a call may get a batch that includes labels.
+# All features of records. Calls accept a batch that also contains labels.
 _NAMES = (
     *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
     *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
@@ -35,17 +36,18 @@ _NAMES = (
 
 
 class FeaturesModel(keras.Model):
-    """A model over features under the original's names.
+    """A model that reads features named as in Google's code.
 
-    A subclass takes a `BertConfig` as its first argument, `config`. Settings
-    made on inner layers after construction (`trainable`, the dtype policy)
-    become part of the model's configuration, so they survive `.keras` files
-    and `keras.models.clone_model`. In a `.keras` file LoRA weights are merged
-    into the kernels, as in Keras.
+    The first argument of a subclass is `config`, a `BertConfig`. If you change
+    `trainable` or the dtype policy of inner layers, the model's configuration
+    records the change, so `.keras` files and `keras.models.clone_model` keep
+    it. As in Keras, a `.keras` file contains LoRA weights merged into the
+    kernels.
 
     Attributes:
         feature_ranks: {name: rank} of the features that the model reads, all
-            int32; exports take these, and predictions pass no others.
+            int32. They are the inputs of exports, and predictions pass only
+            these features.
     """
 
     feature_ranks: dict[str, int] = {
@@ -55,19 +57,19 @@ class FeaturesModel(keras.Model):
     }
 
     def check_features(self, features: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns features under the original's names.
+        """Returns the features, named as in Google's code.
 
-        Translates transformers' `attention_mask` and `token_type_ids`,
+        Renames transformers' `attention_mask` and `token_type_ids`,
         KerasHub's `padding_mask` and `token_ids`, and TF Hub's
         `input_word_ids` and `input_type_ids`.
 
         Raises:
-            ValueError: the features are not a dict, a name is not known, or
-                two names mean one feature.
+            ValueError: the features are not a dict, a name is unknown, or two
+                names mean the same feature.
         """
         if not isinstance(features, Mapping):
             raise ValueError(
-                "The features must be a dict that holds `input_ids`. "
+                "The features must be a dict that contains `input_ids`. "
                 f"Received: {features}"
             )
         names = {*self.feature_ranks, *_NAMES}
@@ -99,10 +101,10 @@ class FeaturesModel(keras.Model):
         input_signature: Any = None,
         **kwargs: Any,
     ) -> None:
-        """Exports like `keras.Model.export`, but needs no call before.
+        """Exports the model as `keras.Model.export` does.
 
-        Without an `input_signature`, the inputs are a dict of all features in
-        `feature_ranks`, with free sizes.
+        The model need not have been called. Without an `input_signature`, the
+        inputs are a dict of all features in `feature_ranks`, of any size.
         """
         self.build_once()
         if input_signature is None:
@@ -118,15 +120,15 @@ class FeaturesModel(keras.Model):
         )
 
     def exported_model(self) -> keras.Model:
-        """Returns the model to export."""
+        """Returns the model that `export` writes, by default this model."""
         return self
 
     def build_once(self) -> None:
-        """Creates the weights, unless they exist."""
+        """Creates the weights if they do not exist yet."""
         if not self.built:
             self.build()
 
-    # Each step of Keras gets a batch as its last argument.
+    # Keras passes the batch to a step as the last argument.
     def train_step(self, *arguments: Any) -> Any:
         """Runs a step of `fit` on a batch."""
         self._check_segments(arguments[-1])
@@ -145,37 +147,38 @@ class FeaturesModel(keras.Model):
     def _check_segments(self, data: Any) -> None:
         """Adds a check of the segment ids to the graph of a step.
 
-        A product with one-hot rows looks segments up, so an id beyond the table
-        would silently be zeros. Exports contain a check of their own.
+        Segments are looked up by multiplying one-hot rows, so an id beyond the
+        table would silently become a row of zeros. Exports contain a check of
+        their own.
         """
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
-            # The batch contains only `input_ids`.
+            # The batch is a tensor of `input_ids`.
             return
         ids = self.check_features(features).get("segment_ids")
         if ids is not None:
             ops.check_range(ids, "segment_ids", self.config.type_vocab_size)
 
-    # Keras calls these three before it traces a graph. Weights must be drawn
-    # before, because a graph compiled by XLA cannot use the seed generator's
-    # state.
+    # Keras calls the next three methods before it traces a graph. Create the
+    # weights there, because a graph compiled by XLA cannot use the state of the
+    # seed generator.
     def make_train_function(self, force: bool = False) -> Any:
-        """Returns the function that `fit` calls."""
+        """Creates the weights, and returns the function that `fit` calls."""
         self.build_once()
         return super().make_train_function(force)
 
     def make_test_function(self, force: bool = False) -> Any:
-        """Returns the function that `evaluate` calls."""
+        """Creates the weights, and returns the function of `evaluate`."""
         self.build_once()
         return super().make_test_function(force)
 
     def make_predict_function(self, force: bool = False) -> Any:
-        """Returns the function that `predict` calls."""
+        """Creates the weights, and returns the function of `predict`."""
         self.build_once()
         return super().make_predict_function(force)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments and settings changed since."""
+        """Returns the constructor's arguments and changed layer settings."""
         config = super().get_config()
         settings = _layer_settings(self)
         return config | ({"layer_settings": settings} if settings else {})
@@ -192,29 +195,31 @@ class FeaturesModel(keras.Model):
 
 
 def select_features(model: Any, features: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the features that a model reads; all without `feature_ranks`.
+    """Returns the features that a model reads.
 
-    A task's records may contain other features, such as labels.
+    Omits other features of the records, such as labels. If the model has no
+    `feature_ranks`, returns all features.
     """
     names = getattr(model, "feature_ranks", features)
     return {name: features[name] for name in names if name in features}
 
 
 def check_ids(ids: Any, name: str, num_rows: int) -> Any:
-    """Returns ids as integers, checked if their values are known.
+    """Returns ids as integers, and checks the ids if their values are known.
 
-    While a graph is traced, the values are unknown. Then TensorFlow on a CPU
-    raises an error for words beyond the table, and Keras's steps for segments.
+    While a graph is traced, the values are unknown. When the graph runs,
+    TensorFlow on a CPU raises an error for word ids beyond the table, and
+    `FeaturesModel` checks segment ids in Keras's steps.
 
     Raises:
-        ValueError: an id is below 0, beyond a table of `num_rows` or a
-            fraction, or the ids have a type such as float16 or bool.
+        ValueError: an id is below 0, not below `num_rows` or not a whole
+            number, or the ids have a type such as float16 or bool.
     """
     dtype = keras.backend.standardize_dtype(ids.dtype)
-    # Keras casts floats to a layer's dtype, which rounds the short ones.
+    # Keras casts floats to a layer's dtype. In 16 bits, ids would be rounded.
     if dtype in ("float16", "bfloat16", "bool", "string"):
         raise ValueError(f"`{name}` must be integers. Received: {dtype}")
-    # Only tensors with values have this method.
+    # Only tensors whose values are known have the method `numpy`.
     if hasattr(ids, "numpy"):
         values = keras.ops.convert_to_numpy(ids)
         wrong = (values < 0) | (values >= num_rows) | (values % 1 != 0)
@@ -227,7 +232,7 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
 
 
 def get_feature(features: Mapping[str, Any], name: str) -> Any:
-    """Returns one feature.
+    """Returns the feature called `name`.
 
     Raises:
         ValueError: the feature is missing, or the features are not a dict.
@@ -235,7 +240,7 @@ def get_feature(features: Mapping[str, Any], name: str) -> Any:
     if not isinstance(features, dict) or name not in features:
         received = sorted(features) if isinstance(features, dict) else features
         raise ValueError(
-            f"The features must be a dict that holds `{name}`. "
+            f"The features must be a dict that contains `{name}`. "
             f"Received: {received}"
         )
     return features[name]
@@ -244,7 +249,7 @@ def get_feature(features: Mapping[str, Any], name: str) -> Any:
 def _inner_layers(
     layer: keras.layers.Layer, path: str = ""
 ) -> Iterator[tuple[str, keras.layers.Layer, keras.layers.Layer]]:
-    """Yields (path, inner layer, its parent), outer layers first.
+    """Yields (path, inner layer, parent of the layer), outer layers first.
 
     A path consists of attribute names, like the paths of weights in `.keras`
     files: `bert/encoder/blocks/0/attention/query`.
@@ -261,7 +266,7 @@ def _inner_layers(
 
 
 def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
-    """Returns {path: settings} of the layers that differ from their parents."""
+    """Returns {path: `trainable` and dtype policy} where the parent differs."""
     by_path: dict[str, dict[str, Any]] = {}
     for path, layer, parent in _inner_layers(model):
         if layer.trainable != parent.trainable:
@@ -275,7 +280,7 @@ def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
 def _apply_layer_settings(
     model: keras.Model, settings: dict[str, dict[str, Any]]
 ) -> None:
-    """Applies the settings of another model's layers to a new model."""
+    """Applies the settings that `_layer_settings` returned to a new model."""
     model.trainable = model.trainable
     for path, layer, _ in _inner_layers(model):
         own = settings.get(path, {})

@@ -1,13 +1,13 @@
 """Building blocks in plain `keras.ops`, the reference for all faster forms.
 
-B = batch, F = from length, T = to length in WordPieces, N = heads, H = size
-of a head, W = width, V = width of the outputs, L = labels.
+In shapes, B = batch, F = from length and T = to length in WordPieces, N =
+heads, H = size of a head, W = width, V = width of the outputs and L = labels.
 
-The network calls these functions and makes no choice of its own. A function
-marked `Overridable` may have a faster form (modeling/accelerated/), whose
-results differ only by rounding. The form depends on whether the call is part of
-a training step, so such a function has an argument `training`, or a `seed` if
-it drops elements.
+The network calls only these functions. A function marked `Overridable` may have
+a faster form in modeling/accelerated/, whose results differ only by rounding.
+Which form runs depends on whether the call is part of a training step.
+Therefore these functions have an argument `training`, or `seed` if they drop
+elements.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import keras
 
-# A tensor of whichever backend Keras runs on.
+# A tensor of the backend that Keras runs on.
 Tensor = Any
-# Tensors by name: a model's inputs and labels, or its outputs.
+# {name: tensor} of a model's inputs and labels, or of its outputs.
 Features = Mapping[str, Tensor]
 # (name, first argument, training) -> the faster form of a function, or None.
 Chooser = Callable[[str, Any, bool], Callable | None]
@@ -34,7 +34,10 @@ _plain = False
 
 @functools.cache
 def _find_chooser() -> Chooser:
-    """Returns the chooser of modeling/accelerated/, if it can be used."""
+    """Returns the function that chooses a faster form for a call.
+
+    Without TensorFlow or modeling/accelerated/, that function returns None.
+    """
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, training: None
@@ -58,10 +61,10 @@ def is_plain() -> bool:
 
 
 class Overridable(Generic[P, R]):
-    """A function that may have a faster form; each call chooses one.
+    """A function that may have a faster form. Each call chooses the form.
 
     Attributes:
-        plain: the plain form, for callers that need exactly this form.
+        plain: the plain form, for callers that must not use a faster form.
     """
 
     def __init__(self, plain: Callable[P, R]) -> None:
@@ -69,10 +72,11 @@ class Overridable(Generic[P, R]):
         self.plain = plain
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Calls the form for these arguments; pass the first by position."""
+        """Calls the form that suits the arguments, the first by position."""
         function: Callable[P, R] | None = None
         if not _plain:
-            # Only a training step drops elements.
+            # A call with a seed is part of a training step, because only
+            # training drops elements.
             training = kwargs.get("training") or kwargs.get("seed") is not None
             function = _find_chooser()(
                 self.plain.__name__, args[0], bool(training)
@@ -81,7 +85,7 @@ class Overridable(Generic[P, R]):
 
 
 def at_least_float32(inputs: Tensor) -> Tensor:
-    """Casts 16-bit floats to float32, and leaves float64 as it is."""
+    """Casts 16-bit floats to float32. Does not change float32 or float64."""
     dtype = keras.backend.result_type(inputs.dtype, "float32")
     return keras.ops.cast(inputs, dtype)
 
@@ -100,7 +104,10 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 @Overridable
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns ids. On TensorFlow, a graph raises if one is beyond the table."""
+    """Returns ids. On TensorFlow, also checks the ids when a graph runs.
+
+    The graph raises an error if an id is below 0 or not below `num_rows`.
+    """
     return ids
 
 
@@ -113,10 +120,10 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
         labels: int [...].
 
     Returns:
-        [...], in at least float32.
+        float [...], at least float32.
     """
     log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
-    # A SQuAD batch's length is known only at run time.
+    # Get the size at run time, because the length of a SQuAD batch varies.
     num_labels = keras.ops.shape(logits)[-1]
     one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
@@ -124,7 +131,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 @Overridable
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """Returns `inputs` in the shape of `other`."""
+    """Reshapes `inputs` to the shape of `other`."""
     return keras.ops.reshape(inputs, keras.ops.shape(other))
 
 
@@ -132,7 +139,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Returns a bool tensor [*shape] that is True where `dropout` keeps."""
+    """Returns bool [*shape], True for the elements that `dropout` keeps."""
     return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob
 
 
@@ -140,13 +147,13 @@ def keep_mask(
 def dropout(
     inputs: Tensor, dropout_prob: float, *, seed: Tensor | None
 ) -> Tensor:
-    """Sets a fraction of `inputs` to 0 and scales up the others.
+    """Sets a fraction of `inputs` to 0 and scales up the other elements.
 
     Args:
         inputs: float tensor.
-        dropout_prob: in [0, 1), the fraction that is dropped.
-        seed: int [2]; the same seed drops the same elements, so a pass can be
-            repeated. None = drop nothing.
+        dropout_prob: fraction of the elements to drop, in [0, 1).
+        seed: int [2]. The same seed drops the same elements, so that a pass can
+            be repeated. None = drop nothing.
     """
     if seed is None or dropout_prob == 0:
         return inputs
@@ -190,15 +197,15 @@ def attention_probs(
 ) -> Tensor:
     """Returns `dropout` of softmax(`scale * attention_scores + adder`).
 
-    It is computed in at least float32. As in the original, dropout sets weights
-    to 0, which hides complete positions.
+    Computes in at least float32. As in Google's code, dropout sets attention
+    weights to 0, which hides complete positions.
 
     Args:
         attention_scores: float [B, N, F, T].
-        adder: float32 or more, broadcasts to the scores; it gets no gradient.
+        adder: float32 or float64, broadcasts to the scores. Gets no gradient.
         scale: factor of the scores.
-        dropout_prob: see `dropout`.
-        seed: see `dropout`.
+        dropout_prob: fraction of the weights to drop, in [0, 1).
+        seed: int [2], as for `dropout`. None = drop nothing.
 
     Returns:
         float [B, N, F, T] in the dtype of the scores. Before dropout the last
@@ -222,13 +229,11 @@ def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
 def trace_once(
     function: Callable, layers: Sequence[Any], *, training: bool
 ) -> Callable:
-    """Returns a function of a layer, to be called with each of `layers`.
-
-    A faster form may trace one graph for all layers.
+    """Returns `function`, or a faster form that traces it once for all layers.
 
     Args:
-        function: (layer, *tensors) -> tensors, which uses no variables but
-            the layer's.
+        function: (layer, *tensors) -> tensors. It may use only the variables of
+            the layer.
         layers: built layers.
         training: whether the call is part of a training step.
     """
@@ -236,7 +241,7 @@ def trace_once(
 
 
 class _GivenSeed(keras.random.SeedGenerator):
-    """Wraps a seed tensor for `keras.random`, which takes no plain tensors."""
+    """Wraps a seed tensor for `keras.random`, which accepts no plain tensor."""
 
     def __init__(self, value: Tensor):
         # On torch, Keras reads `_initial_seed` to detect a seed.
@@ -247,13 +252,13 @@ class _GivenSeed(keras.random.SeedGenerator):
 
 
 def gelu(inputs: Tensor) -> Tensor:
-    """Gaussian error linear unit in the original's tanh form.
+    """Gaussian error linear unit in the tanh form of Google's code.
 
     0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), computed by the identity
     0.5 (1 + tanh(z)) = sigmoid(2 z).
     """
-    # Not `keras.activations.gelu`: that one rounds 0.044715 to float32 in
-    # float64 too, which moves gradients by 1e-9.
+    # Do not use `keras.activations.gelu`. It rounds 0.044715 to float32 even in
+    # float64, which changes gradients by 1e-9.
     factor = 2.0 * math.sqrt(2.0 / math.pi)
     slope = factor + (0.044715 * factor) * (inputs * inputs)
     return inputs * keras.ops.sigmoid(inputs * slope)
@@ -262,9 +267,9 @@ def gelu(inputs: Tensor) -> Tensor:
 def gelu_erf(inputs: Tensor) -> Tensor:
     """Gaussian error linear unit in its exact form, 0.5 x (1 + erf(x / 2^.5)).
 
-    Hugging Face configurations call this one "gelu".
+    Hugging Face configurations call this form "gelu".
     """
-    # Keras's own rounds the square root to float32 in float64 too.
+    # Keras's own function rounds the square root to float32 even in float64.
     return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
 
 
@@ -284,9 +289,10 @@ def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
     """Derives the seed of one dropout call from the seed of the forward pass.
 
     Args:
-        seed: int [2], the result of `keras.random.SeedGenerator.next`: the
-            generator's own number and a count of its draws. None stays None.
-        index: distinct for each dropout of the pass.
+        seed: int [2], the result of `keras.random.SeedGenerator.next`: the seed
+            of the generator and the number of its draws. If None, the result is
+            None.
+        index: a different number for each dropout of the pass.
     """
     if seed is None:
         return None

@@ -1,7 +1,7 @@
-"""Which positions attend to which, and the vectors at some of them.
+"""Attention masks, and functions that gather the vectors at some positions.
 
-B = batch, F = from length, T = to length in WordPieces, P = positions gathered,
-W = width.
+In shapes, B = batch, F = from length and T = to length in WordPieces, P =
+number of gathered positions and W = width.
 """
 
 import keras
@@ -12,20 +12,21 @@ from modeling.ops import Tensor
 def create_attention_mask_from_input_mask(
     input_mask: Tensor, left_to_right: bool = False
 ) -> Tensor:
-    """Returns which positions each position may attend to.
+    """Returns a mask of the positions that each position may attend to.
 
     Args:
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding: all positions
-            attend to the same ones; or int [B, F, T], 1 = position F may
-            attend to position T, returned as it is.
-        left_to_right: whether a position may not attend to later ones.
+        input_mask: int [B, T], 1 = a WordPiece, 0 = padding, to let all
+            positions attend to the same WordPieces. Or int [B, F, T], 1 =
+            position F may attend to position T.
+        left_to_right: whether a position may attend only to itself and earlier
+            positions.
 
     Returns:
         int [B, 1, T], which broadcasts over the from positions, or
         [B, F, T].
 
     Raises:
-        ValueError: `input_mask` has another rank.
+        ValueError: the rank of `input_mask` is not 2 or 3.
     """
     rank = len(input_mask.shape)
     if rank not in (2, 3):
@@ -33,7 +34,7 @@ def create_attention_mask_from_input_mask(
             "`input_mask` must have rank 2, [batch, length], or rank 3, "
             f"[batch, from, to]. Received: shape {tuple(input_mask.shape)}"
         )
-    # `expand_dims`, not `[:, None]`, for which LiteRT has no operation.
+    # Do not index with `[:, None]`, for which LiteRT lacks an operation.
     mask = input_mask if rank == 3 else keras.ops.expand_dims(input_mask, 1)
     if not left_to_right:
         return mask
@@ -43,10 +44,11 @@ def create_attention_mask_from_input_mask(
 
 
 def attended_positions(input_mask: Tensor) -> Tensor:
-    """Returns which positions any other attends to, int [B, T].
+    """Returns int [B, T], 1 = at least one position may attend to this one.
 
     Args:
-        input_mask: see `create_attention_mask_from_input_mask`.
+        input_mask: int [B, T] or [B, F, T], as for
+            `create_attention_mask_from_input_mask`.
     """
     if len(input_mask.shape) == 2:
         return input_mask
@@ -54,7 +56,10 @@ def attended_positions(input_mask: Tensor) -> Tensor:
 
 
 def last_positions(mask: Tensor) -> Tensor:
-    """Returns the position of the last 1 in each row, int [B]; 0 if none."""
+    """Returns the position of each row's last 1, int [B]. 0 if a row has none.
+
+    The mask is int [B, T] of zeros and ones.
+    """
     positions = keras.ops.arange(keras.ops.shape(mask)[-1], dtype=mask.dtype)
     return keras.ops.max(mask * positions, axis=-1)
 
@@ -70,7 +75,7 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
         float [B, P, W].
     """
     batch_size, seq_length, width = keras.ops.shape(sequence_tensor)
-    # Flatten to B * T rows, so that one lookup serves the batch.
+    # Flatten to B * T rows, so that one lookup serves the complete batch.
     flat_offsets = keras.ops.arange(batch_size, dtype=positions.dtype)
     first = keras.ops.expand_dims(flat_offsets * seq_length, 1)
     flat_positions = positions + first
@@ -79,6 +84,6 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
 
 
 def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
-    """Gathers one vector of each sequence [B, W], at `positions` [B]."""
+    """Returns the vector of each sequence at `positions` [B], float [B, W]."""
     positions = keras.ops.expand_dims(positions, 1)
     return keras.ops.squeeze(gather_indexes(sequence_tensor, positions), 1)

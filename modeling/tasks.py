@@ -1,174 +1,34 @@
 """Task models: BERT with one head, to train, save and export.
 
-B = batch, T = length in WordPieces, P = masked positions, C = choices,
-V = vocabulary size.
-
-Every model takes one dict of features under the original's names. You can pass
-a complete training batch, because a model ignores features it does not read:
-
-    input_ids: int [B, T].
-    input_mask: int [B, T] (or [B, T, T], see `BertModel`); absent = ones.
-    segment_ids: int [B, T]; absent = zeros.
+In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
+choices or texts, V = vocabulary size and W = hidden size. `TaskModel` describes
+the features that the models read.
 """
 
-import abc
 from typing import Any
 
 import keras
 
-from modeling.bert import BertModel
 from modeling.config import BertConfig
-from modeling.heads import (
-    BidirectionalLSTM,
-    MaskedLanguageModelHead,
-    OutputHead,
-)
-from modeling.model import FeaturesModel, Shape, check_ids, get_feature
-from modeling.ops import (
-    Features,
-    Tensor,
-    at_least_float32,
-    dropout,
-    dropout_seed,
-)
-from modeling.positions import attended_positions, gather_indexes
+from modeling.heads import MaskedLanguageModelHead
+from modeling.model import Shape, check_ids, get_feature
+from modeling.ops import Features, Tensor, at_least_float32, dropout
+from modeling.positions import gather_indexes
+from modeling.task_model import TaskModel
 
-# As in the original, the head's dropout is fixed: it keeps 0.9, regardless of
-# the configuration.
+# As in Google's code, the configuration does not change the head's dropout.
 HEAD_DROPOUT_PROB = 0.1
-
-
-class TaskModel(FeaturesModel, abc.ABC):
-    """A `BertModel` named `bert`; subclasses add the head.
-
-    Args:
-        config: `BertConfig`.
-        name: see `keras.Model`, for `dtype` and `trainable` too.
-        bilstm: put a bidirectional LSTM between encoder and head (paper 5.1);
-            its outputs replace the encoder's.
-        **options: arguments of `BertModel`: `use_one_hot_embeddings`,
-            `gradient_checkpointing`, `left_to_right`, `unpad` and `seed`.
-
-    Call arguments:
-        features: dict of tensors; see the top of this file.
-        training: whether to apply dropout.
-        seed: int [2], seed of this pass's dropout, for a caller that needs
-            different masks on each replica; None = draw one.
-
-    Raises:
-        ValueError: a feature is missing or has a wrong shape.
-    """
-
-    def __init__(
-        self,
-        config: BertConfig,
-        name: str | None = None,
-        dtype: Any = None,
-        trainable: bool = True,
-        bilstm: bool = False,
-        **options: Any,
-    ) -> None:
-        super().__init__(name=name, dtype=dtype, trainable=trainable)
-        self.bert = BertModel(config, dtype=self.dtype_policy, **options)
-        self.bilstm: BidirectionalLSTM | None = None
-        if bilstm:
-            self.bilstm = BidirectionalLSTM(
-                config.hidden_size,
-                self.bert.seed_generator,
-                name="bilstm",
-                dtype=self.dtype_policy,
-            )
-
-    @property
-    def config(self) -> BertConfig:
-        """The `BertConfig`."""
-        return self.bert.config
-
-    def build(self, input_shape: Any = None) -> None:
-        """Creates all weights; no input is needed."""
-        self.bert.build()
-        if self.bilstm:
-            self.bilstm.build()
-        self.build_head()
-
-    def build_head(self) -> None:
-        """Creates the head's weights."""
-        self.head.build()
-
-    def create_output_head(self, num_outputs: int, name: str) -> OutputHead:
-        """Returns a linear head of `num_outputs` logits."""
-        return OutputHead(
-            num_outputs,
-            self.config.hidden_size,
-            self.bert.initializer,
-            name=name,
-            dtype=self.dtype_policy,
-        )
-
-    def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns a new seed for one pass's dropout, None if not `training`."""
-        return self.bert.draw_seed(training)
-
-    def call(
-        self,
-        features: Features,
-        training: bool = False,
-        seed: Tensor | None = None,
-    ) -> Any:
-        """Encodes the features and applies the head; see the class."""
-        features = self.check_features(features)
-        encoded, seed = self.encode(features, training, seed)
-        return self.apply_head(encoded, features, seed)
-
-    @abc.abstractmethod
-    def apply_head(
-        self, encoded: Features, features: Features, seed: Tensor | None
-    ) -> Any:
-        """Returns the head's outputs.
-
-        Args:
-            encoded: `BertModel`'s outputs for the features.
-            features: dict of tensors; see the top of this file.
-            seed: int [2], seed of the head's dropout; None = no dropout.
-        """
-
-    def encode(
-        self, features: Features, training: bool, seed: Tensor | None
-    ) -> tuple[Features, Tensor | None]:
-        """Returns `BertModel`'s outputs and the seed for the head's dropout."""
-        if seed is None:
-            seed = self.draw_seed(training)
-        input_ids = get_feature(features, "input_ids")
-        mask = features.get("input_mask")
-        segment_ids = features.get("segment_ids")
-        outputs = self.bert(
-            input_ids, mask, segment_ids, training=training, seed=seed
-        )
-        if self.bilstm:
-            outputs["sequence_output"], outputs["pooled_output"] = self.bilstm(
-                outputs["sequence_output"],
-                None if mask is None else attended_positions(mask),
-            )
-        return outputs, dropout_seed(seed, self.bert.num_dropouts)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
-        return {
-            **self.bert.get_config(),
-            **super().get_config(),
-            "bilstm": self.bilstm is not None,
-        }
 
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertPretrainer(TaskModel):
-    """Masked language model and next sentence prediction (paper 3.1).
+    """Masked LM and next sentence prediction (paper, section 3.1).
 
     Reads `masked_lm_positions` int [B, P] in addition to the shared features.
 
     Returns:
-        dict: `masked_lm_logits` float [B, P, V]; `next_sentence_logits`
-        float [B, 2], 0 = the next sentence, 1 = a random one.
+        dict: `masked_lm_logits` float [B, P, V] and `next_sentence_logits`
+        float [B, 2], class 0 = the next sentence, 1 = a random sentence.
     """
 
     feature_ranks = TaskModel.feature_ranks | {"masked_lm_positions": 2}
@@ -184,7 +44,7 @@ class BertPretrainer(TaskModel):
         self.next_sentence = self.create_output_head(2, "seq_relationship")
 
     def build_head(self) -> None:
-        """Creates the weights under `cls/`."""
+        """Creates the heads' weights, whose names begin with `cls/`."""
         with keras.name_scope("cls"):
             self.masked_lm.build()
             self.next_sentence.build()
@@ -192,7 +52,7 @@ class BertPretrainer(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
-        """Computes both heads' logits; see the class."""
+        """Computes the logits of both heads."""
         positions = check_ids(
             get_feature(features, "masked_lm_positions"),
             "masked_lm_positions",
@@ -210,7 +70,7 @@ class BertPretrainer(TaskModel):
     def compute_output_shape(
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
-        """Returns the shapes of what `call` returns."""
+        """Returns the shapes of the outputs."""
         masked = get_feature(features_shape, "masked_lm_positions")
         return {
             "masked_lm_logits": (*masked, self.config.vocab_size),
@@ -220,7 +80,7 @@ class BertPretrainer(TaskModel):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertClassifier(TaskModel):
-    """Classifies a sentence or a pair (paper 4.1; run_classifier.py).
+    """Classifies a sentence or a pair of sentences (paper, section 4.1).
 
     Args:
         config: `BertConfig`.
@@ -249,7 +109,7 @@ class BertClassifier(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Computes the logits; see the class."""
+        """Computes the logits."""
         inputs = encoded[self.head_input]
         return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
 
@@ -266,11 +126,11 @@ class BertClassifier(TaskModel):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertTokenClassifier(BertClassifier):
-    """Labels every WordPiece (paper 5.3).
+    """Labels every WordPiece (paper, section 5.3).
 
     Args:
         config: `BertConfig`.
-        num_labels: number of labels a WordPiece can have.
+        num_labels: number of different labels.
         **kwargs: arguments of `TaskModel`.
 
     Returns:
@@ -282,10 +142,11 @@ class BertTokenClassifier(BertClassifier):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertSpanLabeler(TaskModel):
-    """Finds where an answer starts and ends (paper 4.2; run_squad.py).
+    """Finds where an answer starts and ends (paper, section 4.2).
 
-    With `unpad` the logits at padding are lowered by 10000, so that padding is
-    never chosen. Without it, as in the original, padding competes.
+    With `unpad`, the model subtracts 10000 from the logits at padding, so that
+    no answer starts or ends there. Without `unpad`, as in Google's code, an
+    answer can start or end at padding.
 
     Returns:
         dict: `start_logits` and `end_logits`, float [B, T].
@@ -296,14 +157,14 @@ class BertSpanLabeler(TaskModel):
         self.head = self.create_output_head(2, "squad")
 
     def build_head(self) -> None:
-        """Creates the weights under `cls/squad/`."""
+        """Creates the head's weights, whose names begin with `cls/squad/`."""
         with keras.name_scope("cls"):
             self.head.build()
 
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
-        """Computes the logits; see the class."""
+        """Computes the logits."""
         logits = self.head(encoded["sequence_output"])
         mask = features.get("input_mask")
         if self.bert.unpad and mask is not None and len(mask.shape) == 2:
@@ -314,20 +175,20 @@ class BertSpanLabeler(TaskModel):
     def compute_output_shape(
         self, features_shape: dict[str, Shape]
     ) -> dict[str, Shape]:
-        """Returns the shapes of what `call` returns."""
+        """Returns the shapes of the outputs."""
         input_shape = get_feature(features_shape, "input_ids")
         return {"start_logits": input_shape, "end_logits": input_shape}
 
 
 class SeveralTextsModel(TaskModel):
-    """Reads several texts for each example: every feature is int [B, C, T]."""
+    """Reads C texts per example, so that every feature is int [B, C, T]."""
 
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 
     def encode(
         self, features: Features, training: bool, seed: Tensor | None
     ) -> tuple[Features, Tensor | None]:
-        """Encodes each text as a sequence of its own."""
+        """Encodes each text as a separate sequence."""
         return super().encode(self.flatten(features), training, seed)
 
     def flatten(self, features: Features) -> Features:
@@ -348,10 +209,10 @@ class SeveralTextsModel(TaskModel):
 
 @keras.saving.register_keras_serializable(package="bert")
 class BertMultipleChoice(SeveralTextsModel):
-    """Scores each of C continuations (paper 4.4, SWAG).
+    """Scores each of C continuations of a sentence (paper, section 4.4, SWAG).
 
-    Every feature is int [B, C, T]: one sequence for each choice. A choice's
-    score is the product of its pooled output with one learned vector.
+    Every feature is int [B, C, T], with one sequence for each choice. A
+    choice's score is the dot product of its pooled output and a learned vector.
 
     Returns:
         logits, float [B, C].
@@ -364,7 +225,7 @@ class BertMultipleChoice(SeveralTextsModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Computes the logits; see the class."""
+        """Computes the logits."""
         logits = self.head(
             dropout(encoded["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
@@ -373,7 +234,7 @@ class BertMultipleChoice(SeveralTextsModel):
         )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of what `call` returns."""
+        """Returns the shape of the output."""
         return get_feature(features_shape, "input_ids")[:2]
 
 
@@ -381,25 +242,25 @@ class BertMultipleChoice(SeveralTextsModel):
 class BertEmbedder(SeveralTextsModel):
     """Encodes each of C texts as one vector, to compare texts by cosine.
 
-    The vector is the mean of the last block's outputs over the text's
-    WordPieces, scaled to length 1 (Reimers and Gurevych 2019).
+    The vector is the mean of the last block's outputs over the WordPieces of
+    the text, scaled to length 1 (Reimers and Gurevych 2019).
 
     Returns:
         float [B, C, W].
     """
 
     def build_head(self) -> None:
-        """Creates no weights: there is no head."""
+        """Creates no weights, because this model needs no head."""
 
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Computes the vectors; see the class."""
+        """Computes the vectors."""
         sequence = at_least_float32(encoded["sequence_output"])
         flat = self.flatten(features)
         mask = flat.get("input_mask", keras.ops.ones_like(flat["input_ids"]))
         weights = keras.ops.cast(mask, sequence.dtype)[..., None]
-        # The sum is enough: the mean has the same direction.
+        # Normalize the sum, which has the same direction as the mean.
         vectors = keras.ops.normalize(
             keras.ops.sum(sequence * weights, axis=1), axis=-1
         )
@@ -407,6 +268,6 @@ class BertEmbedder(SeveralTextsModel):
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of what `call` returns."""
+        """Returns the shape of the output."""
         shape = get_feature(features_shape, "input_ids")[:2]
         return (*shape, self.config.hidden_size)

@@ -1,12 +1,12 @@
-"""Views a batch as rows, one for each position or only for WordPieces.
+"""Views a batch as rows, one row for each position or only for WordPieces.
 
-Everything but attention treats each position separately, so it can skip
-padding. For attention, several short sequences are packed into one of full
-length, in which each attends only to itself. The WordPieces' results do not
-change: padding was masked.
+All layers except attention treat each position separately, so they can skip
+padding. For attention, several short sequences are packed into one sequence of
+full length, in which each attends only to itself. The results at WordPieces do
+not change, because attention masks padding.
 
-B = batch, T = length in WordPieces, W = width, R = rows that are kept,
-S = packed sequences.
+In shapes, B = batch, T = length in WordPieces, W = width, R = kept rows and S =
+packed sequences.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,9 @@ import keras
 
 from modeling.ops import Tensor, is_plain, reshape_like
 
-# The number of rows is a multiple of this, or of a share of all positions, so
-# that batches have few shapes: XLA compiles a step for each.
+# Round the number of rows up to a multiple of 64 or, in large batches, of 1/64
+# of all positions. Then batches have few shapes. XLA compiles a step for each
+# shape.
 _MULTIPLE = 64
 _MAX_SHAPES = 64
 
@@ -24,11 +25,12 @@ _MAX_SHAPES = 64
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    """Returns a linear function whose gradient is another one."""
+    """Returns the linear function `function` with the gradient `transposed`."""
 
     @keras.ops.custom_gradient
     def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
-        # Keras on torch also passes the inputs, and the gradient by keyword.
+        # On torch, Keras also passes the inputs, and passes the gradient by
+        # keyword.
         def gradient(*args: Tensor, upstream: Tensor | None = None) -> Tensor:
             return transposed(args[0] if upstream is None else upstream)
 
@@ -38,14 +40,14 @@ def _linear(
 
 
 class PaddedRows:
-    """Views a batch as rows, padding included, and rows as a batch.
+    """Converts a batch to rows and back. The rows include padding.
 
     Args:
         padded: tensor [B, T, W] of the batch.
     """
 
     def __init__(self, padded: Tensor) -> None:
-        # Flat rows only help fusion, so plain mode keeps [B, T, W].
+        # Plain mode keeps [B, T, W], because only fused forms need flat rows.
         self._is_flat = not is_plain()
         self._batch_size, self._length, width = keras.ops.shape(padded)
         self._rows = keras.ops.reshape(padded, (-1, width))
@@ -55,7 +57,7 @@ class PaddedRows:
         return reshape_like(padded, self._rows) if self._is_flat else padded
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] of rows [B * T, W]."""
+        """Returns the tensor [B, T, W] of rows [B * T, W]."""
         if not self._is_flat:
             return rows
         return keras.ops.reshape(
@@ -64,14 +66,15 @@ class PaddedRows:
 
 
 class _KeptRows:
-    """Gathers the rows of WordPieces from tensors of two axes, and restores.
+    """Gathers the rows of WordPieces from a tensor, and restores the tensor.
 
     Attributes:
-        _shape: the two axes, such as (B, T).
-        _positions: int [R], each row's position among all of both axes.
-        _row_numbers: int [both axes], the row of each position, counted from
-            1; 0 = padding.
-        _spare: int, index of the row that padding gets.
+        _shape: first two axes of the tensor, (B, T) or (S, T).
+        _positions: int [R], index of each row among all positions of the two
+            axes.
+        _row_numbers: int [B * T] or [S * T], number of each position's row,
+            counted from 1. 0 = padding.
+        _spare: int, index of the row that is copied to padding.
     """
 
     _shape: tuple[Tensor | int, Tensor | int]
@@ -81,16 +84,17 @@ class _KeptRows:
 
     def unpad(self, padded: Tensor) -> Tensor:
         """Returns the kept rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
-        # A gather's gradient sums rows one by one. Here each row has one
-        # position, so padding gets zeros.
+        # The gradient of a gather would add up rows one by one. Instead, copy
+        # each row to its only position, and zeros to padding.
         return _linear(self._gather, self._scatter_with_zeros)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns [B, T, W] or [S, T, W].
+        """Returns the tensor [B, T, W] or [S, T, W] of kept rows [R, W].
 
-        Rows of padding contain arbitrary values.
+        The values at padding are arbitrary.
         """
-        # Reuse a row for padding: appending zeros would copy all rows.
+        # Copy an existing row to padding. Appending a row of zeros would copy
+        # all rows.
         return _linear(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:
@@ -108,7 +112,7 @@ class _KeptRows:
         return self._scatter(rows, indexes)
 
     def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
-        """Returns the row at each index, on both axes."""
+        """Returns the row at each index, as a tensor [B, T, W] or [S, T, W]."""
         return keras.ops.reshape(
             keras.ops.take(rows, indexes, axis=0),
             (*self._shape, rows.shape[-1]),
@@ -116,9 +120,9 @@ class _KeptRows:
 
 
 class UnpaddedRows(_KeptRows):
-    """Extracts the rows of WordPieces from a batch, and restores them.
+    """Extracts the rows of WordPieces from a batch, and restores the batch.
 
-    The number of rows is rounded up by rows of padding.
+    The number of rows is rounded up, so some rows may be padding.
 
     Args:
         input_mask: int, float or bool [B, T], 0 = padding.
@@ -132,11 +136,11 @@ class UnpaddedRows(_KeptRows):
         self._lengths = ops.sum(input_mask, axis=1)
         num_wordpieces = ops.sum(self._lengths)
         is_padding = 1 - ops.reshape(input_mask, (-1,))
-        # At least one row, for padding to use.
+        # Keep at least one row, which `pad` copies to padding.
         multiple = ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
         num_rows = -(-ops.maximum(num_wordpieces, 1) // multiple) * multiple
         num_rows = ops.minimum(num_rows, num_positions)
-        # All positions [B * T]: first the WordPieces in order, then padding.
+        # Order all positions [B * T]: first the WordPieces, then padding.
         positions = ops.arange(num_positions, dtype="int32")
         order = ops.argsort(is_padding * num_positions + positions)
         self._positions = ops.cast(order, "int32")[:num_rows]
@@ -145,31 +149,32 @@ class UnpaddedRows(_KeptRows):
         self._spare = num_rows - 1
 
     def packed(self) -> "PackedRows":
-        """Returns the view of these rows as few full sequences."""
+        """Returns a view of these rows as a few full sequences."""
         return PackedRows(self._positions, self._lengths, self._shape[1])
 
 
 class PackedRows(_KeptRows):
-    """Views the rows of WordPieces as few sequences, for attention.
+    """Views the rows of WordPieces as a few sequences, for attention.
 
-    The longest sequence comes first, and each goes to the first packed
-    sequence that has room for it.
+    The longest sequence is packed first. Each sequence goes into the first
+    packed sequence with enough room.
 
     Args:
-        kept: int [R], each row's position in the batch, of all [B * T].
-        lengths: int [B], the batch's sequences in WordPieces; the rows that
-            follow theirs are padding.
+        positions: int [R], index of each row among the batch's B * T positions.
+        lengths: int [B], length of each sequence in WordPieces. The rows after
+            the first sum(lengths) are padding.
         capacity: T, the length of a packed sequence.
 
     Attributes:
-        attention_mask: int [S, T, T], 1 = WordPieces of one sequence.
+        attention_mask: int [S, T, T], 1 = both positions contain WordPieces of
+            the same sequence, or both are free.
     """
 
     # Two sequences, "a b c" and "d e", in a batch of length T = 6, with one
     # row of padding so that R = 6:
     #
     #     batch            a b c . . .   d e . . . .    lengths [3, 2]
-    #     rows             a b c d e .                  kept [0 1 2 6 7 3]
+    #     rows             a b c d e .                  positions [0 1 2 6 7 3]
     #     packed, S = 1    a b c d e .
     #     sequence         0 0 0 1 1 0                  of each row
     #     _positions       0 1 2 3 4 0                  of each row, 0 = padding
@@ -185,7 +190,7 @@ class PackedRows(_KeptRows):
         ops = keras.ops
         packed, offsets, num_packed = _first_fit(lengths, capacity)
         self._shape = (num_packed, capacity)
-        # Each row's sequence, and its offset in that one.
+        # Number of each row's sequence, and the row's offset in the sequence.
         row = ops.arange(ops.shape(positions)[0], dtype="int32")
         sequence = positions // capacity
         first_row = ops.cumsum(lengths) - lengths
@@ -196,7 +201,8 @@ class PackedRows(_KeptRows):
         self._positions = ops.where(
             is_padding, 0, ops.take(starts, sequence) + offset
         )
-        # The row of each position, from 1, and its sequence; 0 = a free place.
+        # For each packed position, the number of its row and the number of its
+        # sequence, both counted from 1. 0 = a free position.
         self._row_numbers, sequences = (
             ops.scatter(
                 self._positions[:, None],
@@ -211,7 +217,7 @@ class PackedRows(_KeptRows):
         )
 
     def _gather(self, padded: Tensor) -> Tensor:
-        # Rows of padding have no position of their own and use another row's.
+        # `_positions` of a row of padding is 0, which is another row's.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
 
@@ -222,8 +228,9 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
     """Packs sequences by first fit, the longest first.
 
     Returns:
-        int [B], the packed sequence of each; int [B], where it begins there;
-        and how many packed sequences there are, at least 1.
+        int [B], the index of the packed sequence that contains each sequence,
+        int [B], the position at which each sequence begins in the packed one,
+        and the number of packed sequences, at least 1.
     """
     ops = keras.ops
     batch_size = ops.shape(lengths)[0]

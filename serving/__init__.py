@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from serving.signatures import ServingOptions
     from serving.squad import export_span_labeler
 
-# Import each name when it is first used, so that a script prints --help and
-# reports a wrong flag without loading TensorFlow.
+# Import each module when a name in it is first used, so that a script prints
+# --help and reports a wrong flag without loading TensorFlow.
 _MODULES = {
     "ServingOptions": "serving.signatures",
     "TextModel": "serving.models",
@@ -33,7 +33,7 @@ __all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Returns a public name, whose module is imported at first use."""
+    """Returns a public name, and imports its module at first use."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULES[name]), name)

@@ -22,30 +22,31 @@ from files.paths import StrPath, named_errors
 if TYPE_CHECKING:
     from serving.tasks.base import Reply
 
-# {ending of a file's name: form of the file}.
+# {ending of a file's name: form of the answers in the file}.
 ENDINGS = {
     ".jsonl": "jsonl",
     ".csv": "csv",
     ".parquet": "parquet",
     ".npy": "npy",
 }
-# Numeric fields. By default npy contains the first one in the answers.
+# Numeric fields. By default, an npy file contains the first of these that the
+# answers contain.
 _NUMBERS = (
     *("mean_normalized", "mean", "probabilities", "value", "score"),
     "probability",
 )
-# Fields of a row that could not be answered. They are the last columns.
+# Fields of a row that could not be answered, written as the last columns.
 _OF_ERRORS = ("file", "line", "error")
-# Each row group of Parquet gets about this many bytes of JSON, estimated by the
-# first row, and at most this many rows.
+# For Parquet: approximate bytes of JSON per row group, estimated from the first
+# row, and maximum number of rows per row group.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
-# Function that iterates over all answers, from the first.
+# Function that returns an iterator over all answers.
 Read = Callable[[], Iterator[dict[str, Any]]]
 
 
 def form_of(path: StrPath | None) -> str:
-    """Returns the form for the ending of a file's name, by default "jsonl"."""
+    """Returns the form of a file by the ending of its name, or "jsonl"."""
     name = str(path).removesuffix(".gz")
     found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
     return found[0] if found else "jsonl"
@@ -55,7 +56,7 @@ def check_form(form: str) -> None:
     """Checks that answers can be written in a form.
 
     Raises:
-        ValueError: the form is Parquet, and pyarrow is not installed.
+        ValueError: the form is Parquet, but pyarrow is not installed.
     """
     if form == "parquet" and not importlib.util.find_spec("pyarrow"):
         raise ValueError(
@@ -68,9 +69,9 @@ class Fields:
     """Selects the fields of answers to write.
 
     Args:
-        wanted: names of fields. None selects all fields, or for npy the first
-            numeric field.
-        form: value of ENDINGS.
+        wanted: names of fields. None selects all fields, or the first numeric
+            field for npy.
+        form: form of the answers, a value of ENDINGS.
     """
 
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
@@ -104,7 +105,7 @@ class Fields:
         return kept
 
     def _check(self, reply: "Reply") -> None:
-        """Checks the first answer."""
+        """Checks that the first answer contains the fields to write."""
         names = self._wanted or []
         missing = [name for name in names if name not in reply]
         if missing or (self._form == "npy" and len(names) != 1):
@@ -120,7 +121,7 @@ class Fields:
 
 
 def _to_array(name: str, value: Any) -> np.ndarray:
-    """Returns a numeric field as an array. A dict becomes its values.
+    """Converts a numeric field, or the values of a dict, to an array.
 
     Raises:
         ValueError: the field is not numeric.
@@ -136,11 +137,11 @@ def _to_array(name: str, value: Any) -> np.ndarray:
 
 
 def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
-    """Writes answers in a form.
+    """Writes answers to a file in one of the forms in ENDINGS.
 
     Args:
         answers: file of JSON lines, read from its current position.
-        form: value of ENDINGS.
+        form: form of the answers, a value of ENDINGS.
         path: file to write, compressed if its name ends in `.gz`. It appears
             when it is complete. None writes to standard output.
 
@@ -153,7 +154,8 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
         if path is not None:
             file = stack.enter_context(atomic_open(path))
         if str(path).endswith(".gz"):
-            # Write no time, so that equal answers produce equal files.
+            # Omit the time from the gzip header, so that equal answers produce
+            # equal files.
             packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
             file = stack.enter_context(packed)
         start = answers.tell()
@@ -197,7 +199,7 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict) and name != "id":
             row |= {f"{name}.{key}": each for key, each in value.items()}
         elif isinstance(value, str):
-            # An id may contain half of a surrogate pair.
+            # Replace half of a surrogate pair, which an id may contain.
             row[name] = value.encode("utf-8", "backslashreplace").decode()
         else:
             row[name] = value
@@ -205,7 +207,7 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(names: Iterable[str]) -> list[str]:
-    """Returns the unique names of columns, with the fields of errors last."""
+    """Returns the unique names of columns. The fields of errors are last."""
     unique = dict.fromkeys(names)
     errors = [name for name in _OF_ERRORS if name in unique]
     return [name for name in unique if name not in errors] + errors

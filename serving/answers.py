@@ -1,7 +1,7 @@
-"""Answers requests, reports bad ones, and continues the output of killed runs.
+"""Writes the answers to requests, and continues the output of killed runs.
 
-A killed run leaves its answers in OUTPUT.unfinished. The same command continues
-this file.
+A killed run leaves its answers in OUTPUT.unfinished. The same command, started
+again, continues this file.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from files.progress import Progress
 from serving.requests import Numbered, check_request
 from serving.tasks.base import Reply, Request, Row, TextTask
 
-# Maximum bad rows that the log names. The output names all.
+# Maximum number of bad rows in the log. The output names all bad rows.
 _MAX_LOGGED = 10
 # First bytes of an unfinished file.
 _BEGIN = b'{"unfinished": '
@@ -37,7 +37,7 @@ class Answerer:
     Args:
         task: task that answers the requests.
         strict: whether to stop at the first row that cannot be answered.
-        select: function that returns the fields of a reply to write.
+        select: function (reply) -> reply with only the fields to write.
 
     Attributes:
         num_answers: number of rows with an answer.
@@ -63,7 +63,8 @@ class Answerer:
                 `select` fails.
         """
         task = self._task
-        # For each row: its request, later its reply, or else its error.
+        # One entry per row: its request, which a reply or an error replaces
+        # below.
         found = [_attempt(check_request, task, item) for _, item in batch]
         good = [i for i, each in enumerate(found) if isinstance(each, dict)]
         rows = self._compute([found[i] for i in good])
@@ -89,9 +90,9 @@ class Answerer:
             yield to_json_line(line | {"line": place.line, "error": str(reply)})
 
     def _compute(self, requests: list[Request]) -> list[Row | ValueError]:
-        """Runs the model. Returns a Row or a ValueError for each request.
+        """Runs the model, and returns a Row or a ValueError for each request.
 
-        If the model fails on all requests together, it runs them one by one.
+        If the model fails on a batch, it runs the requests one by one.
         """
         rows = _attempt(self._task.compute, requests)
         if not isinstance(rows, ValueError):
@@ -114,7 +115,7 @@ class Answerer:
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Calls a function, and returns the result or the ValueError raised."""
+    """Returns the result of a function, or the ValueError that it raises."""
     try:
         return function(*arguments)
     except ValueError as error:
@@ -126,7 +127,7 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(answer, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:
-        # UTF-8 cannot encode half of a surrogate pair in an id, so escape it.
+        # Escape half of a surrogate pair in an id, which UTF-8 cannot encode.
         return json.dumps(answer).encode() + b"\n"
 
 
@@ -137,20 +138,20 @@ def open_unfinished(
     """Opens the unfinished answers of a killed run, or a new file.
 
     Args:
-        path: the output. The opened file is named after the output's target,
-            with `.unfinished` appended.
-        settings: everything that the answers depend on. Answers of a run with
-            other settings are dropped. None opens a temporary file without a
-            name, which no later run can continue.
+        path: path of the output, to which `.unfinished` is appended. A symbolic
+            link is followed.
+        settings: all values that the answers depend on. Answers of a run with
+            other settings are dropped. None opens an unnamed temporary file,
+            which no later run can continue.
 
     Yields:
         a file, positioned at its first answer. The file is deleted at the end
-        of the block and after a ValueError. After any other exception it stays,
-        so that the next run can continue.
+        of the block and after a ValueError. After any other exception the file
+        stays, so that the next run can continue it.
 
     Raises:
-        OSError: another process writes the same output, or the user owns a file
-            with the name of the unfinished file.
+        OSError: another process writes the same output, or another program
+            wrote a file with the name of the unfinished file.
     """
     if path is None or settings is None:
         folder = tempfile.gettempdir()
@@ -188,19 +189,20 @@ def open_unfinished(
 def skip_answered(
     file: IO[bytes], batches: Batches, answerer: Answerer
 ) -> Batches:
-    """Counts the answers in a file, and returns the unanswered batches.
+    """Counts the answers in a file, and returns the batches without answers.
 
     Args:
-        file: file that `open_unfinished` yields. If its last batch is
-            incomplete, this batch is cut off.
-        batches: all batches.
-        answerer: counts the answers.
+        file: file that `open_unfinished` yields. An incomplete last batch is
+            removed from the file.
+        batches: all batches of requests.
+        answerer: Answerer whose counts are increased.
     """
     for batch in batches:
         start = file.tell()
         try:
-            # [:-1] removes the newline, or the last brace of a line without a
-            # newline. After a power cut a line may also contain zeros.
+            # [:-1] removes the newline. A line that was cut off loses its last
+            # character, so it is no valid JSON. After a power cut, a line may
+            # also contain zero bytes.
             lines = [parse_json(file.readline()[:-1], "") for _ in batch]
         except ValueError:
             file.truncate(start)
@@ -216,12 +218,12 @@ def write_rows(
     batches: Batches,
     num_rows: int | None,
 ) -> None:
-    """Writes the answers that a file lacks, and shows the progress.
+    """Writes the missing answers to a file, and shows the progress.
 
     Args:
         file: file that `open_unfinished` yields.
-        answerer: answers the batches.
-        batches: all batches.
+        answerer: Answerer that answers the batches.
+        batches: all batches of requests.
         num_rows: number of rows in all batches, or None if unknown.
     """
     batches = skip_answered(file, batches, answerer)
@@ -231,7 +233,7 @@ def write_rows(
     with Progress(num_rows, done, "row", 1, "Predicting") as progress:
         for batch in batches:
             file.writelines(answerer.answer(batch))
-            # If this run is killed, another run can continue from here.
+            # Flush, so that another run can continue if this run is killed.
             file.flush()
             done += len(batch)
             if progress.due(done):
@@ -245,8 +247,8 @@ def write_stream(
 
     Args:
         path: the output, or None for standard output.
-        answerer: answers the batches.
-        batches: all batches.
+        answerer: Answerer that answers the batches.
+        batches: all batches of requests.
     """
     stdout = contextlib.nullcontext(sys.stdout.buffer)
     opened = atomic_open(path) if path else stdout

@@ -1,4 +1,4 @@
-"""Draws attention as one self-contained HTML file. See predict.py."""
+"""Draws attention weights in one self-contained HTML file, for predict.py."""
 
 import html
 import json
@@ -45,7 +45,7 @@ def render(found: dict[str, Any]) -> bytes:
 
 
 def check_may_replace(path: str | os.PathLike[str]) -> None:
-    """Checks that a file does not exist, or contains a page of `render`.
+    """Checks that a path is free, or the path of a page of `render`.
 
     Raises:
         FileExistsError: the file exists, and `render` did not create it.

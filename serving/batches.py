@@ -1,6 +1,6 @@
 """Computes large requests in a graph, a few rows at a time.
 
-N = texts.
+N = number of texts, M = length of the longest row.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,14 +12,18 @@ from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
 
-# Maximum values of an output with padding, if padding is over three quarters.
+# Maximum number of values in an output of which over three quarters are
+# padding.
 _MAX_PADDING = 1 << 20
 
 Features = dict[str, tf.Tensor]
 
 
 def trim(features: Features) -> Features:
-    """Cuts the padding common to all rows. Outputs change only by rounding."""
+    """Cuts the columns that are padding in all rows of the features.
+
+    Outputs change only by rounding.
+    """
     return trim_padding(features, multiple=1)
 
 
@@ -41,8 +45,8 @@ def call_in_batches(
     """Calls a function on a few rows at a time, to limit its memory.
 
     Args:
-        function: (begin, end) -> outputs for the rows from begin to end - 1.
-            Both are int32 scalars.
+        function: function (begin, end) -> outputs for the rows from begin to
+            end - 1. `begin` and `end` are int32 scalars.
         num_rows: number of rows, an int32 scalar.
         batch_size: maximum rows at a time.
 
@@ -52,7 +56,7 @@ def call_in_batches(
     place = tf.TensorSpec([], tf.int32)
     traced = tf.function(function, autograph=False)
     call = traced.get_concrete_function(place, place)
-    # Run at least one batch, so that empty outputs keep their shape.
+    # Run at least one batch, to determine the shapes of empty outputs.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
     def call_next(
@@ -84,14 +88,14 @@ def call_in_batches(
 
 
 def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
-    """Returns outputs of ragged length as tensors, padded to the longest row.
+    """Converts ragged outputs to tensors, padded to the longest row.
 
-    REST supports no ragged outputs. A long row and many short rows would fill
-    the memory with padding, so such a request fails.
+    REST supports no ragged outputs. A request with one long row and many short
+    rows fails, because the padding would fill the memory.
 
     Args:
-        rows: ragged tensors of the same row lengths, [N, None, ...].
-        width: number of values in each cell.
+        rows: {name: ragged tensor [N, None, ...]}, all of equal row lengths.
+        width: number of values in each cell of a row.
 
     Returns:
         {name: tensor [N, M, ...]}, padded with "" or 0.
@@ -113,7 +117,8 @@ def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
 
     Args:
         lengths: lengths of the rows that will be padded, int [N].
-        max_cells: number of cells, including padding, that never fails.
+        max_cells: number of cells, including padding, up to which no request
+            fails.
     """
     lengths = tf.cast(lengths, tf.int64)
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))

@@ -1,6 +1,7 @@
 """Exports classifiers over ids and text, and multiple choice over ids.
 
-N = texts, L = labels, B = batch, C = choices, F = length of an input.
+N = number of texts, L = labels, B = batch size, C = choices, F = length of an
+input, W = windows.
 """
 
 import contextlib
@@ -33,7 +34,7 @@ def export_classifier(
     temperature: float = 1.0,
     thresholds: Mapping[str, float] | None = None,
 ) -> None:
-    """Exports a classifier: `serve` over ids, and two signatures over text.
+    """Exports a classifier: `serve` over ids, `classify*` over text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.
@@ -48,7 +49,7 @@ def export_classifier(
 
     In regression, they return only `values`, float32 [N].
 
-    For `tokenize` and `attention`, see signatures.inspect.
+    `signatures.inspect` adds the signatures `tokenize` and `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
@@ -56,7 +57,8 @@ def export_classifier(
         label_list: labels of the model in order, or None in regression.
         options: ServingOptions. Longer texts are cut, unless windows are used.
         output_mode: "classification", "multilabel" or "regression".
-        window_options: windows of long texts, or None to cut long texts.
+        window_options: options for reading long texts in windows, or None to
+            cut long texts.
         temperature: number by which the logits are divided, in every format.
         thresholds: {label: threshold} for "multilabel", or None for 0.5 each.
     """
@@ -76,7 +78,7 @@ def export_classifier(
     inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    # One graph for both endpoints.
+    # Both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=inputs)
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
@@ -126,7 +128,8 @@ def export_classifier(
     if thresholds:
         task["thresholds"] = dict(thresholds)
     if temperature != 1:
-        # The weights already contain the temperature. This entry documents it.
+        # Record the temperature, although the exported weights already contain
+        # it.
         task["temperature"] = temperature
     with _divided_outputs(model, temperature):
         signatures.export_model(
@@ -138,8 +141,8 @@ def export_classifier(
 def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
     """Divides the output layer's weights and bias while the block runs.
 
-    The exported logits are then already divided by the temperature, so the
-    exported graph needs no division.
+    So the exported logits are divided by the temperature, although the exported
+    graph contains no division.
     """
     names = ("output_weights", "output_bias") if temperature != 1 else ()
     variables = [each for each in model.weights if original_name(each) in names]
@@ -181,7 +184,7 @@ def _pool(
     window_options: WindowOptions,
     temperature: float,
 ) -> tf.Tensor:
-    """Pools the outputs for windows as data/classification/windows.py does.
+    """Pools the outputs of windows, in the same way as training.
 
     `values` are probabilities, float32 [W, L], or in regression numbers, [W].
     `rows` is the index of each window's text, int64 [W]. Returns values of the
@@ -193,7 +196,8 @@ def _pool(
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
     if output_mode == "classification" and temperature != 1:
-        # Compute the log probabilities without the temperature.
+        # Compute log probabilities without the temperature, then divide them by
+        # the temperature.
         before = tf.nn.softmax(temperature * values)
         values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":

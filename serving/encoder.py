@@ -1,7 +1,7 @@
-"""Exports extract_features.py's model over ids and text, and batches its input.
+"""Exports encoders, and computes the vectors of extract_features.py.
 
-N = texts, B = batch, T = WordPieces of the longest text, L = layers,
-W = hidden size.
+N = number of texts, B = batch size, T = WordPieces of the longest text, L =
+layers, W = hidden size.
 """
 
 import itertools
@@ -24,8 +24,8 @@ from modeling import BertModel
 from serving import batches, export, signatures
 from serving.batches import Features
 
-# Maximum values of an output with padding, if padding is over three quarters:
-# 256 MB.
+# Maximum number of values in an output of which over three quarters are
+# padding: 256 MB.
 _MAX_PADDING = 1 << 26
 
 
@@ -38,16 +38,15 @@ def export_encoder(
 
     The input of `embed` is `text`, string [N]. It returns
 
-        pooled_output    float32 [N, W]
-        mean_output      float32 [N, W], the mean over the text's tokens
-        mean_normalized  float32 [N, W], the mean divided by its L2 norm
-        sequence_output  float32 [N, T, W], outputs of the last block, 0 after
-                         the end of a text
+        pooled_output float32 [N, W] mean_output float32 [N, W], the mean over
+        the text's tokens mean_normalized float32 [N, W], the mean divided by
+        its L2 norm sequence_output float32 [N, T, W], outputs of the last
+        block, 0 after the end of a text
         tokens           string [N, T], the WordPieces with [CLS] and [SEP], ""
                          after the end of a text
         lengths          int32 [N], the number of tokens
 
-    For `tokenize` and `attention`, see signatures.inspect.
+    `signatures.inspect` adds the signatures `tokenize` and `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
@@ -114,12 +113,11 @@ def create_batches(
     """Yields the features of up to `batch_size` examples, int32 [B, T] each.
 
     Args:
-        examples: examples with the label "0".
+        examples: classification examples. Set their labels to "0".
         tokenizer: FullTokenizer.
         max_seq_length: maximum WordPieces of an example. Longer ones are cut.
         batch_size: maximum B.
-        trim: whether to cut each batch to its longest example. See
-            tfrecords.trim_padding.
+        trim: whether to cut the padding of each batch to its longest example.
     """
     converted = (
         convert_single_example(index, example, ["0"], max_seq_length, tokenizer)
@@ -139,10 +137,10 @@ class TokenFeatures(keras.Model):
 
     Args:
         bert: a built BertModel.
-        layer_names: indices of blocks, or the name of one combination:
-            "embeddings", "last", "second_to_last", "sum_last_four",
+        layer_names: indices of blocks, or the name of one combination of
+            blocks: "embeddings", "last", "second_to_last", "sum_last_four",
             "concat_last_four" or "sum_all".
-        block_weights: weights of the blocks in a sum.
+        block_weights: weights of the blocks in "sum_last_four" and "sum_all".
 
     Returns:
         the vectors, float32 [B, L, T, W], and the pooled output, [B, W].
@@ -162,7 +160,7 @@ class TokenFeatures(keras.Model):
     def call(
         self, features: dict[str, tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Encodes a batch. See the class."""
+        """Returns (vectors, pooled output) of a batch."""
         inputs = [features[name] for name in export.INPUT_NAMES]
         outputs = self.bert(*inputs, training=training)
         layers = [self._combine(name, outputs) for name in self.layer_names]

@@ -1,6 +1,6 @@
 """Computes the scores of an export's files on the records of a split.
 
-B = batch, F = length of an input.
+B = batch size, F = length of an input.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,22 +23,23 @@ def evaluate_export(
     split: str,
     create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
 ) -> dict[str, dict[str, float]]:
-    """Returns {format: scores} of an export. See Task.evaluate_export.
+    """Returns {format: scores} of an export, for Task.evaluate_export.
 
     Args:
         task: task whose `evaluate` computes the scores.
         export_dir: folder of the export.
         split: name of an evaluated split.
-        create_batches: (batch size) -> the split's batches of features.
+        create_batches: function (batch size) -> the split's batches of
+            features.
 
     Raises:
-        OSError: a file cannot be loaded.
-        ValueError: a file fails on the records.
+        OSError: a model file cannot be loaded.
+        ValueError: a model file fails on the records.
     """
     length = task.options.max_seq_length
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
-    # Pad inputs as the server does.
+    # Pad the inputs in the same way as the server.
     kinds = TASKS.get(task.options.head or "", ())
     pads = any(kind.pads for kind in kinds) and not task.options.unpads
     scores = {}
@@ -50,8 +51,8 @@ def evaluate_export(
             fixed = engine.inputs["input_ids"][-1]
             if fixed and fixed < length:
                 raise ValueError(
-                    f"its inputs have {fixed} WordPieces, but the records have "
-                    f"{length}; set --max_seq_length={fixed}"
+                    f"the export's inputs have {fixed} WordPieces, but the "
+                    f"records have {length}; set --max_seq_length={fixed}"
                 )
         except ValueError as error:
             logging.warning("The export %s was not checked: %s", name, error)
@@ -74,7 +75,10 @@ def _run(
     pads: bool,
     width: int,
 ) -> Iterator[tuple[Arrays, Arrays]]:
-    """Yields each batch's features and outputs, 0 at padding. See `cut`."""
+    """Yields each batch's features and outputs, which are 0 at padding.
+
+    `longest`, `pads` and `width` are arguments of `engines.cut`.
+    """
     for batch in batches:
         features = {name: np.asarray(value) for name, value in batch.items()}
         masks = features["input_mask"]
@@ -93,7 +97,8 @@ def _run(
             )
             for name, value in outputs.items():
                 if value.ndim > masks.ndim:
-                    # This output contains values for each WordPiece.
+                    # This output contains one value, or one vector, for each
+                    # WordPiece.
                     value = _fit(value, size, masks.ndim - 1)
                 if name not in found:
                     shape = len(masks), *value.shape[1:]

@@ -1,7 +1,7 @@
 """Reads the settings of SavedModels without a model.json from their graphs.
 
-The signatures show the task, the casing and the maximum length, but not how a
-passage becomes windows. So the graph itself answers questions.
+The signatures show the task, the casing and the maximum length. They do not
+show the options of windows, so the graph itself answers questions.
 """
 
 from pathlib import Path
@@ -26,14 +26,14 @@ _CLASSES = {
 
 
 def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
-    """Returns the `task` that the export's model.json would contain.
+    """Returns the entries of `task` in the missing model.json.
 
     Args:
         engine: engine that runs the SavedModel.
         folder: folder of the export's other files, such as the labels.
 
     Returns:
-        dict, {} if the export accepts no text.
+        the entries, {} if the export accepts no text.
     """
     names = [c for name, c in _CLASSES.items() if name in engine.signatures]
     if not names or "tokenize" not in engine.signatures:
@@ -83,11 +83,11 @@ class FormerAnswer(Answer):
     def _decode(
         self, request: Request, row: Row
     ) -> tuple[Reply, float, list[Reply]]:
-        """See Answer."""
+        """Returns the answer, `null_odds` and the n best answers."""
         found, context = row.encoded.state, request["context"].encode()
 
         def describe(text: bytes, prob: float, *in_bytes: int) -> Reply:
-            # -1 means "no answer".
+            # A position of -1 means "no answer".
             places = [
                 len(context[:byte].decode("utf-8", "ignore"))
                 if byte >= 0

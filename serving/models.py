@@ -1,9 +1,9 @@
-"""Runs exported models in Python: texts in, plain lists and dicts out.
+"""Runs exported models in Python, from texts to plain lists and dicts.
 
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py, serve.py and its page use the same classes (tasks/).
+predict.py and serve.py use the same classes (tasks/).
 """
 
 import os
@@ -28,38 +28,39 @@ from training import model_folder
 class TextModel:
     """An exported model that accepts text.
 
-    For one text, each method returns one dict. For a list of texts, it returns
-    a list of dicts. They are plain Python, as predict.py writes them. Positions
-    in texts count characters, except `start_byte` and `end_byte`. Several
-    threads may use one model. `serving.load` is another name of this class.
+    For one text, each method returns one dict, and for a list of texts a list
+    of dicts. The dicts contain plain Python values, as in the output of
+    predict.py. Positions in texts count characters, except `start_byte` and
+    `end_byte`. Several threads may use one model. `serving.load` is another
+    name of this class.
 
     Args:
-        path: folder of an export, or of numbered versions of an export. Like
-            TensorFlow Serving, this class loads the newest version. Only a
-            SavedModel needs TensorFlow.
-        allow_any_operation: also load a SavedModel with operations that this
-            project's exports do not use. They may read and write any file.
+        path: folder of an export, or of numbered versions of an export. Then
+            the newest version is loaded, as in TensorFlow Serving.
+        allow_any_operation: True to load a SavedModel with operations that this
+            project's exports do not use, which may read and write any file.
         num_threads: number of threads, or None for one per CPU.
-        engine: "litert", "onnx", "openvino" or "saved_model". None chooses by
-            the files in the folder and the packages that are installed.
+        engine: "litert", "onnx", "openvino" or "saved_model". Only
+            "saved_model" needs TensorFlow. None chooses by the files in the
+            folder and the installed packages.
         segmenter: "module:function" of the --segmenter that the model was
             trained with, or None. The module is imported.
 
     Attributes:
-        engine: engine that runs the network. See engines.
-        settings: settings of the head, the `task` of model.json. {} if the
-            export accepts no text.
+        engine: engines.Engine that runs the network.
+        settings: settings of the head, from the entry `task` in model.json. {}
+            if the export accepts no text.
         tokenizer: FullTokenizer of the model, if the export accepts text.
         is_former: True for a SavedModel without a model.json.
 
     Raises:
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged.
-        TypeError: from every method: an argument is neither a text nor a list
-            of texts.
         ValueError: the runtime is not installed, or the model uses an operation
-            that is not allowed. From every method: the model does not support
-            the task, or a text is invalid.
+            that is not allowed. Methods raise a ValueError if the model does
+            not support the task, or if a text is invalid.
+        TypeError: only from methods: an argument is neither a text nor a list
+            of texts.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class TextModel:
             folder = extra
         described = model_folder.read(folder)
         self.settings = dict(described.task)
-        # Earlier exports contain no model.json.
+        # Exports of earlier versions contain no model.json.
         self.is_former = not self.settings and hasattr(
             self.engine, "signatures"
         )
@@ -98,7 +99,7 @@ class TextModel:
             from serving import former_exports
 
             self.settings = former_exports.find_settings(self.engine, folder)
-        # Only the user may name code to import.
+        # Import only code that the user names, not code that the folder names.
         trained = self.settings.get("segmenter")
         if trained and trained != segmenter:
             raise ValueError(
@@ -167,7 +168,8 @@ class TextModel:
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
 
-        The first run of a length is slow, because it allocates or compiles.
+        The first run of a length is slow, because the engine allocates memory
+        or compiles the network.
         """
         longest = self._longest
         for length in [longest] if self._pads else engines.lengths(longest):
@@ -186,10 +188,11 @@ class TextModel:
 
         Args:
             name: name of a task in `tasks`, or None for the main task.
-            options: options of the replies.
+            options: TaskOptions, which limit or extend the replies.
 
         Raises:
-            ValueError: the model does not support this task, or no task at all.
+            ValueError: the model does not support this task, or supports no
+                task.
         """
         if not self._kinds:
             raise ValueError(
@@ -213,7 +216,7 @@ class TextModel:
         Args:
             text_a: one or several texts.
             text_b: second text of each pair, or "" for no pairs.
-            min_probability: if the probability is lower, "label" is None.
+            min_probability: if no probability is this high, "label" is None.
         """
         options = TaskOptions(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
@@ -224,7 +227,7 @@ class TextModel:
         Args:
             question: one or several questions.
             context: one passage for all questions, or one for each.
-            n_best: if above 1, "n_best" lists up to this number of answers.
+            n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
         options = TaskOptions(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
@@ -234,7 +237,7 @@ class TextModel:
         return self._ask("tag", text=text)
 
     def fill_mask(self, text: Texts, top_k: int = 5) -> Any:
-        """Returns {"masks"}: for each [MASK], the top_k WordPieces that fit."""
+        """Returns {"masks"}: the top_k most probable WordPieces per [MASK]."""
         return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
 
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Any:
@@ -249,7 +252,8 @@ class TextModel:
 
         Args:
             text: one or several texts.
-            tokens: also return "tokens", and as "sequence" a vector for each.
+            tokens: True to also return "tokens", and in "sequence" one vector
+                per token.
         """
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
 
@@ -265,7 +269,7 @@ class TextModel:
 
         Args:
             text: one or several texts.
-            tokens: also return "tokens" and "log_probabilities".
+            tokens: True to also return "tokens" and "log_probabilities".
         """
         return self._ask("score", TaskOptions(tokens=tokens), text=text)
 
@@ -280,13 +284,13 @@ class TextModel:
         Args:
             text: one or several texts.
             labels: labels to choose from.
-            hypothesis: sentence in which each label replaces {}.
+            hypothesis: sentence about a label. Each label replaces {}.
         """
         options = TaskOptions(labels=labels, hypothesis=hypothesis)
         return self._ask("zero-shot", options, text=text)
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
-        """Returns {"tokens", "num_wordpieces"}. Long texts' tokens are cut."""
+        """Returns {"tokens", "num_wordpieces"}, with long texts cut."""
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
 
     def attention(self, text_a: Texts, text_b: Texts = "") -> Any:
@@ -299,7 +303,7 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns a task's reply to one text, or its replies to lists."""
+        """Returns a task's reply to one text, or a list of replies to lists."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {
@@ -324,13 +328,13 @@ class TextModel:
         try:
             replies = task.answer(requests)
         except ValueError as error:
-            # `answer` itself numbers the texts of longer lists.
+            # `answer` adds the text's number to errors only for longer lists.
             where = "text 1: " if counts and len(requests) == 1 else ""
             raise ValueError(f"{where}{error}") from None
         return replies if counts else replies[0]
 
 
-# A name that reads better in calls: `serving.load(path)`.
+# A shorter name for calls: `serving.load(path)`.
 load = TextModel
 
 

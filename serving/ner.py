@@ -1,6 +1,7 @@
 """Exports a token classifier over ids and over text.
 
-N = texts, M = words of the longest text, F = length of an input, L = tags.
+N = number of texts, M = words of the longest text, F = length of an input,
+L = tags.
 """
 
 import os
@@ -16,7 +17,7 @@ from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
 from serving.batches import Features
 
-# The same characters as in data/ner/words.py.
+# Strings that are words of their own, the same as in data/ner/words.py.
 _IDEOGRAPHS = "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in CJK_RANGES)
 _BETWEEN_WORDS = (
     rf"(\x{{2014}}+|\x{{2015}}+|\x{{2026}}+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
@@ -30,7 +31,7 @@ def export_token_classifier(
     options: signatures.ServingOptions,
     only_legal: bool = False,
 ) -> None:
-    """Exports a token classifier: `serve` over ids, two signatures over text.
+    """Exports a token classifier: `serve` over ids, `tag*` over text.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
     space between the words, as in CoNLL's files. It returns
@@ -40,12 +41,12 @@ def export_token_classifier(
         probabilities  float32 [N, M], the probability of each tag
         num_words      int32 [N], the number of words
 
-    `tag` returns the same for running text. First it splits off punctuation at
-    the start and end of words, dashes and dots between words
-    ("York\u2014often"), and ideographs. Other punctuation inside words stays,
-    as in CoNLL's files: "U.S.", "O'Brien", "Franco-German".
+    `tag` returns the same outputs for text that is not split into words yet. It
+    first separates punctuation at the start and end of words, dashes and dots
+    between words ("York\u2014often"), and ideographs. Other punctuation inside
+    words stays, as in CoNLL's files: "U.S.", "O'Brien", "Franco-German".
 
-    For `tokenize` and `attention`, see signatures.inspect.
+    `signatures.inspect` adds the signatures `tokenize` and `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
@@ -53,14 +54,14 @@ def export_token_classifier(
         label_list: tags of the model in order.
         options: ServingOptions. Longer texts are read in several windows.
         only_legal: True to return the best legal sequence of tags (see
-            data/ner/legal_tags.py), False for the best tag of each word.
+            data/ner/legal_tags.py), False to return the best tag of each word.
     """
     create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
 
     predict = signatures.trace_once(signatures.softmax_of(model))
     signature = signatures.text_signature("text")
 
-    # One graph for both endpoints.
+    # Both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
         words, windows, pack, places = create_windows(text)
@@ -111,13 +112,13 @@ def _select(
     begin: tf.Tensor,
     end: tf.Tensor,
 ) -> tf.Tensor:
-    """Returns the probabilities of the words that windows begin to end - 1 tag.
+    """Returns the tag probabilities of words, from windows begin to end - 1.
 
     `probabilities` are the outputs for these windows, float32 [end - begin, F,
-    L]. `places` is the window and the position inside it that tags each word,
-    int64 [words, 2].
+    L]. `places` contains, for each word, the window that tags the word and the
+    position in the window, int64 [words, 2].
     """
-    # Words are in the order of the windows that tag them.
+    # The words are sorted by the window that tags each word.
     first, last = tf.unstack(
         tf.searchsorted(places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64))
     )

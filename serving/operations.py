@@ -1,15 +1,15 @@
 """Checks the operations of a SavedModel before it is loaded.
 
-A SavedModel is a program: it may read and write any file of its user. The
-operations in `ALLOWED` only compute, and this project's exports use no others.
+A SavedModel is a program, which may read and write any file of its user. The
+operations in `ALLOWED` only compute. This project's exports use no others.
 """
 
 from collections.abc import Set
 
 from tensorflow.core.protobuf.saved_model_pb2 import SavedModel
 
-# Operations of all exports, including earlier ones.
-# tests/serving/test_operations.py compares this list with them.
+# Operations in the exports of all versions of this project.
+# tests/serving/test_operations.py compares this list with the exports.
 ALLOWED = frozenset(
     """
     Abs AddN AddV2 All Any ArgMax AsString Assert BatchMatMulV2 BatchMatMulV3
@@ -33,7 +33,7 @@ ALLOWED = frozenset(
     """.split()
 )
 # Operations of the functions that save and restore weights. TensorFlow Serving
-# calls only the function that restores. Python calls neither.
+# calls only the restore function. Python calls neither function.
 _SAVER = {
     "AssignVariableOp",
     *("MergeV2Checkpoints", "RestoreV2", "SaveV2", "ShardedFilename"),
@@ -41,7 +41,9 @@ _SAVER = {
 
 
 def find(data: bytes) -> tuple[SavedModel, set[str]]:
-    """Returns a SavedModel and its operations, except its saver's.
+    """Returns a SavedModel and the names of the operations that it uses.
+
+    In the functions that save and restore weights, _SAVER does not count.
 
     Args:
         data: contents of saved_model.pb.
@@ -57,7 +59,8 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
         savers = {
             node.attr["f"].func.name for node in graph.node if node.name in ends
         }
-        # Without an object graph, TensorFlow runs the nodes as signatures.
+        # If the file contains no object graph, TensorFlow runs its nodes as
+        # signatures.
         if len(saved.meta_graphs) > 1 or not meta_graph.HasField(
             "object_graph_def"
         ):
@@ -66,15 +69,16 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
         for function in graph.library.function:
             name = function.signature.name
             found = {node.op for node in function.node_def}
-            # A signature that called the saver could write any file. So the
-            # file may name the saver only in its definition and in its node.
+            # A signature that called the save function could write any file. So
+            # the SavedModel may name this function only in its definition and
+            # in its node.
             is_saver = name in savers and data.count(name.encode()) == 2
             used |= found - _SAVER if is_saver else found
     return saved, used
 
 
 def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
-    """Checks that a SavedModel uses only operations that exports use.
+    """Checks that a SavedModel uses only operations in ALLOWED.
 
     Args:
         used: names of operations.
@@ -83,9 +87,9 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
 
     Raises:
         ValueError: an operation is not in ALLOWED.
-        OSError: an operation computes in int8.
+        OSError: an operation computes in int8, which is wrong on some CPUs.
     """
-    # The names of all int8 operations contain this word.
+    # QuantizedMatMul is part of the names of all int8 operations.
     if any("QuantizedMatMul" in name for name in used):
         raise OSError(
             f"{path} uses int8 operations whose results are wrong on some "

@@ -1,6 +1,7 @@
-"""Exports a pretrained model over ids and text, for masks and sentence pairs.
+"""Exports a pretrained model, which predicts masked words and next sentences.
 
-N = texts, M = maximum masks in a text, K = WordPieces per mask.
+N = number of texts, M = maximum number of masks in a text, K = WordPieces per
+mask.
 """
 
 import os
@@ -30,21 +31,21 @@ def export_pretrainer(
 
         tokens         string [N, M, K], the most probable WordPieces for each
                        mask, "" after the last mask of a text
-        probabilities  float32 [N, M, K], the probability of each WordPiece, 0
-                       after the last mask of a text
-        num_masks      int32 [N], the number of masks that were not cut off
+        probabilities float32 [N, M, K], the probability of each WordPiece, 0
+                       after the last mask of a text num_masks int32 [N], the
+                       number of masks, without masks that were cut off
 
     The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
     returns `probability`, float32 [N], that the second text follows the first.
 
-    For `tokenize` and `attention`, see signatures.inspect.
+    `signatures.inspect` adds the signatures `tokenize` and `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: BertPretrainer.
-        options: ServingOptions, or None to export only `serve`. Longer texts
-            are cut.
-        top_k: K.
+        options: ServingOptions, or None to export only `serve`. Texts longer
+            than their max_seq_length are cut.
+        top_k: number of WordPieces per mask, K.
         export_options: format of the export, if `options` is None.
     """
 
@@ -83,8 +84,9 @@ def export_pretrainer(
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, [tokens], begin, end)
-            # The tokenizer never produces [MASK] itself. Padding is 0, which
-            # is the id of [MASK] in some vocabularies.
+            # Do not confuse padding with masks: padding is 0, which is the id
+            # of [MASK] in some vocabularies. The tokenizer itself never returns
+            # [MASK].
             is_mask = features["input_ids"] == mask_id
             is_mask &= features["input_mask"] > 0
             positions = tf.RaggedTensor.from_row_lengths(
@@ -93,7 +95,8 @@ def export_pretrainer(
             )
             is_mask = tf.ones_like(positions, tf.bool).to_tensor()
             outputs = predict(features, positions.to_tensor())
-            # The model's table may be larger than the vocabulary.
+            # The model's embedding table may contain more rows than the
+            # vocabulary.
             named = outputs["masked_lm_probabilities"][..., : len(vocab)]
             probabilities, ids = tf.math.top_k(
                 tf.boolean_mask(named, is_mask), top_k
@@ -119,7 +122,7 @@ def export_pretrainer(
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, tokens, begin, end)
-            # Request no position, because no masked LM output is needed.
+            # Pass no positions, because no masked LM output is needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]
             outputs = predict(features, nowhere)
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}
@@ -144,7 +147,8 @@ def _tokenize_around_masks(
     """Returns the ids of texts, including masks, ragged int32 [N, None]."""
     parts = tf.strings.split(texts, MASK)
     ids = tokenizer(parts.flat_values)
-    # Insert a mask before each part, then remove the first mask of each text.
+    # The masks separate the parts of a text. Insert a mask before each part,
+    # then remove the first mask of each text.
     masks = tf.fill([ids.nrows(), 1], mask_id)
     ids = parts.with_flat_values(tf.concat([masks, ids], 1))
     return ids.merge_dims(1, 2)[:, 1:]

@@ -1,6 +1,6 @@
 """Reads requests from tables, JSON lines, text or a pipe, and checks them.
 
-A bad row does not stop the others. See predict.py.
+After a bad row, predict.py continues with the next row.
 """
 
 import dataclasses
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from serving.tasks.base import TextTask
 
 MAX_LINE_BYTES = 1 << 24
-# Maximum bytes of the texts in a batch. A longer line is a batch of its own.
+# Maximum bytes of text in a batch. A longer line is a batch of its own.
 _MAX_BATCH_BYTES = 1 << 20
-# NumPy rounds a vector of this size or more faster than Python formats it.
+# Minimum size of a vector that NumPy rounds faster than Python.
 _MANY = 64
 _POWERS = np.array([float(f"1e{n}") for n in range(309)])
-# Marks a gap in a text, which fill-mask fills.
+# Marks a gap in a text, for the task fill-mask.
 MASK = "[MASK]"
 
 # One text or several texts.
@@ -35,27 +35,31 @@ Texts = str | Sequence[str]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskOptions:
-    """Flags of predict.py that limit or extend the answers."""
+    """Flags of predict.py that change the contents of the answers."""
 
-    top_k: int = flag(5, "fill-mask: WordPieces per [MASK].", at_least=1)
+    top_k: int = flag(
+        5, "fill-mask: WordPieces to return per [MASK].", at_least=1
+    )
     min_probability: float = flag(
         0.0,
         'classify: write "label": null if no label is at least this probable.',
         at_least=0.0,
         at_most=1.0,
     )
-    n_best: int = flag(1, "answer: maximum answers per question.", at_least=1)
+    n_best: int = flag(
+        1, "answer: maximum answers to each question.", at_least=1
+    )
     tokens: bool = flag(
         False,
         "embed: also write each WordPiece and its vector. score: also write "
         "each WordPiece and its log probability.",
     )
     labels: Sequence[str] = flag(
-        (), "zero-shot: labels for requests that do not name their own."
+        (), "zero-shot: labels for requests that contain no labels."
     )
     hypothesis: str = flag(
         "This example is {}.",
-        "zero-shot: sentence in which each label replaces {}.",
+        "zero-shot: sentence about a label. Each label replaces {}.",
     )
 
 
@@ -87,12 +91,12 @@ class Source:
     """The files or the pipe from which requests are read.
 
     Attributes:
-        paths: files, or text_files.STDIN.
-        form: one of tables.FORMS. None chooses by each file's name or first
-            line.
-        quoting: see tables.read_rows.
-        columns: name of the column for each of the task's first fields, in
-            order. None for a column that is named like its field.
+        paths: paths of the files, or text_files.STDIN for the pipe.
+        form: one of tables.FORMS. None chooses the form of each file by the
+            file's name or first line.
+        quoting: whether `"` quotes cells of CSV and TSV files.
+        columns: for each of the task's first fields, in order, the name of the
+            column to read. None means the name of the field.
     """
 
     paths: Sequence[str]
@@ -105,8 +109,7 @@ class Source:
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: a column is missing, or a quote that is not
-                closed spans several lines.
+            ValueError: a column is missing, or an unclosed quote spans lines.
         """
         given = [*filter(None, self.columns)]
         if len(self.columns) > len(task.fields) and self.columns[-1]:
@@ -115,7 +118,8 @@ class Source:
                 f"{task.name} are {', '.join(task.fields)}; omit the flag"
             )
         fields = zip_longest(task.fields, self.columns[: len(task.fields)])
-        # {name of a column: field}, and all other names of these fields.
+        # names: {column that a flag names: field}. replaced: these columns and
+        # all names of these fields, to drop from the other columns.
         names: dict[str, str] = {}
         replaced: set[str] = set()
         needed: list[list[str]] = []
@@ -131,7 +135,7 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # Columns are selected by number, so there are no names.
+            # Tables whose columns are selected by number contain no names.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)
@@ -152,10 +156,11 @@ class Source:
                     yield Place(number, file), row
 
     def count(self, task: "TextTask") -> int:
-        """Returns the number of rows, and checks that one can be answered.
+        """Returns the number of rows. Checks that at least one is valid.
 
         Raises:
-            OSError, ValueError: see `read`, or no row can be answered.
+            OSError: a file cannot be read.
+            ValueError: `read` fails, or the task can answer no row.
         """
         rows = self.read(task)
         number, reason = 0, ""
@@ -185,12 +190,12 @@ def _to_request(
     Args:
         row: {column: cell}.
         names: {column: field}, for columns that flags name.
-        replaced: these columns, and other names of their fields.
+        replaced: the columns in `names`, and other names of their fields.
         is_table: True if the row is not JSON. Then an empty cell is a missing
             field, and `words` may be a text.
     """
     if names.keys().isdisjoint(row):
-        # Plain text has no columns to name.
+        # A row of plain text contains none of the columns in `names`.
         names, replaced = {}, set()
     request = {
         name: cell
@@ -207,13 +212,13 @@ def _to_request(
 def read_batches(
     numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
-    """Yields lists of all requests that have arrived, each at least one.
+    """Yields the requests that have arrived, in lists that are not empty.
 
-    A thread reads ahead, so that a line on a pipe is answered when it arrives.
-    Lines that arrive during a computation are answered together.
+    A thread reads the requests, so that a line on a pipe is answered when it
+    arrives. Lines that arrive during a computation are answered together.
 
     Args:
-        numbered: requests with their positions.
+        numbered: (position, request) pairs.
         batch_size: maximum requests in a list.
     """
     waiting: queue.Queue[Numbered | None] = queue.Queue(maxsize=batch_size)
@@ -236,7 +241,7 @@ def read_batches(
             and size < _MAX_BATCH_BYTES
         ):
             if (item := waiting.get()) is None:
-                # Tell the outer loop that no more requests will come.
+                # Put None back into the queue, so that the outer loop ends too.
                 waiting.put(None)
                 break
             batch.append(item)
@@ -249,9 +254,9 @@ def read_batches(
 def cut_batches(
     numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
-    """Yields lists of requests. Equal requests yield equal lists in each run.
+    """Yields lists of requests, the same lists in each run.
 
-    A list never crosses a multiple of `batch_size` rows.
+    No list crosses a multiple of `batch_size` rows, so that shards can be cut.
     """
     batch: list[Numbered] = []
     size = 0
@@ -270,13 +275,13 @@ def cut_shard(
 ) -> tuple[int, int]:
     """Returns the first row of a shard and the row after its last row.
 
-    No batch is in two shards, so the joined answers of all shards equal the
+    No batch is in two shards. So the answers of all shards, joined, equal the
     answers of one run.
 
     Args:
         num_rows: number of rows in all shards.
         shard: number of the shard, from 1, and number of shards.
-        batch_size: see `cut_batches`.
+        batch_size: number of rows in a batch, as in `cut_batches`.
     """
     number, count = shard
     num_batches = -(-num_rows // batch_size)
@@ -288,7 +293,7 @@ def cut_shard(
 
 
 def _size(item: Numbered) -> int:
-    """Returns the number of characters in a request's texts."""
+    """Returns the number of characters in the texts of a request."""
     if isinstance(item[1], ValueError):
         return 0
     texts = 0
@@ -309,7 +314,7 @@ def check_request(
     if isinstance(item, ValueError):
         raise item
     try:
-        # An answer nests the id one level deeper.
+        # Check the id one level deeper, because an answer contains the id.
         json.dumps([item.get("id")])
     except RecursionError:
         del item["id"]
@@ -331,7 +336,8 @@ def check_text(field: str, value: Any) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        # Bytes that are not UTF-8 are read as lone surrogates.
+        # The file is decoded so that bytes which are not UTF-8 become lone
+        # surrogates.
         if "\udc80" <= value[error.start] <= "\udcff":
             raise ValueError(f"{field!r} is not UTF-8") from None
         raise ValueError(
@@ -348,7 +354,7 @@ def as_texts(name: str, texts: Any) -> Texts:
         texts: one text, or an ordered iterable of texts.
 
     Raises:
-        TypeError: the argument is neither.
+        TypeError: `texts` is neither a text nor an iterable of texts.
     """
     if isinstance(texts, str):
         return texts
@@ -364,7 +370,7 @@ def as_texts(name: str, texts: Any) -> Texts:
 
 
 def to_number(value: float) -> float:
-    """Rounds a number to 6 significant digits. See `to_numbers`."""
+    """Rounds a number to 6 significant digits, for JSON."""
     return to_numbers([value])[0]
 
 
@@ -372,7 +378,7 @@ def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
     """Rounds numbers to 6 significant digits, for JSON.
 
     Raises:
-        ValueError: JSON cannot represent one of them.
+        ValueError: a number is NaN or infinite.
     """
     # Check all numbers at once: checking each one is slower than formatting it.
     numbers = np.asarray(values)
@@ -384,7 +390,7 @@ def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
         )
     if numbers.size < _MANY:
         return [float(f"{number:.6g}") for number in numbers.tolist()]
-    # Compute the same with NumPy: an integer of 6 digits over a power of ten.
+    # Round with NumPy: divide an integer of 6 digits by a power of ten.
     numbers = numbers.astype(np.float64)
     size = np.abs(numbers)
     exponents = np.floor(np.log10(size, where=size > 0, out=size))

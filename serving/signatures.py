@@ -1,7 +1,7 @@
 """Writes exports and their signatures, for all tasks.
 
-N = texts, B = batch, F = length of an input, T = WordPieces of the longest
-text, L = blocks, A = attention heads.
+N = number of texts, B = batch size, F = length of an input, T = WordPieces of
+the longest text, L = blocks, A = attention heads.
 """
 
 import dataclasses
@@ -24,8 +24,8 @@ from serving.batches import Features
 from training import model_card, model_descriptions
 from training.config import ExportConfig
 
-# Maximum attention weights that one call may return: the weights of BERT-Base
-# for a text of 512 WordPieces, 150 MB.
+# Maximum number of attention weights that one call may return. BERT-Base
+# returns this number, 150 MB, for a text of 512 WordPieces.
 MAX_WEIGHTS = 12 * 12 * 512 * 512
 
 # {name: (function, specs of the function's inputs)}
@@ -34,13 +34,13 @@ Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
 @dataclasses.dataclass(frozen=True)
 class ServingOptions:
-    """Settings that turn text into a model's inputs, and the export's format.
+    """Options for an export over text: how text is encoded, and the format.
 
     Attributes:
         tokenizer: FullTokenizer of the model.
         max_seq_length: maximum WordPieces of an input, or of a window.
-        predict_batch_size: maximum inputs that the network computes at a time,
-            which limits the memory of a large request.
+        predict_batch_size: maximum number of inputs that the network computes
+            at a time, to limit the memory of a large request.
         export: format of the export. None for a SavedModel.
     """
 
@@ -51,7 +51,7 @@ class ServingOptions:
 
     @functools.cached_property
     def packing(self) -> PackingLayer:
-        """The layer that packs texts."""
+        """The layer that packs texts into inputs."""
         return PackingLayer(self.tokenizer.layer, self.max_seq_length)
 
 
@@ -61,19 +61,20 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
-    """Makes all signatures of a SavedModel call one graph of the network.
+    """Returns a function that all signatures of a SavedModel can call.
 
-    Otherwise each signature would contain its own copy of the network.
+    Otherwise each signature would contain its own copy of the network's graph.
 
     Args:
-        function: function that runs the network: (tensors or dicts of tensors)
-            -> dict of outputs.
+        function: function (tensors or dicts of tensors) -> dict of outputs,
+            which runs the network.
     """
     traced = tf.function(function, autograph=False)
 
     def call(*inputs: Any) -> Features:
         if ops.is_plain():
-            # LiteRT needs only one signature, perhaps with fixed shapes.
+            # An export for LiteRT contains only one signature, so nothing is
+            # shared.
             return function(*inputs)
         specs = tf.nest.map_structure(
             lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
@@ -91,11 +92,12 @@ def serve_ids(
     """Returns the endpoint for ids, with the inputs of Google's code.
 
     In a SavedModel, the endpoint fails on ids outside the model's range. In
-    LiteRT it checks no ids, and a lookup returns any row.
+    LiteRT, the endpoint does not check ids, and a wrong id looks up an
+    arbitrary row.
 
     Args:
-        function: (dict of int32 [B, F]: input_ids, input_mask, segment_ids)
-            -> dict of outputs.
+        function: function from a dict of input_ids, input_mask and segment_ids,
+            int32 [B, F], to a dict of outputs.
         config: configuration of the model.
         num_dimensions: 2, or 3 for inputs of C choices, int32 [B, C, F].
     """
@@ -134,7 +136,7 @@ def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
 
 
 def softmax_of(model: keras.Model) -> Callable[[Features], Features]:
-    """Returns a function from ids to a model's `probabilities`."""
+    """Returns a function (features of ids) -> {"probabilities": softmax}."""
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -158,15 +160,15 @@ def export_model(
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: model of a task.
-        predict: function of `serve`.
+        predict: function (features) -> dict of outputs, for `serve`.
         endpoints: signatures of the task over text, to which `inspect` adds
-            two. None exports only `serve`. So does a tokenizer with a
-            segmenter.
+            two. If this is None, or if the tokenizer uses a segmenter, only
+            `serve` is exported.
         options: ServingOptions, or None for a model without a tokenizer.
-        task: entries about the head for model.json, in addition to the entries
-            of the run's model.json and `max_seq_length`.
+        task: {name: value} for `task` in model.json, in addition to
+            `max_seq_length` and the entries of the run's model.json.
         export_options: format of the export, if `options` is None.
-        num_dimensions: see `serve_ids`.
+        num_dimensions: number of dimensions of the inputs of `serve`, 2 or 3.
     """
     served = {"serve": serve_ids(predict, model.config, num_dimensions)}
     files = {"bert_config.json": model.config.to_json_string()}
@@ -176,7 +178,8 @@ def export_model(
     if options and endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
         if options.tokenizer.segmenter:
-            # A graph cannot run Python code, but predict.py and serve.py can.
+            # A graph cannot run a segmenter, which is Python code. predict.py
+            # and serve.py can.
             task["segmenter"] = options.tokenizer.segmenter
         else:
             bert = model if isinstance(model, BertModel) else model.bert
@@ -218,9 +221,9 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
 
     `attention` returns `tokens`, `lengths` and
 
-        attention_probs  float32 [N, L, A, T, T], how much each token attends to
-                         each other token. The last axis sums to 1. 0 after the
-                         end of a text
+        attention_probs float32 [N, L, A, T, T], how much each token attends to
+                         each token. The sum over the last axis is 1. Values
+                         after the end of a text are 0
 
     Args:
         bert: the encoder.
@@ -229,7 +232,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     vocab = packing.tokenizer.vocab
     signature = text_signature("text_a", "text_b")
 
-    # One graph for both endpoints.
+    # Both endpoints call one graph.
     @tf.function(autograph=False, input_signature=signature)
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor
@@ -268,12 +271,12 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
 
 
 def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
-    """Returns an operation that fails if there are too many weights."""
+    """Returns an operation that fails on too many attention weights."""
     config = bert.config
     num_texts = tf.size(lengths, tf.int64)
     longest = tf.reduce_max(tf.cast(tf.concat([lengths, [0]], 0), tf.int64))
     maps = config.num_hidden_layers * config.num_attention_heads
-    # Many short texts need memory too, for their inputs.
+    # Also limit the number of texts, because their inputs need memory.
     num_weights = tf.maximum(maps * longest * longest, max_length)
     most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
     return tf.debugging.Assert(

@@ -1,7 +1,7 @@
-"""Exports run_squad.py's model over ids, and over questions and passages.
+"""Exports the model of run_squad.py over ids and over text.
 
-N = questions, W = windows, F = length of a window, B = answers in an n-best
-list.
+N = number of questions, W = windows, F = length of a window, B = answers in an
+n-best list.
 """
 
 import dataclasses
@@ -39,10 +39,11 @@ def export_span_labeler(
     batch_size: int = 8,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a span labeler: `serve` over ids, two signatures over text.
+    """Exports a span labeler: `serve` over ids, `answer*` over text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
-    length. It answers as run_squad.py does, and returns, [N] each:
+    length. Its answers equal the answers of run_squad.py. It returns these
+    outputs, [N] each:
 
         answer                string
         probability           float32, relative to the n best answers
@@ -54,7 +55,8 @@ def export_span_labeler(
     `answer_n_best` also returns the n best answers, the most probable first:
     `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
     filled up with "", 0 and -1, and `num_answers`, [N]. One of them can be "no
-    answer", at -1. For `tokenize` and `attention`, see signatures.inspect.
+    answer", at -1. `signatures.inspect` adds the signatures `tokenize` and
+    `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
@@ -89,7 +91,7 @@ def export_span_labeler(
     predict = signatures.trace_once(predict)
     signature = signatures.text_signature("question", "context")
 
-    # One graph for both endpoints.
+    # Both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         pack, places, first_places, passages = create_windows(question, context)
@@ -129,7 +131,8 @@ def export_span_labeler(
         "answer": (answer, signature),
         "answer_n_best": (answer_n_best, signature),
     }
-    # Select the fields, because a script's configuration contains more.
+    # Select fields, because the arguments may be a script's configuration,
+    # which contains more.
     task: dict[str, Any] = {}
     for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
         for field in dataclasses.fields(kind):

@@ -3,9 +3,9 @@
     python -m tools.check_overlap --input_file=train.tsv,corpus.txt \
       --eval_file=dev.tsv,test.tsv
 
-A model that has read a test set scores too well on it. Two texts are equal if
-their lower-cased words are, without punctuation. Only the evaluation files are
-kept in memory. The other files may have any size.
+A model that was trained on a test set scores too well on this set. Two texts
+count as equal if their words are equal, ignoring case and punctuation. Only the
+evaluation files are kept in memory. The other files may have any size.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ from files.paths import Kind
 from training.command_line import cli
 
 _WORD = re.compile(r"\w+")
-# Skip shorter cells, which are labels, numbers or names.
+# Minimum words of a cell. Shorter cells are labels, numbers or names.
 _FEWEST_WORDS = 3
 
 
@@ -31,16 +31,18 @@ class Config:
     input_file: str = flag(
         ...,
         "Training files or corpora, comma-separated: .csv, .jsonl, .parquet, "
-        "or lines of text or of tab-separated cells; .gz too.",
+        "or lines of text or of tab-separated cells, also .gz.",
         kind=Kind.INPUT_FILES,
     )
     eval_file: str = flag(
         ...,
-        "Dev and test files, of the same forms.",
+        "Dev and test files, comma-separated, in the formats of --input_file.",
         kind=Kind.INPUT_FILES,
     )
     ngram: int = flag(
-        13, "Words in a row that count as an overlap.", at_least=2
+        13,
+        "Number of equal words in a row that count as an overlap.",
+        at_least=2,
     )
     num_examples: int = flag(
         3, "Examples to show for each kind of overlap.", at_least=0
@@ -48,23 +50,23 @@ class Config:
 
 
 class Row(NamedTuple):
-    """A line of a file: its texts, each a tuple of words."""
+    """Number of a line in a file, and the line's texts as tuples of words."""
 
     number: int
     texts: list[tuple[str, ...]]
 
 
 def read_rows(path: str) -> Iterator[Row]:
-    """Yields the rows of a file that have a text of at least three words.
+    """Yields the rows of a file, without rows whose texts are all very short.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a row is malformed; the message names its line.
+        ValueError: a row is malformed. The message names the line.
     """
     if tables.form_of(path) in ("csv", "jsonl", "parquet"):
         rows: Iterable[tuple[int, Any]] = tables.read_rows(path)
     else:
-        # As in GLUE's files, lines may differ in their number of cells, and
+        # Read lines as in GLUE's files: their number of cells may vary, and
         # quotes are ordinary characters.
         lines = enumerate(text_files.read_lines(path), start=1)
         rows = ((n, dict(enumerate(line.split("\t")))) for n, line in lines)
@@ -81,7 +83,7 @@ def read_rows(path: str) -> Iterator[Row]:
 
 
 class Index:
-    """The rows of evaluation files, by their texts and word sequences.
+    """Index of the rows of evaluation files by texts and word sequences.
 
     Args:
         ngram: number of words in a sequence.
@@ -104,7 +106,10 @@ class Index:
                 kind.setdefault(key, set()).add(len(self.places) - 1)
 
     def find(self, row: Row) -> list[set[int]]:
-        """Returns, for each of KINDS, the rows that overlap with this one."""
+        """Returns, for each of KINDS, the added rows that overlap with `row`.
+
+        A row is represented by its index in `places`.
+        """
         return [
             set().union(*(kind[key] for key in keys if key in kind))
             for kind, keys in zip(self._by_kind, self._keys(row), strict=True)
@@ -123,7 +128,7 @@ class Index:
 
 
 def main(config: Config) -> None:
-    """Indexes the evaluation files, streams the others, prints a table."""
+    """Indexes the evaluation files, reads the others, and prints a table."""
     inputs = text_files.expand_patterns(config.input_file, "input_file")
     index, totals = Index(config.ngram), dict[str, int]()
     for path in text_files.expand_patterns(config.eval_file, "eval_file"):

@@ -28,7 +28,7 @@ from training.run_folder import folder_of
 if TYPE_CHECKING:
     import keras
 
-# {value of --model: our class}.
+# {value of --model: class of this project}.
 MODELS = {
     "bert": "BertModel",
     "pretraining": "BertPretrainer",
@@ -37,7 +37,7 @@ MODELS = {
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
 }
-# Settings by which sentence-transformers computes one vector for a text.
+# Files with which sentence-transformers computes one vector for a text.
 _POOLING = (
     "1_Pooling/config.json",
     "config_sentence_transformers.json",
@@ -58,42 +58,42 @@ class Config:
         kind=Kind.MODEL,
     )
     output_dir: str = flag(
-        ..., "Folder to write; created if missing.", kind=Kind.MODEL_OUTPUT
+        ..., "Folder to write. Created if missing.", kind=Kind.MODEL_OUTPUT
     )
     output_format: str | None = flag(
         None,
-        "Format to write. Default: the format --init_checkpoint is not in; "
-        "its own format with --extended_vocab_file.",
+        "Format to write. By default the format that --init_checkpoint is not "
+        "in, but with --extended_vocab_file the same format.",
         choices=["tf1", "huggingface"],
     )
     bert_config_file: str | None = flag(
         None,
-        "The model's configuration; by default the one beside the checkpoint.",
+        "The model's configuration. By default the file beside the checkpoint.",
         kind=Kind.MODEL,
     )
     vocab_file: str | None = flag(
         None,
-        "The model's vocabulary; by default vocab.txt or tokenizer.json "
+        "The model's vocabulary. By default vocab.txt or tokenizer.json "
         "beside the checkpoint. Needed for --output_format=huggingface.",
         kind=Kind.INPUT_FILE,
     )
     extended_vocab_file: str | None = flag(
         None,
-        "Vocabulary of tools.create_vocabulary --extend: write the model with "
-        "a row for each of its words; a new word starts as the mean of its "
-        "former WordPieces.",
+        "Vocabulary that tools.create_vocabulary --extend wrote. The written "
+        "model has a row for each of its words. A new word starts as the mean "
+        "of its former WordPieces.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool | None = flag(
         None,
         "Whether transformers' tokenizer lower-cases text: True for uncased "
-        "models. By default as in the tokenizer_config.json beside the "
-        "checkpoint, else True if the vocabulary has no upper-case letters.",
+        "models. By default, the tokenizer's files beside the checkpoint "
+        "decide, else the vocabulary: True if it has no upper-case letters.",
     )
     model: str | None = flag(
         None,
-        "Task of the checkpoint's head; by default read from config.json or "
-        "the names of the weights.",
+        "Task of the checkpoint's head. By default, config.json or the names "
+        "of the weights determine it.",
         choices=list(MODELS),
     )
 
@@ -104,25 +104,24 @@ def find_model(
     names: Collection[str],
     folder: model_folder.ModelFolder,
 ) -> str:
-    """Returns the key of MODELS for a checkpoint.
+    """Returns the kind of model in a checkpoint, a key of MODELS.
 
     Args:
         checkpoint: path of the checkpoint.
         config_file: configuration of the model.
-        names: names of its weights.
+        names: names of the model's weights.
         folder: description of the checkpoint's folder.
 
     Raises:
-        ValueError: neither config.json nor the names decide it.
+        ValueError: neither config.json nor the names determine the model.
     """
     kinds = {ours: name for name, ours in MODELS.items()}
     for architecture in modeling.read_architectures(config_file):
         if architecture in modeling.ARCHITECTURES:
             return kinds[modeling.ARCHITECTURES[architecture]]
         raise ValueError(
-            f"{config_file} is of {architecture}, which has no counterpart "
-            f"here; set --model, one of {', '.join(MODELS)}, to convert the "
-            "part that has"
+            f"{config_file}: {architecture} has no counterpart here; to "
+            f"convert a part, set --model to one of {', '.join(MODELS)}"
         )
     if kind := kinds.get(folder.model_class or ""):
         return kind
@@ -132,8 +131,8 @@ def find_model(
 
     if has("output_", "classifier."):
         raise ValueError(
-            f"{checkpoint} does not say what its output weights are for; use "
-            "--model=classifier, token_classifier or multiple_choice"
+            f"{checkpoint} does not say for which task its output weights are. "
+            "Use --model=classifier, token_classifier or multiple_choice"
         )
     if has("cls/squad/", "qa_outputs."):
         return "squad"
@@ -162,27 +161,27 @@ def create_model(
     create = getattr(modeling, MODELS[name])
     if name not in ("classifier", "token_classifier"):
         return create(config, **network)
-    # In a TF1 checkpoint, and in Hugging Face's files.
+    # The name in a TF1 checkpoint, or in Hugging Face's files.
     for weights in {"output_weights", "classifier.weight"} & shapes.keys():
         shape = list(shapes[weights])
         if len(shape) != 2 or not shape[0]:
             raise ValueError(
-                f"{weights} in {checkpoint} has shape {shape}, and must be "
-                "[labels, hidden_size]; set --model=bert to convert the "
-                "encoder alone"
+                f"{weights} in {checkpoint} has shape {shape}, but must have "
+                "shape [labels, hidden_size]. Set --model=bert to convert only "
+                "the encoder"
             )
         return create(config, shape[0], **network)
     raise ValueError(
         f"--model={name}: {checkpoint} has neither output_weights nor "
-        "classifier.weight; set --model=bert to convert the encoder alone"
+        "classifier.weight; set --model=bert to convert only the encoder"
     )
 
 
 def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
-    """Loads the model's weights; returns the names of those that are missing.
+    """Loads the weights of a model, and returns the names of missing weights.
 
     Raises:
-        ValueError: the checkpoint is of another kind of model.
+        ValueError: the checkpoint lacks the weights of the model's heads.
         OSError: the checkpoint cannot be read.
     """
     report = modeling.load_checkpoint(model, checkpoint)
@@ -194,7 +193,7 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
     if heads and heads <= set(report.missing):
         raise ValueError(
             f"{checkpoint} has no weights for --model={name}; use "
-            "--model=bert to convert the encoder alone"
+            "--model=bert to convert only the encoder"
         )
     if report.missing:
         logging.warning("Missing from checkpoint: %s", report.missing)
@@ -204,7 +203,7 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
 
 
 def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
-    """Returns whether text is lower-cased; None to decide by the vocabulary.
+    """Returns whether to lower-case text, or None if the vocabulary decides.
 
     Raises:
         ValueError: --do_lower_case contradicts the checkpoint's name.
@@ -221,7 +220,7 @@ def find_vocabulary(checkpoint: str, is_needed: bool) -> str | None:
     """Returns the vocabulary beside a checkpoint, or None if there is none.
 
     Raises:
-        ValueError: transformers would make up a vocabulary.
+        ValueError: `is_needed` is True, and there is no vocabulary.
     """
     folder = folder_of(checkpoint)
     names = ("vocab.txt", "tokenizer.json")
@@ -230,11 +229,11 @@ def find_vocabulary(checkpoint: str, is_needed: bool) -> str | None:
     if not found and is_needed:
         raise ValueError(
             f"there is no {places[0]}, and without a vocabulary transformers "
-            "makes up one of 5 tokens; set --vocab_file"
+            "invents one of 5 tokens; set --vocab_file"
         )
     if not found:
         logging.warning(
-            "There is no %s; set --vocab_file to have a vocabulary copied",
+            "There is no %s; set --vocab_file to copy a vocabulary",
             places[0],
         )
     return found
@@ -244,15 +243,16 @@ def find_extension(
     extended: tokenization.FullTokenizer,
     tokenizer: tokenization.FullTokenizer | None,
 ) -> list[list[int]]:
-    """Returns the rows of --extended_vocab_file.
+    """Returns, for each word of --extended_vocab_file, the old rows to average.
 
     Raises:
-        ValueError: there is no vocabulary, or the other does not extend it.
+        ValueError: the old vocabulary is unknown, or the new vocabulary does
+            not extend the old one.
     """
     if tokenizer is None:
         raise ValueError(
-            "--extended_vocab_file needs --vocab_file, the vocabulary that it "
-            "extends"
+            "--extended_vocab_file needs --vocab_file, the vocabulary that the "
+            "new one extends"
         )
     extended.check_vocab()
     try:
@@ -267,17 +267,17 @@ def find_extension(
 def find_length(
     name: str, folder: model_folder.ModelFolder, longest: int
 ) -> int:
-    """Returns the length of the inputs that a model was trained on.
+    """Returns the maximum length of the inputs that a model was trained on.
 
     Args:
         name: key of MODELS.
         folder: description of the checkpoint's folder.
-        longest: number of positions of the model, which is returned if no file
-            beside the checkpoint says more.
+        longest: number of positions of the model, the default.
     """
     length = folder.task.get("max_seq_length")
     if length is None and name != "multiple_choice":
-        # Runs from before model.json counted all choices of an example.
+        # For multiple choice, runs without a model.json recorded the total
+        # length of all choices.
         length = folder.settings.get("max_seq_length")
     # A sentence-transformers folder contains its own length.
     for file, entry in (
@@ -291,13 +291,13 @@ def find_length(
 
 
 def main(options: Config) -> None:
-    """Converts one checkpoint; all checks come before the first write."""
+    """Converts a checkpoint. Runs all checks before the first write."""
     # Import late, so that --help and wrong flags do not wait for TensorFlow.
     from training import costs
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
-    # An extended model keeps its format, unless asked otherwise.
+    # By default, an extended model keeps its format.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )
@@ -313,12 +313,12 @@ def main(options: Config) -> None:
     model_checks.check_head(checkpoint, MODELS[name], task.get("problem_type"))
     network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
-        # The head is above the encoder.
+        # The LSTM is part of the head, which this model lacks.
         network.pop("bilstm", None)
     if becomes_theirs and options.output_dir.endswith(".ckpt"):
         raise ValueError(
             f"--output_dir={options.output_dir}: a Hugging Face model is a "
-            "folder, not a checkpoint; leave .ckpt out"
+            "folder, not a checkpoint; remove .ckpt"
         )
     if becomes_theirs and network:
         raise ValueError(
@@ -331,12 +331,11 @@ def main(options: Config) -> None:
         labels = modeling.load_labels(start, model.num_labels)
         former = task.get("labels")
         is_list = isinstance(former, list) and labels not in (None, former)
-        # Leave other files alone, because they may belong to the user.
+        # If the other file lists other labels, it may belong to the user.
         if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
             raise ValueError(
-                f"{folder_of(start)}: {model_folder.FILE} says that the model "
-                f"has the labels {former}, in this order, and another file "
-                f"{labels}; correct the one that is wrong"
+                f"{folder_of(start)}: {model_folder.FILE} orders the labels as "
+                f"{former}, another file as {labels}; correct the wrong file"
             )
     is_lower_case = find_casing(options.do_lower_case, start)
     vocab_file = options.vocab_file or find_vocabulary(start, becomes_theirs)

@@ -4,9 +4,10 @@ r"""Writes a file in SQuAD's form from TriviaQA's released files.
         --input_file=qa/wikipedia-train.json --evidence_dir=evidence \
         --output_file=triviaqa.json
 
-TriviaQA (Joshi et al. 2017) is a file of questions, each with the names of
-documents and all spellings of its answer, and a folder of the documents. The
-paper trains on it before SQuAD v1.1: the output is run_squad.py's --train_file.
+TriviaQA (Joshi et al. 2017) consists of a file of questions and a folder of
+documents. Each question lists its documents and all spellings of its answer.
+The paper trains on TriviaQA before it trains on SQuAD v1.1. To do so, pass the
+output to run_squad.py as --train_file.
 """
 
 import dataclasses
@@ -34,7 +35,7 @@ class Config:
 
     input_file: str = flag(
         ...,
-        "TriviaQA's questions, such as qa/wikipedia-train.json; .gz too.",
+        "TriviaQA's questions, such as qa/wikipedia-train.json, also .gz.",
         kind=Kind.INPUT_FILE,
     )
     evidence_dir: str = flag(
@@ -45,7 +46,7 @@ class Config:
     )
     output_file: str = flag(
         ...,
-        "The SQuAD JSON to write; nothing is overwritten.",
+        "The SQuAD JSON to write. The file must not exist yet.",
         kind=Kind.OUTPUT_FILE,
     )
     max_num_words: int = flag(
@@ -56,9 +57,9 @@ class Config:
     )
     for_training: bool = flag(
         True,
-        "Skip documents without the answer, and give each question one "
-        "answer, the first in the document. False keeps all documents, with "
-        "all spellings of the answer, for evaluation.",
+        "Write documents that contain the answer, each with one answer, the "
+        "first in the document. False writes all documents, with all spellings "
+        "of the answer, for evaluation.",
     )
 
 
@@ -73,13 +74,13 @@ def create_passages(
 ) -> Iterator[dict[str, Any]]:
     """Yields an entry of SQuAD's "data" for each document of a question.
 
-    An entry is the document's beginning and the question. In training, it has
-    no answer if the document has none.
+    An entry is the beginning of the document and the question. With
+    --for_training, an entry has no answer if the beginning does not contain it.
 
     Args:
         question: an entry of TriviaQA's "Data".
-        where: the question's file and place, for messages.
-        config: the flags.
+        where: file and position of the question, for messages.
+        config: flags of the tool.
         missing: list to which the names of documents without a file are added.
 
     Raises:
@@ -87,8 +88,8 @@ def create_passages(
         ValueError: the question is not in TriviaQA's layout.
     """
     spellings = _spellings(_field(question, "Answer", dict, where), where)
-    # Find the first of any spelling, as whole words, ignoring case. Prefer the
-    # longer of two that begin at the same place.
+    # Find the first occurrence of any spelling, as whole words, ignoring case.
+    # If two spellings occur at the same position, find the longer one.
     patterns = [
         r"\s+".join(map(re.escape, each.split()))
         for each in sorted(spellings, key=len, reverse=True)
@@ -125,7 +126,7 @@ def _read_documents(
             path = os.path.normpath(os.path.join(root, name))
             if not path.startswith(os.path.join(root, "")):
                 raise ValueError(
-                    f"{where}: the document {name!r} is not in {root}"
+                    f"{where}: the document {name!r} is outside of {root}"
                 )
             try:
                 with open(path, encoding="utf-8", errors="replace") as file:
@@ -144,14 +145,14 @@ def _read_documents(
 
 
 def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
-    """Returns a list that may be missing."""
+    """Returns the list `mapping[name]`, or [] if it is missing."""
     if mapping.get(name) is None:
         return []
     return _field(mapping, name, list, where)
 
 
 def _spellings(answer: dict[str, Any], where: str) -> list[str]:
-    """Returns the spellings of an answer, the usual one first."""
+    """Returns the spellings of an answer, the usual spelling first."""
     values = [
         answer.get("Value"),
         *_listed(answer, "Aliases", where),
@@ -167,7 +168,7 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
 
 
 def main(config: Config) -> None:
-    """Reads the questions and writes all usable ones."""
+    """Reads the questions, and writes all questions that have an answer."""
     if os.path.exists(config.output_file):
         raise FileExistsError(
             f"--output_file={config.output_file} already exists; remove it or "
@@ -191,15 +192,15 @@ def main(config: Config) -> None:
                 num_written += 1
         file.write(b"\n]}\n")
         if not num_written:
-            what = "holds an answer to" if num_passages else "belongs to"
+            what = "contains an answer to" if num_passages else "belongs to"
             raise ValueError(
                 f"no document in --evidence_dir={config.evidence_dir} {what} "
-                f"the questions of {path}; use the folder that holds "
+                f"the questions of {path}; use the folder that contains "
                 "TriviaQA's folders wikipedia and web"
             )
     if missing:
         logging.warning(
-            "Documents that are not in %s: %d",
+            "Number of documents that are missing in %s: %d",
             config.evidence_dir,
             len(missing),
         )

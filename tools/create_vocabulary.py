@@ -3,9 +3,10 @@ r"""Learns a WordPiece vocabulary from raw text, or extends one.
     python -m tools.create_vocabulary --input_file=corpus.txt \
         --output_file=vocab.txt
 
-All other scripts read the output as --vocab_file. With --extend=VOCAB the tool
-adds words of the text to this vocabulary, first in its [unusedN] rows, then at
-its end. tools.convert_checkpoint --extended_vocab_file then extends the model.
+Pass the output to the other scripts as --vocab_file. With --extend=VOCAB the
+tool adds words of the text to this vocabulary, first in its [unusedN] rows,
+then at the end. Then extend the model with tools.convert_checkpoint
+--extended_vocab_file.
 """
 
 import collections
@@ -30,12 +31,12 @@ from training.command_line import cli
 class Config:
     """The text to read, and the vocabulary to learn.
 
-    `given_flags` are {name: value} of the flags that the user set.
+    `given_flags` is {name: value} of the flags that the user set.
     """
 
     input_file: str = flag(
         ...,
-        "Text files to read, comma-separated paths or patterns; .gz too.",
+        "Text files to read, also .gz: comma-separated paths or patterns.",
         kind=Kind.INPUT_FILES,
     )
     output_file: str = flag(
@@ -55,13 +56,13 @@ class Config:
     )
     extend: str | None = flag(
         None,
-        "Vocabulary to add words to; the other WordPieces keep their ids.",
+        "Vocabulary to add words to. Its other WordPieces keep their ids.",
         kind=Kind.INPUT_FILE,
     )
     num_new_words: int | None = flag(
         None,
-        "Maximum words to add with --extend, in order of WordPieces saved; by "
-        "default as many as there are [unusedN] rows.",
+        "Maximum number of words to add with --extend. The words that save "
+        "most WordPieces come first. By default the number of [unusedN] rows.",
         at_least=1,
         at_most=1 << 24,
     )
@@ -69,19 +70,21 @@ class Config:
 
 
 def main(config: Config) -> None:
-    """Counts the words, learns the vocabulary, writes it."""
+    """Counts the words of the text, and learns and writes the vocabulary."""
     start = time.monotonic()
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     if config.extend is None:
         if config.num_new_words is not None:
-            raise ValueError("--num_new_words needs --extend, the vocabulary")
+            raise ValueError(
+                "--num_new_words needs --extend, the vocabulary to add words to"
+            )
         vocabulary.check_sizes(config.vocab_size, config.num_unused)
     else:
         for name in ("vocab_size", "num_unused"):
             if name in config.given_flags:
                 raise ValueError(
-                    f"--{name} is for a new vocabulary; with --extend set "
-                    "--num_new_words"
+                    f"--{name} is only for a new vocabulary; with --extend, "
+                    "use --num_new_words"
                 )
         extended = tokenization.FullTokenizer(
             config.extend, config.do_lower_case
@@ -110,7 +113,7 @@ def main(config: Config) -> None:
             )
             print(
                 f"{num_replaced + num_added:,} new words: {num_replaced:,} in "
-                f"[unusedN] rows, {num_added:,} at the end; the input takes "
+                f"[unusedN] rows, {num_added:,} at the end; the input has "
                 f"{after:,} WordPieces instead of {before:,}"
             )
         else:

@@ -21,10 +21,10 @@ from files.paths import Kind, named_folders
 from training.callbacks import history
 from training.command_line import cli
 
-# The entry of a history's line for each axis.
+# {value of --axis: entry in the lines of a history}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
-# Maximum number of points of a training curve. If there are more, neighbors are
-# averaged, because no screen shows them.
+# Maximum number of points of a training curve. Neighbors of a longer curve are
+# averaged, because no screen can show all points.
 MAX_POINTS = 400
 _RATE = "learning_rate"
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -39,7 +39,7 @@ Point = tuple[float, float]
 class Run(NamedTuple):
     """A run's name and the lines of its history.
 
-    `is_repeated` says whether it is one of several runs of one training.
+    `is_repeated` says whether the run is one of several with the same flags.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Run(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One curve: the run's position in the list, "train" or "eval", points."""
+    """One curve: the run's index, "train" or "eval", and the points."""
 
     run: int
     kind: str
@@ -57,39 +57,39 @@ class Series(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The runs to draw, and how."""
+    """The runs to draw, and the form of the image."""
 
     runs: str = flag(
         ...,
-        "Folders of runs, comma-separated; NAME=FOLDER names a run.",
+        "Folders of runs, comma-separated. NAME=FOLDER names a run.",
         kind=Kind.RUNS,
     )
     axis: str = flag("steps", "The x axis.", choices=list(AXES))
     metrics: Sequence[str] | None = flag(
         None,
-        "Metrics to draw; by default the losses, the evaluations' metrics and "
+        "Metrics to draw. By default the losses, the evaluations' metrics and "
         "the learning rate.",
     )
     consecutive: bool = flag(
         False,
-        "Let each run begin where the one before it ended, as the phases of "
-        "one training do.",
+        "Draw each run from the step at which the previous run ended, as for "
+        "the phases of one training.",
     )
     title: str | None = flag(None, "Heading of the image.")
     png: str | None = flag(
         None,
-        "PNG image to write; needs matplotlib (requirements/plot.txt).",
+        "PNG image to write. Needs matplotlib (requirements/plot.txt).",
         kind=Kind.OUTPUT_FILE,
     )
     svg: str | None = flag(
         None,
-        "SVG image to write; needs matplotlib (requirements/plot.txt).",
+        "SVG image to write. Needs matplotlib (requirements/plot.txt).",
         kind=Kind.OUTPUT_FILE,
     )
 
 
 def main(config: Config) -> None:
-    """Reads the histories and draws them."""
+    """Reads the histories of the runs, and draws their curves."""
     if config.png is None and config.svg is None:
         raise ValueError("nothing to do: set --png or --svg")
     runs = read_runs(named_folders(config.runs))
@@ -98,8 +98,8 @@ def main(config: Config) -> None:
     panels = create_panels(runs, config.axis, config.metrics)
     if not panels:
         raise ValueError(
-            f"--runs: there is nothing to draw against {config.axis} yet; "
-            "train further, or evaluate"
+            f"--runs: the runs have no values over {config.axis} yet; train "
+            "longer, or evaluate"
         )
     names = [run.name for run in runs]
     figure = draw(names, panels, config.axis, config.title)
@@ -114,12 +114,13 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
     """Reads the histories of runs.
 
     Args:
-        folders: (name, folder) of each run; "" means the folder's name. From a
-            folder with several runs (run_1, run_2 ...), all runs are read.
+        folders: (name, folder) of each run. If a name is "", the run gets the
+            folder's name. If a folder contains several runs (run_1, run_2,
+            ...), the function reads all of them.
 
     Raises:
         ValueError: two runs have the same name, or a line is malformed.
-        OSError: a folder has no history.
+        OSError: a folder contains no history.
     """
     runs = []
     for name, path in folders:
@@ -136,7 +137,7 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
         if not found:
             raise FileNotFoundError(
                 f"--runs: {folder} has no {history.FILE}; use the --output_dir "
-                "of a training"
+                "of a run that trained"
             )
         for _, file in found:
             lines, is_repeated = history.read(file), len(found) > 1
@@ -144,7 +145,7 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
     for name, count in collections.Counter(run.name for run in runs).items():
         if count > 1:
             raise ValueError(
-                f"--runs: two runs are called {name}; name them, as in "
+                f"--runs: two runs are called {name}; rename one, as in "
                 "NAME=FOLDER"
             )
     return runs
@@ -154,7 +155,7 @@ def join_ends(runs: Sequence[Run]) -> list[Run]:
     """Shifts runs so that each begins where the previous run ended.
 
     Raises:
-        ValueError: some runs repeat one training, and so are not its phases.
+        ValueError: some runs repeat one training instead of being its phases.
     """
     joined, ends = [], dict.fromkeys(AXES.values(), 0)
     for run in runs:
@@ -177,13 +178,13 @@ def join_ends(runs: Sequence[Run]) -> list[Run]:
 def create_panels(
     runs: Sequence[Run], axis: str, metrics: Sequence[str] | None = None
 ) -> dict[str, list[Series]]:
-    """Returns the curves of each metric that has any.
+    """Returns {metric: curves}, without metrics that have no curve.
 
     `axis` is a key of AXES. By default the metrics are the losses, the
     evaluations' metrics and the learning rate.
 
     Raises:
-        ValueError: no run has one of the metrics, or none is named.
+        ValueError: `metrics` is empty, or no run has one of them.
     """
     known, evaluated = (
         dict.fromkeys(
@@ -202,14 +203,15 @@ def create_panels(
         metrics = [*names, _RATE]
     if not metrics:
         raise ValueError(
-            f"--metrics= names none; the runs have {', '.join(known)}; leave "
-            "the flag out to choose the usual ones"
+            f"--metrics= names no metric; use some of {', '.join(known)}, or "
+            "remove the flag to draw the default metrics"
         )
     panels = {}
     for metric in metrics:
         if metric not in known and metric != _RATE:
             raise ValueError(
-                f"--metrics: no run has {metric}; they have {', '.join(known)}"
+                f"--metrics: no run has {metric}; use some of "
+                f"{', '.join(known)}"
             )
         panels[metric] = [
             Series(index, kind, points)
@@ -224,7 +226,7 @@ def _points(run: Run, kind: str, metric: str, axis: str) -> list[Point]:
     """Returns the points of a curve, without values that are not finite."""
     kinds: Sequence[str] = (kind,)
     if metric == _RATE:
-        # It is drawn once, as a training curve, from lines of any kind.
+        # Draw the rate once, as a training curve, from lines of any kind.
         kinds = history.KINDS if kind == "train" else ()
     found = {}
     for line in run.lines:
@@ -248,7 +250,7 @@ def draw(
 ) -> Any:
     """Returns a matplotlib Figure with a panel for each metric.
 
-    The panels are those of `create_panels`.
+    `panels` is the result of `create_panels`.
 
     Raises:
         ValueError: matplotlib is not installed.
@@ -260,7 +262,8 @@ def draw(
             "--png and --svg need matplotlib: "
             f"{requirements.install('requirements/plot.txt')}"
         ) from error
-    # Color-blind people can tell these colors apart. Further runs use dashes.
+    # Color-blind people can distinguish these colors. The next runs repeat the
+    # colors with dashed lines.
     looks = [
         {"color": color, "linestyle": style}
         for style in _STYLES
@@ -297,7 +300,7 @@ def draw(
 
 
 def _plain(text: str) -> str:
-    """Returns a text in which matplotlib finds no formula."""
+    """Escapes a text, so that matplotlib does not read `$` as a formula."""
     return text.replace("$", r"\$")
 
 

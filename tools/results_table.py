@@ -3,10 +3,11 @@
     python -m tools.results_table --runs=output/glue --output=output/glue.md
 
 Reads the summary.json of every run in the folders, at any depth. Runs whose
-paths differ only in run_N or seed_N share a row, unless their flags differ. If
-they were evaluated on different dev sets, only the runs of one dev set count.
-Accuracies and similar metrics are out of 100. For tasks of GLUE the table also
-shows scores and averages. --submission packs their predictions for GLUE's site.
+paths differ only in run_N or seed_N form one row, unless their flags differ. If
+such runs were evaluated on different dev sets, only the runs of one dev set
+count. Accuracies and similar metrics are percentages. For tasks of GLUE the
+table also shows scores and averages, and --submission packs the predictions for
+GLUE's site.
 """
 
 import collections
@@ -46,13 +47,14 @@ class Config:
 
     runs: str = flag(
         ...,
-        "Folders that contain runs, comma-separated; NAME=FOLDER names one.",
+        "Folders that contain runs, comma-separated. NAME=FOLDER names a "
+        "folder.",
         kind=Kind.RUNS,
     )
     metrics: Sequence[str] | None = flag(
         None,
-        "Results to show. Default: GLUE's metrics of its tasks; of others, all "
-        "but the loss and those of single labels.",
+        "Results to show. By default GLUE's metrics for GLUE's tasks. For "
+        "other tasks, all results except losses and results of single labels.",
     )
     output: str | None = flag(
         None,
@@ -61,16 +63,17 @@ class Config:
     )
     submission: str | None = flag(
         None,
-        "Zip file to write with the predictions that run_classifier.py "
-        "--glue_submission left in the folders.",
+        "Zip file to write, with the predictions that run_classifier.py "
+        "--glue_submission wrote to the folders.",
         kind=Kind.OUTPUT_FILE,
     )
 
 
 class Row(NamedTuple):
-    """A line of the table: {name of a result: its value for each seed}.
+    """A row of the table, for runs with different seeds.
 
-    The line of an average has no folders.
+    The last field is {name of a result: its value for each seed}. The row of an
+    average has no folders.
     """
 
     label: str
@@ -82,7 +85,7 @@ class Row(NamedTuple):
 def make_rows(
     label: str, runs: Sequence[Run], metrics: Sequence[str] | None
 ) -> Iterator[Row]:
-    """Yields the rows of a label, one for each of its settings."""
+    """Yields one row for each combination of flags among a label's runs."""
     groups: dict[str, list[Run]] = {}
     for run in runs:
         key = json.dumps(run.settings, sort_keys=True)
@@ -95,7 +98,7 @@ def make_rows(
     ]
     if differing:
         logging.warning(
-            "%s has runs of different %s; each has a row of its own",
+            "%s contains runs with different %s, which form separate rows",
             label,
             ", ".join(differing),
         )
@@ -122,7 +125,11 @@ def make_rows(
 
 
 def means(figures: Iterable[Sequence[float]]) -> list[float]:
-    """Averages results, seed by seed if all have the same number of seeds."""
+    """Averages several results.
+
+    Returns one mean per seed if all results have the same number of seeds, else
+    one mean.
+    """
     figures = [*figures]
     if len({*map(len, figures)}) > 1:
         figures = [[float(np.mean(values))] for values in figures]
@@ -130,10 +137,10 @@ def means(figures: Iterable[Sequence[float]]) -> list[float]:
 
 
 def averages(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yields GLUE's averages if each row is a task of it.
+    """Yields rows with GLUE's averages, if the rows are GLUE's tasks.
 
-    GLUE averages the tasks' scores. The paper averages one metric of each task,
-    two of MNLI, and skips WNLI.
+    GLUE averages the scores of the tasks. The paper averages one metric of each
+    task, two of MNLI, and skips WNLI.
     """
     tasks = {row.task: row.figures for row in rows}
     if len(tasks) < len(rows) or not all(
@@ -155,7 +162,7 @@ def averages(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def show(name: str, values: Sequence[float]) -> str:
-    """Returns mean and deviation as "84.3 ± 0.5"; "84.3" for one run."""
+    """Formats mean and deviation as "84.3 ± 0.5", a single value as "84.3"."""
     digits = 3 if "loss" in name else 1
     text = f"{np.mean(values):.{digits}f}"
     if len(values) < 2:
@@ -199,7 +206,7 @@ def describe(row: Row) -> dict[str, Any]:
 
 
 def write_table(output: str, rows: Sequence[Row]) -> None:
-    """Writes the table to a file, in the format of its name."""
+    """Writes the table to a file, in the format of the file's ending."""
     if output.endswith(".json"):
         contents = {"about": MARK, "rows": [describe(row) for row in rows]}
         # Write null, because JSON cannot represent NaN.
@@ -212,14 +219,14 @@ def write_table(output: str, rows: Sequence[Row]) -> None:
 
 
 def check_outputs(outputs: Sequence[str], submission: str | None) -> None:
-    """Checks the files to write, before any is written.
+    """Checks that the tool may write its output files.
 
     Args:
         outputs: the files of --output.
         submission: the file of --submission, or None.
 
     Raises:
-        ValueError: a name does not end in a known ending.
+        ValueError: the ending of a name is unknown.
         OSError: a file exists, and this tool did not write it.
     """
     for output in outputs:
@@ -274,7 +281,10 @@ def main(config: Config) -> None:
         if math.isnan(value)
     ]
     if broken:
-        logging.warning("Not finite, shown as nan: %s", ", ".join(broken))
+        logging.warning(
+            "Results that are not finite are shown as nan: %s",
+            ", ".join(broken),
+        )
     rows += averages(rows)
     for output in outputs:
         write_table(output, rows)

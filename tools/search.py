@@ -1,4 +1,4 @@
-r"""Searches the hyper-parameters of a task of your own, with Optuna.
+r"""Searches hyper-parameters for a task of your own, with Optuna.
 
     python -m tools.search --data_dir=reviews --study=output/reviews.db \
         --space="learning_rate=1e-5:1e-4:log,train_batch_size=16|32" \
@@ -6,10 +6,10 @@ r"""Searches the hyper-parameters of a task of your own, with Optuna.
         --init_checkpoint=$B/bert_model.ckpt --max_seq_length=128
 
 Splits the train set of a table (run_classifier.py --task_name=csv) into folds.
-A trial trains a classifier on each fold with the same settings. Optuna
-optimizes the mean result over the folds. All other flags go to
-run_classifier.py. To resume a search that stopped, run the same command again.
-Several of these commands may run at once on one --study. Install optuna first
+For each trial, trains one classifier per fold with the same settings. Optuna
+optimizes the mean result over the folds. Flags that this tool does not define
+go to run_classifier.py. To resume a search, run the same command again. Several
+of these commands may use one --study at the same time. Install optuna first
 (requirements/search.txt).
 """
 
@@ -51,22 +51,23 @@ class Config(table_task.TableOptions):
     )
     study: str = flag(
         ...,
-        "SQLite database of the trials, created if missing. The runs go to a "
-        "folder beside it, NAME_runs.",
+        "SQLite database of the trials, created if missing. The folder of the "
+        "runs, NAME_runs, is beside it.",
         kind=Kind.OUTPUT_FILE,
     )
     space: Sequence[str] = flag(
         ...,
-        "Flags of run_classifier.py to vary: NAME=LOW:HIGH for numbers, whole "
-        "if both are, NAME=LOW:HIGH:log for a logarithmic scale, NAME=A|B|C "
-        "for choices.",
+        "Flags of run_classifier.py to vary, comma-separated: NAME=LOW:HIGH "
+        "for numbers, NAME=LOW:HIGH:log for numbers on a logarithmic scale, "
+        "NAME=A|B|C for choices. If LOW and HIGH are whole, so are all values.",
     )
-    trials: int = flag(20, "Settings to try.", at_least=1)
-    folds: int = flag(5, "Folds of each setting.", at_least=2)
-    seed: int = flag(12345, "Seed of folds and runs.", at_least=0)
+    trials: int = flag(20, "Number of settings to try.", at_least=1)
+    folds: int = flag(5, "Number of folds, each with one run.", at_least=2)
+    seed: int = flag(12345, "Seed of the folds and the runs.", at_least=0)
     metric: str | None = flag(
         None,
-        "Result to optimize; a loss is minimized. Default: the task's own.",
+        "Result to maximize, or to minimize if it is a loss. By default the "
+        "metric of the task.",
     )
 
     @property
@@ -76,15 +77,15 @@ class Config(table_task.TableOptions):
 
 
 def shown(value: Any) -> str:
-    """Returns a flag's value, as it is passed and as the table shows it."""
+    """Returns the text of a flag's value, for a command and the table."""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def suggest(trial: "optuna.Trial", entry: str) -> str:
-    """Returns an entry of --space as a flag with its value in a trial.
+    """Draws a trial's value for an entry of --space, and returns --NAME=VALUE.
 
     Raises:
-        ValueError: the entry has another form.
+        ValueError: the entry is malformed.
     """
     name, _, values = entry.partition("=")
     value: Any
@@ -101,8 +102,8 @@ def suggest(trial: "optuna.Trial", entry: str) -> str:
             value = draw(name, number(low), number(high), log=bool(scale))
     except ValueError as error:
         raise ValueError(
-            f"--space: {entry} is none of NAME=LOW:HIGH, NAME=LOW:HIGH:log and "
-            f"NAME=A|B ({error})"
+            f"--space: {entry} must have the form NAME=LOW:HIGH, "
+            f"NAME=LOW:HIGH:log or NAME=A|B ({error})"
         ) from None
     return f"--{name}={shown(value)}"
 
@@ -112,8 +113,8 @@ def write_folds(
 ) -> None:
     """Writes the train and dev sets of all folds as JSON lines.
 
-    Each line is an example. All folds share the fractions of the labels, if
-    there are any.
+    Each line is an example. If there are labels, each label is about equally
+    frequent in all folds.
     """
     from sklearn import model_selection
 
@@ -132,13 +133,15 @@ def write_folds(
 
 
 def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
-    """Trains and evaluates once; returns the metric.
+    """Trains and evaluates a classifier, and returns the value of --metric.
 
-    The log of the run goes beside its folder. `arguments` are more flags of
-    run_classifier.py.
+    Args:
+        config: flags of the tool.
+        folder: folder of the run. The log of the run is beside it.
+        arguments: other flags of run_classifier.py.
 
     Raises:
-        ValueError: the run failed, or has no such metric.
+        ValueError: the run failed, or its results do not include the metric.
     """
     command = [sys.executable, str(SCRIPT), *arguments, "--do_train"]
     command += ["--do_eval", f"--output_dir={folder}", "--task_name=csv"]
@@ -153,9 +156,9 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
     figures = summary["results"]["eval_results.txt"]
     if config.metric not in figures:
         raise ValueError(
-            f"--metric={config.metric} is none of {', '.join(figures)}"
+            f"--metric={config.metric} must be one of {', '.join(figures)}"
         )
-    # A summary has None for NaN.
+    # A summary contains None instead of NaN.
     worst = math.inf if config.is_loss else 0.0
     value = figures[config.metric]
     return worst if value is None else value
@@ -164,7 +167,7 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
 def format_trials(
     config: Config, trials: Sequence["optuna.trial.FrozenTrial"]
 ) -> str:
-    """Returns the finished trials as a table, the best first."""
+    """Returns the finished trials as a table, the best trial first."""
     lines = [f"{'trial':>5}  {config.metric:<15}  flags"]
     order = 1 if config.is_loss else -1
     for trial in sorted(trials, key=lambda trial: order * trial.value):
@@ -176,23 +179,24 @@ def format_trials(
 
 
 def create_study(config: Config, settings: Any) -> "optuna.Study":
-    """Returns the study, new or as earlier commands left it.
+    """Opens the study in --study, or creates it.
 
-    `settings` are what all commands of a study share, for JSON.
+    `settings` must be the same in all commands of a study. It is stored as
+    JSON.
 
     Raises:
-        ValueError: it was begun with other settings.
+        ValueError: an earlier command began the study with other settings.
     """
     import optuna
 
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     Path(config.study).parent.mkdir(parents=True, exist_ok=True)
-    # A wrong --space is found before the study exists.
+    # Check --space before the study exists.
     for entry in config.space:
         suggest(optuna.create_study().ask(), entry)
     study = optuna.create_study(
-        # A trial whose process died is tried again.
+        # Run a trial again if its process was killed.
         storage=optuna.storages.RDBStorage(
             f"sqlite:///{config.study}",
             heartbeat_interval=60,
@@ -215,7 +219,7 @@ def create_study(config: Config, settings: Any) -> "optuna.Study":
 
 
 def main(config: Config, rest: Sequence[str]) -> None:
-    """Runs trials until there are enough, and prints the table."""
+    """Runs trials until --trials are finished, and prints the table."""
     try:
         import optuna
     except ImportError:
@@ -252,7 +256,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
 
     def objective(trial: optuna.Trial) -> float:
         flags_of_trial = [suggest(trial, entry) for entry in config.space]
-        # What a process that died has finished is used.
+        # If a killed process began this trial, resume from its finished folds.
         frozen = study.get_trials(deepcopy=False)[trial.number]
         retried = frozen.system_attrs.get("failed_trial", trial.number)
         found: list[float] = []

@@ -2,8 +2,8 @@
 
 from files import run_files
 
-# Here, because the modules that write these files load TensorFlow, and the
-# paths of flags are checked before it is loaded.
+# Register the files here, because the modules that write the files load
+# TensorFlow, and the paths of flags are checked before TensorFlow is loaded.
 run_files.register(
     *("model.ckpt-*.index", "model.ckpt-*.data-*", "checkpoint"),
     *("events.out.*", "history.jsonl", "summary.json", "model.json"),

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 @dataclasses.dataclass(frozen=True)
 class BatchSizes:
-    """Examples in each step.
+    """The number of examples in each training step.
 
     Attributes:
         final: size of the batches after the warmup.
@@ -56,7 +56,7 @@ class BatchSizes:
         return cls(final, tuple(pairs))
 
     def times(self, count: int) -> "BatchSizes":
-        """Returns the sizes multiplied by `count`."""
+        """Returns a BatchSizes whose sizes are multiplied by `count`."""
         return BatchSizes(
             self.final * count,
             tuple((size * count, step) for size, step in self.warmup),
@@ -82,14 +82,15 @@ class BatchSizes:
         """Returns the tf.data batches of all steps after step `step`.
 
         Args:
-            create_dataset: (batch_size, skip_records) -> endless batches.
+            create_dataset: function (batch_size, skip_records) -> endless
+                batches.
             step: number of steps trained so far.
         """
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # A finished stage contributes no batches, but keeps its place, so
-            # that the dataset has the shapes of an uninterrupted run.
+            # Also add the empty datasets of finished stages, so that the
+            # dataset's shapes equal the shapes in an uninterrupted run.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)

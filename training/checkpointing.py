@@ -15,13 +15,13 @@ A run resumes in these steps. Everything else follows from the step number:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`), including the variables of the callbacks. Then
-   `start.create_trainer` stops a run whose settings have changed since it
-   began (`model_checks.check_same`).
-2. `History` (callbacks/history.py) tells the `TimeLimit` the hours trained
-   before, and drops its own lines after the checkpoint.
+   `start.create_trainer` stops a run whose settings have changed since it began
+   (`model_checks.check_same`). 2. `History` (callbacks/history.py) sets the
+   hours trained before in the `TimeLimit`, and drops its own lines after the
+   checkpoint.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all earlier steps.
-   `create_dataset` (data/io/tfrecords.py) skips as many records. The order of
-   the records depends only on the seed and the epoch.
+   `create_dataset` (data/io/tfrecords.py) skips this number of records. The
+   order of the records depends only on the seed and the epoch.
 4. `Trainer.fit` continues with the next step.
 """
 
@@ -60,7 +60,7 @@ class Checkpointer:
         optimizer: optimizer to save with the model, or None.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
-        before_save: function to call with the step before each checkpoint is
+        before_save: function (step) that is called before each checkpoint is
             written.
     """
 
@@ -128,7 +128,7 @@ class Checkpointer:
         sound = [s for s in steps if s not in self._damaged]
         kept = sound[-self.keep_checkpoint_max :]
         remove_checkpoints(self.output_dir, set(steps) - set(kept))
-        # The file that tf.train.latest_checkpoint reads.
+        # Write the file that tf.train.latest_checkpoint reads.
         lines = [f'model_checkpoint_path: "{PREFIX}-{step}"']
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
         write_text(self.output_dir / "checkpoint", "\n".join(lines) + "\n")
@@ -141,7 +141,7 @@ class Checkpointer:
             the checkpoint's step, or None if there is no checkpoint.
 
         Raises:
-            ValueError: no checkpoint of the folder can be read.
+            ValueError: the folder contains checkpoints, but all are damaged.
         """
         steps = self.steps()
         for step in reversed(steps):
@@ -155,7 +155,7 @@ class Checkpointer:
                 damage = str(error)
             if damage:
                 self._damaged.add(step)
-                logging.warning("%s; trying the checkpoint before it.", damage)
+                logging.warning("%s. Trying the next older checkpoint.", damage)
                 continue
             logging.info("Restored the checkpoint %s", path)
             return step
@@ -168,11 +168,10 @@ class Checkpointer:
         return None
 
     def _assign(self, path: str, reader: Any) -> None:
-        """Assigns the values of the checkpoint `path`."""
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
             if name not in saved and not self._trains and "seed_" in name:
-                # Google's checkpoints have no dropout state.
+                # Google's checkpoints contain no dropout state.
                 continue
             if name not in saved:
                 raise ValueError(

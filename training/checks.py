@@ -53,8 +53,7 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
         ):
             raise ValueError(
                 f"--export_format={config.export_format}: LiteRT cannot run "
-                "the LSTM of --bilstm at any length; choose onnx, openvino or "
-                "saved_model"
+                "the LSTM of --bilstm; choose onnx, openvino or saved_model"
             )
     bert_config = load_config(config)
     distillation.check_teacher(config, bert_config)
@@ -69,8 +68,8 @@ def load_config(config: Any) -> modeling.BertConfig:
             --export_seq_length.
 
     Raises:
-        ValueError: the model has fewer positions than one of the lengths, or
-            more weights than this machine's memory can hold.
+        ValueError: a length is above the model's number of positions, or the
+            weights do not fit into this machine's memory.
     """
     file = config.bert_config_file
     found = modeling.load_config(file)
@@ -93,7 +92,7 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
         configuration of the model.
 
     Raises:
-        ValueError: a flag contradicts another, or a file.
+        ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing, or an output cannot be written.
     """
     bert_config = check(config)
@@ -129,7 +128,7 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
 
 
 def _check_num_train_runs(config: FineTuningConfig) -> None:
-    """Raises an error if a folder would mix single and multiple runs."""
+    """Checks that --output_dir would not mix a single run with run_1, run_2."""
     folder = Path(config.output_dir)
     if config.num_train_runs > 1:
         if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
@@ -150,7 +149,7 @@ def _models(config: TrainingConfig) -> list[tuple[str, str]]:
         return [("--ensemble", path) for path in members.split(",")]
     if config.has_checkpoint:
         return [("--output_dir", config.output_dir)]
-    # A run without a checkpoint starts from --init_checkpoint.
+    # Without a checkpoint in --output_dir, a run uses --init_checkpoint.
     start = config.init_checkpoint
     return [("--init_checkpoint", start)] if start else []
 
@@ -167,7 +166,7 @@ def check_identity(
         config: the flags.
         bert_config: configuration of the model.
         tokenizer: the task's tokenizer, or None.
-        settings: settings of the task. `output_mode` is compared too.
+        settings: settings of the task, from which `output_mode` is compared.
 
     Raises:
         ValueError: a setting differs. The message names the setting.
@@ -180,7 +179,8 @@ def check_identity(
             flag, path, bert_config, tokenizer, given, config.do_train
         )
     if config.teacher:
-        # The teacher reads the student's records, but may be another network.
+        # The teacher reads the student's records, so their tokenizers must be
+        # equal. Their networks may differ.
         model_checks.check_identity(
             "--teacher",
             config.teacher,
@@ -191,7 +191,7 @@ def check_identity(
 
 
 def _read_labels(config: FineTuningConfig) -> list[str] | None:
-    """Returns the labels saved with the initial model, or None.
+    """Returns the labels that are saved with the weights to load, or None.
 
     The labels are in `labels.txt` beside the checkpoint, or in the config.json
     of a Hugging Face model. A new training does not use the labels of its
@@ -214,7 +214,7 @@ def _check_labels(
     if not (task.labels and saved):
         return
     order = modeling.find_order(saved, task.output_names)
-    # A resumed run, or labels set by a flag, must keep their order.
+    # The labels' order must not change in a resumed run or with --labels.
     is_fixed = config.has_checkpoint or getattr(config, "labels", None)
     if not order or (is_fixed and order != sorted(order)):
         raise ValueError(
@@ -227,7 +227,7 @@ def _check_labels(
 def _check_heads(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks that no head of another task is used without training."""
+    """Checks that a head that is used without training fits the task."""
     for flag, path in _models(config):
         model_checks.check_head(path, config.head, task.problem_type)
         if config.has_checkpoint:
@@ -253,7 +253,7 @@ def _check_heads(
 def check_labels_of_start(
     config: FineTuningConfig, labels: Sequence[str]
 ) -> None:
-    """Checks that the run overwrites no labels of --init_checkpoint.
+    """Checks that the run does not overwrite the labels of --init_checkpoint.
 
     Raises:
         ValueError: --init_checkpoint is in --output_dir and has other labels.

@@ -1,20 +1,16 @@
-"""Estimates operations and memory of training, and measures the machine."""
+"""Estimates the operations and memory of training, and measures the device."""
 
-import contextlib
 import functools
 import os
 import resource
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import keras
 import tensorflow as tf
-from absl import logging
 
 from modeling.config import BertConfig
-from training.callbacks import Callback
 from training.config import TrainingConfig
 
 # Bytes that TensorFlow and its graphs need without any weights.
@@ -24,10 +20,11 @@ _SIZES = (
     *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
     *("max_position_embeddings", "type_vocab_size"),
 )
-# No published model has more blocks. Building a block needs milliseconds.
+# Maximum number of blocks. No published model contains more, and a larger
+# number is probably an error in the configuration.
 _MOST_BLOCKS = 1_000
-# Rows of the square matrices whose product measures a device's rate. They are
-# large enough to reach the full rate of an accelerator, and of a CPU.
+# Rows of the square matrices whose product measures a device's rate, on an
+# accelerator and on a CPU. Smaller matrices would not reach the full rate.
 _PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
 
 
@@ -87,9 +84,9 @@ def training_memory(
     - TensorFlow itself: 1 GiB.
     - The weights, their gradients, two optimizer slots and, with --ema_decay,
       the averages: 4 bytes for each number.
-    - The activations that the backward pass needs. Each WordPiece in each
-      block needs about 18 vectors of the hidden size, 3 of the intermediate
-      size, and 4 rows of attention weights a head (Korthikanti et al. 2022).
+    - The activations that the backward pass needs. Each WordPiece in each block
+      needs about 18 vectors of the hidden size, 3 of the intermediate size, and
+      4 rows of attention weights per head (Korthikanti et al. 2022).
     - The masked LM's logits and their gradient.
     """
     bert = model.config
@@ -102,68 +99,13 @@ def training_memory(
     )
     kept = bert.num_hidden_layers * block
     if config.gradient_checkpointing:
-        # The input of every block, and the activations of one block.
+        # Only the input of every block, and all activations of one block, are
+        # kept.
         kept = bert.num_hidden_layers * bert.hidden_size + block
     predictions = config.train_batch_size * num_predictions
     logits = 2 * num_bytes * predictions * bert.vocab_size
     state = (20 if config.ema_decay else 16) * model.count_params()
     return _RUNTIME_MEMORY + state + num_bytes * tokens * kept + logits
-
-
-class MemoryCheck(Callback):
-    """Stops a run that does not fit into this machine's memory."""
-
-    @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """Checks the estimated memory, and explains an out-of-memory error.
-
-        Raises:
-            ValueError: the run does not fit into the memory. The message
-                says how much it needs, and which flags reduce the need.
-            MemoryError: TensorFlow has run out of memory.
-        """
-        trainer, config = self.trainer, self.trainer.config
-        needed = training_memory(trainer.model, config, *trainer.shape)
-        message = out_of_memory(needed, config)
-        # Only a GPU's own allocator knows when the GPU's memory is full.
-        if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
-            there = _num_workers(trainer.strategy) * machine_memory()
-            if needed > there:
-                too_little = f"{message}; there are {there / 2**30:.1f} GiB"
-                # With --trim_padding, shorter inputs need less memory.
-                if not config.trim_padding or needed >= 4 * there:
-                    raise ValueError(too_little)
-                logging.warning("If the inputs are that long, %s", too_little)
-        try:
-            yield
-        except tf.errors.ResourceExhaustedError as error:
-            raise MemoryError(message) from error
-
-
-def _num_workers(strategy: tf.distribute.Strategy) -> int:
-    resolver = strategy.cluster_resolver
-    if resolver is None or not resolver.task_type:
-        return 1
-    return resolver.cluster_spec().num_tasks(resolver.task_type)
-
-
-def out_of_memory(needed: int, config: TrainingConfig) -> str:
-    """Returns the message about a run that needs too many bytes."""
-    helping = []
-    if config.train_batch_size > 1:
-        helping.append(
-            "a smaller --train_batch_size with --gradient_accumulation_steps"
-        )
-    if not config.gradient_checkpointing:
-        helping.append("--gradient_checkpointing")
-    if config.mixed_precision == "float32":
-        helping.append("--mixed_precision=bfloat16")
-    helping.append("a smaller --max_seq_length")
-    return (
-        f"--train_batch_size={config.train_batch_size} needs about "
-        f"{needed / 2**30:.1f} GiB of memory; to need less, use "
-        f"{', '.join(helping)}"
-    )
 
 
 def machine_memory() -> int:

@@ -21,7 +21,10 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     if not config.is_tpu:
         return create_strategy(name)
     if name not in (None, "tpu"):
-        raise ValueError(f"--use_tpu contradicts {name=}; set only one flag")
+        raise ValueError(
+            f"--use_tpu contradicts --distribution_strategy={name}; set only "
+            "one of the two flags"
+        )
     strategy = _tpu_strategy(
         config.tpu_name or config.master,
         config.tpu_zone,
@@ -40,12 +43,12 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
 # Cached, so that all runs of a process share one connection to the workers.
 @functools.cache
 def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
-    """Returns the tf.distribute strategy of this name, on CPUs and GPUs.
+    """Returns a tf.distribute strategy for CPUs or GPUs.
 
-    Without a name, several workers are used if TF_CONFIG is set, else all GPUs
-    if there are several, else one device.
+    If `name` is None, the strategy uses the workers in TF_CONFIG if it is set,
+    else all GPUs if there are several, else one device.
     """
-    # Workers must be connected before anything else touches a device.
+    # Connect the workers before any other code uses a device.
     if name is None and "TF_CONFIG" in os.environ:
         name = "multi_worker"
     if name == "multi_worker":
@@ -87,8 +90,8 @@ def _tpu_strategy(
 def set_precision(precision: str) -> None:
     """Sets the precision of the models built from now on.
 
-    Variables, LayerNorm's statistics, softmax and losses stay float32. At
-    inference on a CPU, oneDNN's fused operations keep them in float32.
+    Variables, losses, softmax and LayerNorm's statistics stay float32, also in
+    oneDNN's fused operations for inference on a CPU.
     """
     keras.config.set_dtype_policy(PRECISIONS[precision])
     if precision != "float32":

@@ -16,7 +16,7 @@ from training.task import Batches, Task
 
 
 def find_members(config: FineTuningConfig) -> list[str]:
-    """Returns the checkpoints that --ensemble lists; [] without the flag.
+    """Returns the checkpoints that --ensemble lists, [] without the flag.
 
     Raises:
         ValueError: another flag contradicts --ensemble, or the models have
@@ -43,10 +43,10 @@ def find_members(config: FineTuningConfig) -> list[str]:
             best, model_folder.read(folder).settings
         )
         path = modeling.find_checkpoint(folder, is_used)
-        # Several paths may name the same folder.
+        # Detect several paths to the same checkpoint.
         found_files.add(os.path.realpath(path))
-        # For the last step pass the folder, not the checkpoint: loading a
-        # folder also considers the averages in its last checkpoint.
+        # If the last step is used, list the folder, not the checkpoint. Loading
+        # a folder also considers the averages in the last checkpoint.
         is_last = config.load_best and not checkpoint_steps(best)
         members.append(folder if is_last else path)
         labels.append(modeling.load_labels(folder))
@@ -101,6 +101,6 @@ def _load(model: Any, member: str, task: Task) -> None:
     report = modeling.load_checkpoint(model, member, labels=task.output_names)
     if missing := report.missing:
         raise ValueError(
-            f"--ensemble: {member} has no weight {missing[0]}; list models "
+            f"--ensemble: {member} contains no {missing[0]}; list models "
             "that are fine-tuned on this task"
         )

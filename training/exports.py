@@ -15,7 +15,7 @@ from training.splits import Splits, suffix_of
 from training.task import Task
 from training.trainer import Trainer
 
-# {format: {name of a score, with the split's suffix: value}}
+# {format of the export: {name of a score and suffix of the split: value}}
 Scores = Mapping[str, Mapping[str, float]]
 
 
@@ -26,20 +26,20 @@ def export(
 
     Args:
         task: the task.
-        trainer: the Trainer of the weights.
+        trainer: the Trainer whose model is exported.
         splits: the splits of the command.
         results: the model's scores on the dev set, or {} if unknown.
 
     Raises:
         OSError: the export cannot be written.
-        ValueError: the export scores lower than --max_export_loss allows. The
-            rejected export stays in NAME.rejected.
+        ValueError: the export's score is lower than --max_export_loss allows.
+            The rejected export stays in EXPORT_DIR.rejected.
     """
     path = Path(trainer.config.export_dir)
     logging.info("Exporting %s", trainer.described_step)
     if task.metrics[0] not in results:
         logging.info(
-            "The export is not checked: this command scores no dev set."
+            "The export is not checked, because this command does not evaluate."
         )
         task.export(os.fspath(path), trainer.model)
     else:
@@ -82,7 +82,7 @@ def _export_checked(
 def _evaluate(
     task: Task, trainer: Trainer, folder: Path, splits: Splits
 ) -> Scores:
-    """Evaluates an export, and writes the scores into its model.json and card.
+    """Evaluates an export, and adds the scores to its model.json and README.md.
 
     Returns {} if no engine can run the export.
     """
@@ -129,7 +129,7 @@ def _find_loss(
     results: Mapping[str, float],
     limit: float,
 ) -> str | None:
-    """Returns which export scores too low, and by how much, or None."""
+    """Returns a message about a format that scores too low, or None."""
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"

@@ -1,6 +1,6 @@
-"""The flow of all fine-tuning scripts, in the function `run`.
+"""Runs a fine-tuning script: trains, evaluates, predicts and exports.
 
-This module knows no particular task. A script passes its `Task` (task.py).
+This module does not depend on the task. A script passes its `Task` (task.py).
 """
 
 import functools
@@ -55,7 +55,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
             results = flow.tune(trainer, results)
             trainer.write_results("eval_results.txt", results)
         if not trainer.is_chief:
-            # Only the chief writes.
+            # Only the chief writes files.
             return
         # ----- Report, predict and export. -----
         if config.do_eval:
@@ -75,7 +75,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
 
 
 class _Flow:
-    """The steps of `run` for one task and its splits."""
+    """The actions of `run`, for one task and its splits."""
 
     def __init__(
         self, task: Task, config: FineTuningConfig, members: Sequence[str]
@@ -97,7 +97,7 @@ class _Flow:
             self._plan_training()
 
     def _plan_training(self) -> None:
-        """Computes the number of steps, and settings that must not change."""
+        """Computes the number of steps, and the settings for model.json."""
         task, config = self.task, self.config
         records = self.splits.records["train"]
         num_records = self.splits.num_records["train"]
@@ -111,7 +111,8 @@ class _Flow:
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
             "train_records": fingerprints.fingerprint(records.files),
-            # Reading the records is cheap: this run has just written them.
+            # Checksums of complete records are fast, because this run has just
+            # written them and they are in the cache.
             "train_records_checksum": [
                 checksum
                 for *_, checksum in fingerprints.fingerprint(
@@ -122,8 +123,8 @@ class _Flow:
         if tokenizer := getattr(task, "tokenizer", None):
             self.settings["tokenizer"] = tokenizer.identity
         if self.teacher and not config.distill_layers:
-            # Fail before the teacher's long computation. The training itself
-            # checks all settings.
+            # Compare the settings before the teacher's long computation. Each
+            # training compares all of them again.
             settings = self.settings | self.teacher.settings
             for variant in self._variants():
                 model_checks.check_same(variant, settings, are_all=False)
@@ -205,7 +206,7 @@ class _Flow:
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
             trainer = self.train(variants[best])
-        # Record --seed as the command set it, not the seed of the best run.
+        # In summary.json, record --seed of the command, not of the best run.
         settings, changes = model_checks.check_same(
             self.config,
             {**trainer.summary.settings, "seed": self.config.seed},
@@ -231,8 +232,7 @@ class _Flow:
     def evaluate(self, trainer: Trainer) -> dict[str, float]:
         """Returns the scores of a trainer's weights on the splits to evaluate.
 
-        If the step was already evaluated while training, these scores are
-        returned.
+        If training already evaluated this step, returns the scores from then.
         """
         key = trainer.config.output_dir, trainer.global_step
         if key in self.evaluated:
@@ -246,7 +246,7 @@ class _Flow:
     def tune(
         self, trainer: Trainer, results: dict[str, float]
     ) -> dict[str, float]:
-        """Fits the decoding to the dev set, and returns updated results."""
+        """Calls `Task.tune` on the dev set, and returns updated results."""
         for name, batches in self.predict(trainer, "eval", "Tuning"):
             scores, suffix = self.task.tune(name, batches), suffix_of(name)
             results = results | {
@@ -261,7 +261,7 @@ class _Flow:
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns the step, or the number of models in the ensemble."""
+        """Returns {"global_step"}, or {"ensemble_size"} for an ensemble."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -345,7 +345,7 @@ class _Flow:
         return results
 
     def find_results(self) -> dict[str, tuple[int, int]]:
-        """Finds the existing result files that predicting may replace."""
+        """Returns the existing result files that predictions may replace."""
         evaluated = {*self.task.splits["eval"]}
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()

@@ -1,4 +1,4 @@
-"""Identifies the inputs of a run by file names, sizes and checksums."""
+"""Identifies the input files of a run by names, sizes and checksums."""
 
 import contextlib
 import os
@@ -22,10 +22,10 @@ FILE = "input_checksums.json"
 
 
 class Inputs:
-    """The checksums of a run's records, remembered in its folder.
+    """Computes the checksums of a run's records, and stores them in its folder.
 
     A file is read only if no manifest of `create_pretraining_data.py` contains
-    its checksum. It is read once, and again only after it has changed.
+    its checksum. The file is read again only after it has changed.
 
     Args:
         output_dir: folder of the run.
@@ -44,9 +44,9 @@ class Inputs:
     def identify(self, files: Sequence[str], setting: str) -> list[list]:
         """Returns [name, bytes, crc32c] of each file.
 
-        If an earlier version began this run, model.json contains checksums of
-        only the beginnings and ends of the files. Then this method returns the
-        same kind of checksums.
+        If an earlier version of this project began the run, model.json contains
+        checksums of only the beginning and the end of each file. Then this
+        method returns the same kind of checksums.
 
         Args:
             files: paths, local or remote.
@@ -75,8 +75,8 @@ class Inputs:
                 if key not in self._known:
                     logging.info("Reading %s for its checksum", file)
                     crc32c = google_crc32c.Checksum()
-                    # TensorFlow crashes if a record is shorter than it says,
-                    # so check the records in the same pass.
+                    # Check the records in the same pass, because TensorFlow
+                    # crashes if a record is shorter than its header says.
                     for record in records.read_records(file):
                         crc32c.update(records.frame(record))
                     self._known[key] = crc32c.hexdigest().decode()
@@ -85,13 +85,13 @@ class Inputs:
         return found
 
     def are_evaluated(self, files: Sequence[str]) -> bool:
-        """Returns whether the run was evaluated on no other files."""
+        """Returns whether all earlier evaluations of the run read `files`."""
         setting = "eval_input_file"
         recorded = self._recorded(setting)
         return recorded is None or recorded == self.identify(files, setting)
 
     def save(self) -> None:
-        """Remembers the checksums of the files that were read."""
+        """Writes the checksums of the files that were read to FILE."""
         if len(self._known) > self._num_saved:
             entries = [[*key, value] for key, value in self._known.items()]
             write_json(self._output_dir / FILE, {"files": entries})
@@ -103,7 +103,7 @@ class Inputs:
 def _read_manifests(
     folder: str,
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Yields ((name, bytes), (crc32c, manifest's time)) of listed shards."""
+    """Yields ((name, bytes), (crc32c, manifest's time)) of all shards."""
     for name in tf.io.gfile.listdir(folder or "."):
         if not name.endswith(".manifest.json"):
             continue
@@ -124,7 +124,7 @@ def _read_manifests(
 
 
 def _changed_at(path: str) -> int:
-    """Returns when a file was written, moved or copied here, in nanoseconds."""
+    """Returns the time in ns at which a file was last written or copied."""
     # For a local file, TensorFlow returns the mtime in whole seconds, which a
     # copy may preserve. ctime changes with every copy.
     if is_remote(path):
@@ -156,7 +156,10 @@ def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
 
 
 def fingerprint_checkpoint(path: str) -> list[list]:
-    """Returns the fingerprint of the files of the checkpoint at a path.
+    """Returns the fingerprint of a checkpoint's files.
+
+    Args:
+        path: a checkpoint, or a folder that contains one.
 
     Raises:
         OSError: the path contains no checkpoint.

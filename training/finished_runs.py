@@ -15,7 +15,7 @@ from files import json_files
 from files.flags import Role, fields
 from training.config import FineTuningConfig
 
-# Folder names that only differ in the seed, such as run_1 and run_2.
+# Matches the part of a folder's name that depends on the seed, such as run_1.
 SEED = re.compile(r"\b(run|seed)_\d+\b")
 # Flags whose values do not change a run's scores, except by chance (the seed).
 _FREE = re.compile(
@@ -28,7 +28,7 @@ _FREE = re.compile(
 class Run(NamedTuple):
     """The settings and the scores of one finished run.
 
-    `figures` is {name of a score: its value}, out of 100 except for losses.
+    `figures` is {name of a score: value}. Scores are out of 100, except losses.
     `data` contains the checksums of the "dev_set" and "test_set", if known.
     """
 
@@ -39,11 +39,11 @@ class Run(NamedTuple):
 
 
 def read_runs(folder: Path) -> Iterator[Run]:
-    """Yields the finished runs in a folder, and logs the unfinished ones.
+    """Yields the finished runs in a folder, and logs the unfinished runs.
 
     Raises:
         ValueError: a summary is damaged.
-        OSError: the folder has no finished run.
+        OSError: the folder contains no finished run.
     """
     found = {path.parent for path in folder.rglob("summary.json")}
     started = {path.parent for path in folder.rglob("history.jsonl")}
@@ -74,8 +74,8 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
     script = os.path.basename(summary["command"][0])
     flags = summary["all_flags"]
     if trained := summary.get("trained_with"):
-        # A later command may omit flags of the training, or set other values
-        # after it. So use the flags of the command that trained.
+        # A command after the training may omit the training's flags or set
+        # other values. So use the flags of the command that trained.
         given = {} if flags.get("do_train") else summary["flags"]
         flags = {**trained["flags"], **given}
     settings = {
@@ -100,11 +100,12 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 
 
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
-    """Returns the runs that were evaluated on the same dev set.
+    """Drops runs that were evaluated on another dev set than most.
 
-    Runs with equal data settings should have equal dev sets. If their dev sets
-    differ, the function keeps the runs of the most frequent dev set, or of the
-    latest one if there is a tie. A warning names the other runs.
+    Runs with equal data settings should be evaluated on equal dev sets. If the
+    dev sets differ, the function keeps the runs of the most frequent dev set.
+    If there is a tie, it keeps the runs of the dev set that was used last. A
+    warning names the dropped runs.
     """
     trained = {
         field.name

@@ -1,7 +1,7 @@
 """Writes the model card, README.md, of a folder that others will use.
 
-The card repeats the folder's model.json, labels and casing. It contains no
-paths and no names of machines. This module imports no TensorFlow.
+The card shows the contents of model.json, the labels and the casing. It
+contains no paths and no names of machines. This module imports no TensorFlow.
 """
 
 import json
@@ -18,10 +18,10 @@ import modeling
 from files import json_files
 from training.run_folder import BEST
 
-# The kinds of folders that get a card.
+# Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
-# {class: (its purpose, Hugging Face's name of the task, method of
-#     serving.TextModel with texts to try)}
+# {class of the model: (purpose, Hugging Face's name of the task, example call
+# of a method of serving.TextModel)}
 _TASKS = {
     "BertClassifier": (
         "classifies a text, or a pair of texts",
@@ -59,8 +59,8 @@ _TASKS = {
         'tag("Ann lives in Bern.")',
     ),
 }
-# For a model class that the user wrote.
-_OTHER = ("has a head of its own", "", "")
+# Used for a model class that the user wrote.
+_OTHER = ("is of a class that this project does not define", "", "")
 # Some versions of transformers have no pipeline for these classes.
 _WITHOUT_PIPELINE = {"BertForMultipleChoice", "BertForQuestionAnswering"}
 
@@ -117,7 +117,7 @@ def format_card(
 def find_results(
     results: Mapping[str, Mapping[str, Any]], step: int
 ) -> dict[str, dict[str, float]]:
-    """Returns the scores of one step, {"dev" or "test": {score: value}}.
+    """Returns the scores of a step as {"dev" or "test": {score: value}}.
 
     Args:
         results: {name of a results file: its results}, as in summary.json.
@@ -155,7 +155,8 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
     folder = checkpoint.parent
     if folder.name == BEST:
         if (Path(path) / BEST).is_dir():
-            # A run with --noload_best uses the newest step, not the best.
+            # A run with --noload_best uses the newest step, whose scores are
+            # unknown.
             return {}
         folder = folder.parent
     summary = folder / "summary.json"
@@ -183,7 +184,7 @@ def _front_matter(
     task: Mapping[str, Any],
     scores: Sequence[tuple[str, str, float]],
 ) -> Iterator[str]:
-    """Yields the lines of YAML. Strings are quoted as in JSON."""
+    """Yields the lines of YAML that the Hugging Face hub reads."""
     yield "# license: fill in, such as apache-2.0"
     yield "library_name: transformers"
     yield f"pipeline_tag: {tag}"
@@ -262,7 +263,6 @@ def _usage(
 
 
 def _training(origin: Mapping[str, Any]) -> Iterator[str]:
-    """Yields the lines of the section on how the weights were trained."""
     settings = origin.get("settings", {})
     if "script" not in origin:
         yield from ("How the weights were trained is not known.", "")
@@ -297,8 +297,8 @@ def _training(origin: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _base_name(value: Any) -> Any:
-    """Returns the last name in a path or an address, or any other value."""
+    """Returns the last part of a path or URL. Other values do not change."""
     if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
         return value
-    # urlsplit drops the host or the bucket.
+    # The path of a URL does not include the host or the bucket.
     return os.path.basename(urllib.parse.urlsplit(value).path.rstrip("/"))

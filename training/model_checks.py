@@ -1,6 +1,6 @@
 """Checks that a model is used or resumed with the settings of its training.
 
-model_folder.py reads these settings. This module imports no TensorFlow.
+This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from modeling import BertConfig
     from training.config import TrainingConfig
 
-# A resumed run may add or omit these settings. They do not change the training,
-# or earlier versions did not record them.
+# Settings that a resumed run may add or omit, because they do not change the
+# training or because earlier versions did not record them.
 MAY_BE_MISSING = frozenset(
     {
         "eval_input_file",
@@ -41,9 +41,10 @@ _NOT_IDENTITY = (
     "initializer_range",
     "unused",
 )
-# Entries that the shapes of the weights do not determine.
+# Entries of bert_config.json that the shapes of the weights do not determine.
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
-# Training flags that no resume may change, because checkpoints depend on them.
+# Training flags that must not change even with --allow_changed_settings,
+# because checkpoints depend on them.
 _FIXED = frozenset(
     "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
     "freeze_layers batch_size_warmup".split()
@@ -63,7 +64,8 @@ def check_same(
         config: the flags.
         settings: JSON-serializable dict of settings, besides the flags, that
             must not change. Keys in MAY_BE_MISSING are optional.
-        are_all: False if `settings` is still incomplete.
+        are_all: False if `settings` is incomplete, so that missing settings are
+            no errors.
 
     Returns:
         the settings and the changed flags, to record in model.json.
@@ -94,15 +96,15 @@ def check_same(
             raise ValueError(
                 f"--output_dir={output_dir} contains a run that began with "
                 f"other weights than --init_checkpoint={config.init_checkpoint}"
-                " has now; remove the flag to resume the run with its own "
+                " contains. Remove the flag to resume the run with its own "
                 "weights, or set another --output_dir"
             )
         if former != given:
             name, former, given = _difference(name, former, given)
             raise ValueError(
                 f"--output_dir={output_dir} contains a run with {name}="
-                f"{former}; received {given}. To resume the run, use its "
-                "value. For a new run, set another --output_dir"
+                f"{former}; received {given}. To resume the run, use the "
+                "run's value. For a new run, set another --output_dir"
             )
     changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
     allowed = {
@@ -112,8 +114,7 @@ def check_same(
         if name in allowed and config.allow_changed_settings:
             continue
         way = (
-            ". Or set --allow_changed_settings to resume. The run records the "
-            "change"
+            ". Or set --allow_changed_settings to resume with the new value"
             if name in allowed
             else ""
         )
@@ -134,7 +135,7 @@ def _changed_flags(
     """Returns {flag: [value before, value now]} for each changed flag.
 
     A flag that the run did not save is newer than the run, and is not compared.
-    Some flags may grow. For them, None means no limit and is the largest value.
+    A flag with `may_grow` may increase. Its value None means no limit.
     """
     growing = {
         field.name
@@ -161,9 +162,9 @@ def check_head(
     Args:
         path: a checkpoint, or its folder.
         name: class of the model that loads the checkpoint, or None if unknown.
-        problem_type: the task's value of PROBLEM_TYPES. None means a
-            classification of the task's own labels, where a checkpoint of
-            another type only causes a warning.
+        problem_type: the task's value of PROBLEM_TYPES. None means that the
+            task classifies its own labels. Then a checkpoint of another type
+            only causes a warning.
 
     Raises:
         ValueError: the checkpoint's head has another class or problem type.
@@ -200,11 +201,11 @@ def check_identity(
         path: the checkpoint, or its folder.
         bert_config: configuration of the network that loads the checkpoint.
         tokenizer: tokenizer of the texts, or None.
-        given: {setting: value} to compare, such as model_folder.NETWORK.
-            Settings that the model's run did not record are not compared.
-        trains: whether the model will be trained. Then entries that the shapes
-            of the weights determine may differ, as in a student with fewer
-            blocks.
+        given: {setting: value} to compare, for example for the options in
+            model_folder.NETWORK. Settings that the model's run did not record
+            are not compared.
+        trains: whether the model will be trained. Then sizes in the
+            configuration may differ, as in a student with fewer blocks.
 
     Raises:
         ValueError: a setting differs. The message names the setting.
@@ -214,7 +215,7 @@ def check_identity(
     if tokenizer:
         _check_vocabulary(flag, path, folder.vocab_file, tokenizer)
         given["tokenizer"] = tokenizer.identity
-    # A release records no settings, and may be trained as another network.
+    # A release records no settings, so training may change these options.
     network = folder.network if folder.settings or not trains else {}
     trained = {**folder.settings, **network}
     if trains:
@@ -245,7 +246,7 @@ def check_identity(
 
 
 def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
-    """Returns the entries of a configuration that tell networks apart."""
+    """Returns the entries of a configuration that must be equal."""
     from modeling import BertConfig
 
     values = dataclasses.asdict(BertConfig.from_dict(dict(config)))
@@ -258,7 +259,7 @@ def _check_vocabulary(
 ) -> None:
     """Checks that the tokenizer uses the vocabulary in a model's folder.
 
-    Rows with [unusedN] in the folder may be any word in the tokenizer.
+    The tokenizer may replace [unusedN] in the folder's vocabulary by any word.
     """
     if file is None or os.path.abspath(file) == os.path.abspath(
         tokenizer.vocab_file
@@ -277,7 +278,7 @@ def _check_vocabulary(
 
 
 def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Reads the settings of a run. They are empty before a checkpoint."""
+    """Reads the settings of a run. Without a checkpoint, they are empty."""
     if not checkpoint_steps(output_dir):
         return ModelFolder(os.fspath(output_dir))
     try:
@@ -294,13 +295,13 @@ def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
 def _known_to_both(
     former: Mapping[str, Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Limits two tokenizers' entries to the entries that both contain."""
+    """Drops the entries that only one of two tokenizers contains."""
     names = former.keys() & given.keys()
     return [{name: each[name] for name in names} for each in (former, given)]
 
 
 def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
-    """Returns the name and values of the differing part of a setting."""
+    """Returns the name and the two values of the part that differs."""
     if isinstance(former, dict) and isinstance(given, dict):
         for key in sorted(former.keys() | given.keys()):
             if former.get(key) != given.get(key):

@@ -1,7 +1,7 @@
-"""Writes a description of weights to their folder, for model_folder.py.
+"""Writes the files that describe weights. model_folder.py reads them.
 
-The description does not reveal paths, machines or the contents of files.
-Imports no TensorFlow.
+The files do not reveal paths, machines or the contents of other files. This
+module imports no TensorFlow.
 """
 
 import os
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from modeling import BertConfig
     from training.config import TrainingConfig
 
-# Flags that name machines.
+# Flags that name machines or accounts, which model.json must not contain.
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
@@ -40,8 +40,8 @@ def describe(
     Args:
         config: the flags.
         model: the model that is trained.
-        settings: settings that must not change in a resume.
-        changes: changes made with --allow_changed_settings.
+        settings: settings that must not change when the run is resumed.
+        changes: flags that --allow_changed_settings changed.
     """
     head = flag_values(config, Role.HEAD, Role.DECODING)
     resolved = {name: settings[name] for name in head if name in settings}
@@ -84,7 +84,8 @@ def describe_copy(
         task: {name: value} of the head, in addition to the entries that the
             folder at `path` records.
         step: number of the weights' step, or None if unknown.
-        changed: names of settings in `path` that are not true of the copy.
+        changed: names of settings of the weights at `path` that are wrong for
+            the copy.
         card: `kind` of `model_card.format_card`.
         labels: names of the outputs, in order, or None.
         tokenizer: tokenizer of the model, or None.
@@ -141,8 +142,8 @@ def write_run(
         model: the model that is trained.
         settings: the settings that `model_checks.check_same` returns.
         changes: the changes that `model_checks.check_same` returns.
-        tokenizer: see `write`.
-        labels: see `write`.
+        tokenizer: tokenizer of the texts, or None if it is unknown.
+        labels: names of the outputs, in order, or None.
     """
     description = describe(config, model, settings, changes)
     for folder in config.weight_folders:
@@ -189,7 +190,7 @@ def write(
         )
         known = description["origin"]["settings"].get("tokenizer", {})
         if "do_lower_case" not in known:
-            # Pretraining may not know the casing, which this file states.
+            # The file states the casing, which pretraining may not know.
             del texts[tokenizer_files.CONFIG_FILE]
     ours = {*found.get("files", [])}
     for name, text in texts.items():
@@ -213,7 +214,8 @@ def _is_same(path: Path, text: bytes) -> bool:
     found = path.read_bytes()
     if path.suffix != ".json":
         return found == text
-    # Another program's file may have more entries, or another longest length.
+    # Another program's file may contain more entries, or another
+    # model_max_length.
     former = json_files.parse_json(found, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
@@ -223,7 +225,7 @@ def _is_same(path: Path, text: bytes) -> bool:
 
 
 def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value}, without the flags that name files or folders."""
+    """Returns {flag: value} of flags that do not name files or folders."""
     return {
         field.name: _without_folders(getattr(config, field.name))
         for field in flags.fields(config, *roles)
@@ -232,7 +234,7 @@ def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
 
 
 def _command(config: "TrainingConfig") -> dict[str, Any]:
-    """Returns {flag on the command line: value}, with paths cut to names."""
+    """Returns {flag on the command line: value}, without folders in paths."""
     kinds = {
         field.name: flags.meta_of(field).kind
         for field in flags.fields(config, *Role)
@@ -247,6 +249,6 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns the last name of an existing path, or any other value."""
+    """Returns the last part of an existing path. Other values do not change."""
     is_path = isinstance(value, str) and os.path.exists(value)
     return os.path.basename(value) if is_path else value

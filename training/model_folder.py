@@ -9,7 +9,7 @@ that --export_weights and tools.convert_checkpoint write, and in every export:
     labels.txt                         names of the outputs, in order
 
 Google's releases and Hugging Face's folders contain some of these files, or
-their own forms of them. This module imports no TensorFlow.
+files of other names for the same purposes. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -32,30 +32,31 @@ FILE = "model.json"
 VERSION = 1
 # Earlier versions wrote the settings of a run to this file.
 FORMER_FILE = "run_settings.json"
-# Options of the network that bert_config.json has no entry for.
+# Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
-# Classes without a head for a task, and None for an unknown class.
+# Classes without a head for a particular task. None is an unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 
 
 @dataclasses.dataclass(frozen=True)
 class ModelFolder:
-    """A folder with weights, as its files describe it.
+    """Description of the weights in a folder, from the folder's files.
 
     Attributes:
-        path: the folder.
+        path: path of the folder.
         config_file: path of the configuration, or None if it is missing.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
         do_lower_case: whether text is lower-cased, or None if unknown.
         description: path of model.json, or None if it is missing.
         task: description of the head: {"name": class of the model,
-            "problem_type": transformers' name of the kind of a classifier's
-            outputs, name of a flag: its value}. In Hugging Face folders, the
-            class is under "architectures".
+            "problem_type": kind of a classifier's outputs as transformers names
+            it, FLAG: value of the flag}. In a Hugging Face folder,
+            "architectures" replaces "name".
         settings: settings that must not change when the run that wrote the
             folder is resumed. {} in a release.
-        changes: changes by --allow_changed_settings, one dict per resume.
+        changes: flags that changed when the run was resumed with
+            --allow_changed_settings, one dict per resume.
     """
 
     path: str
@@ -82,9 +83,9 @@ class ModelFolder:
         return modeling.ARCHITECTURES.get(names[0])
 
     def check_class(self, name: str | None) -> None:
-        """Checks that the head is not used for another task.
+        """Checks that the head was not trained for another task.
 
-        Models without a head pass, although their answers would be random.
+        A model without a head passes, although its answers would be random.
 
         Args:
             name: class of the model that loads the weights, or None if unknown.
@@ -109,16 +110,18 @@ def read(path: str | os.PathLike[str]) -> ModelFolder:
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: a file is malformed, or a later version wrote it.
+        ValueError: a file is malformed, or a newer version of this project
+            wrote the file.
     """
     folder = Path(path)
     if not folder.is_dir():
         folder = folder.parent
-    # Earlier versions wrote only weights to best/ and averages/.
+    # Earlier versions wrote only weights to best/ and averages/, so also read
+    # the files in the parent folder.
     places = [folder]
     if folder.name in (BEST, AVERAGES):
         places.append(folder.parent)
-    # With --num_train_runs, the first run's files are true of all runs.
+    # With --num_train_runs, the files in run_1 describe all runs.
     places.append(places[-1] / "run_1")
 
     def find(*names: str) -> str | None:
@@ -190,7 +193,7 @@ def _read_file(file: str) -> dict[str, Any]:
 
 
 def _typed(task: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
-    """Adds "problem_type", transformers' name of an --output_mode."""
+    """Adds "problem_type", the name that transformers uses for `mode`."""
     found = PROBLEM_TYPES.get(mode or "")
     return {**({"problem_type": found} if found else {}), **task}
 
@@ -201,8 +204,8 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
     if not found and len(values.get("id2label") or ()) == 1:
-        # transformers treats one output as a number. Cross-encoders are saved
-        # in this way.
+        # transformers treats a single output as a number. Cross-encoders are
+        # saved without a problem_type.
         found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
@@ -226,16 +229,16 @@ def complete(config: "ModelConfig") -> None:
             read only if the command does not train.
 
     Raises:
-        ValueError: a required flag is not set, and the folder does not
-            determine its value.
+        ValueError: a required flag is not set, and the folder does not contain
+            a value for the flag.
     """
     told: dict[str, Any] = {}
     if config.weights:
         try:
             folder = read(config.weights)
         except ValueError:
-            # A power cut may have emptied a file. Import run_state late,
-            # because it loads TensorFlow.
+            # A power cut may have emptied a file, so restore it. Import
+            # run_state late, because run_state loads TensorFlow.
             from training import run_state
 
             run_state.mend(folder_of(config.weights), is_own=False)
@@ -271,14 +274,14 @@ def complete(config: "ModelConfig") -> None:
     missing = [
         f"--{name}" for name in config.needed if getattr(config, name) is None
     ]
-    # The check of the paths names an empty --init_checkpoint.
+    # Another check reports an empty --init_checkpoint.
     if missing and getattr(config, "init_checkpoint", None) != "":
         path = config.weights
         if path:
             # Fail here if the path does not exist or has no weights, such as
             # the path of an export.
             modeling.find_checkpoint(path)
-        where = f"{path} does not tell" if path else "see"
+        where = f"{path} does not set" if path else "see"
         raise ValueError(
             f"missing required flags: {', '.join(missing)} ({where} "
             f"{'them' if path else '--help'})"

@@ -16,7 +16,7 @@ Features = Mapping[str, tf.Tensor]
 
 
 class BatchPredictor:
-    """Predicts with a model.
+    """Runs a model on batches, and returns NumPy arrays.
 
     Args:
         model: a keras.Model over a dict of features, already built.
@@ -36,7 +36,8 @@ class BatchPredictor:
     def _inputs(self, features: Features) -> Features:
         """Returns the features that the model reads, without strings (guids).
 
-        Dropping the labels lets splits with and without labels share a graph.
+        Without labels in the inputs, splits with and without labels share a
+        graph.
         """
         return {
             name: value
@@ -114,7 +115,7 @@ class LossFigures:
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
     def __iter__(self) -> Iterator:
-        """Yields the batches."""
+        """Yields the batches unchanged."""
         for features, outputs in self._batches:
             sums = self._loss.sums(outputs, features)
             weights = self._loss.weights(features)
@@ -127,8 +128,8 @@ class LossFigures:
         """Returns the mean losses of the batches read so far.
 
         `eval_loss` is the mean over all examples. `loss` is the mean of the
-        batches' means. Both add up the parts of the loss. They are NaN if no
-        batch was read.
+        batches' means. Each is a sum over the parts of the loss, such as the
+        masked LM loss. Both are NaN if no batch was read.
         """
         if not self._parts:
             return {"eval_loss": float("nan"), "loss": float("nan")}

@@ -23,7 +23,7 @@ from training.callbacks.time_limit import TimeLimit
 from training.config import PretrainingConfig
 from training.trainer import Trainer
 
-# The metric of --target_accuracy.
+# Metric that is compared with --target_accuracy.
 _ACCURACY = "masked_lm_accuracy"
 
 
@@ -78,7 +78,7 @@ def run(
             BestStep(evaluate, config.eval_steps, "loss", config.best_dir)
         )
     is_evaluated = config.do_eval or config.eval_input_file is not None
-    # ----- Create the model, restored or loaded. -----
+    # ----- Create the model, and restore or load its weights. -----
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
@@ -109,7 +109,8 @@ def run(
         # ----- Evaluate. -----
         if config.do_eval:
             step = trainer.global_step
-            # Results on other records cannot continue the history's curve.
+            # If earlier evaluations used other records, do not add these
+            # results to the curve in the history.
             is_of_curve = inputs.are_evaluated(evaluated.files)
             results = evaluation.evaluate(trainer, step)
             results["global_step"] = step
@@ -119,7 +120,7 @@ def run(
     if config.target_accuracy is not None:
         _report_target(trainer, config.target_accuracy)
     if config.export_dir or config.export_weights:
-        # Export the weights that modeling.find_checkpoint would choose here.
+        # Export the weights that a later command would load from --output_dir.
         if may_use(config.best_dir, trainer.summary.settings):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
@@ -153,8 +154,8 @@ def find_records(
     """Finds and checks the records of --input_file or --eval_input_file.
 
     Raises:
-        ValueError: the records do not match the configuration, or the
-            records are without masks and `tokenizer` is None.
+        ValueError: the records do not match the configuration, or the records
+            contain no masks and `tokenizer` is None.
         OSError: a file is missing.
     """
     files = expand_patterns(getattr(config, name), name)
@@ -182,8 +183,8 @@ def find_records(
     )
     record_checks.check_records(files, spec)
     if not config.do_train:
-        # TensorFlow crashes if a record is shorter than it says. For training,
-        # `fingerprints.Inputs` checks this.
+        # TensorFlow crashes if a record is shorter than its header says. For
+        # training, `fingerprints.Inputs` checks this.
         limit = config.max_eval_steps * config.eval_batch_size
         count_records(files, limit)
     return tfrecords.Records(files, spec, dynamic_masking)
@@ -221,9 +222,9 @@ class _Evaluation:
     tokenizer: FullTokenizer | None
 
     def describe(self) -> list[Any]:
-        """Returns the records' fingerprint, and how many are evaluated."""
+        """Returns the fingerprint and the number of the records to evaluate."""
         config = self.config
-        # Checksums of all training records would take too long.
+        # Training records may be too large for checksums of complete files.
         is_whole = config.eval_input_file is not None
         return [
             fingerprints.fingerprint(self.records.files, whole=is_whole),
@@ -240,17 +241,15 @@ class _Evaluation:
         )
 
     def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
-        """Returns the metrics of Google's code, and "loss", the mean loss.
-
-        "loss" is averaged over batches.
-        """
+        """Returns Google's metrics, and "loss", the mean loss per batch."""
         dataset, count = self.create_dataset(), self.config.max_eval_steps
         metrics_of = functools.partial(
             pretraining_metrics, has_next_sentence=self.config.next_sentence
         )
         sums: dict[str, np.ndarray] = {}
+        # There may be fewer batches than `count`, so the progress has no total.
         for _, metrics in trainer.predict(
-            dataset.take(count), count, "Evaluating", metrics_of
+            dataset.take(count), None, "Evaluating", metrics_of
         ):
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
@@ -268,7 +267,7 @@ class _Evaluation:
         }
 
     def evaluate_while_training(self, trainer: Trainer) -> dict[str, float]:
-        """Evaluates, and logs when the target accuracy is first reached."""
+        """Evaluates, and logs the first step that reaches --target_accuracy."""
         results = self.evaluate(trainer, trainer.step)
         target, found = self.config.target_accuracy, results[_ACCURACY]
         if (
@@ -288,7 +287,7 @@ class _Evaluation:
 
 
 def _report_target(trainer: Trainer, target: float) -> None:
-    """Records in the summary when the target accuracy was first reached."""
+    """Adds the step that first reached --target_accuracy to summary.json."""
     line = trainer.history.first_reached(_ACCURACY, target)
     if line is None:
         logging.info("--target_accuracy=%g was not reached", target)
@@ -304,7 +303,9 @@ def pretraining_metrics(
     features: dict[str, tf.Tensor],
     has_next_sentence: bool = True,
 ) -> dict[str, tuple[Any, Any]]:
-    """Computes Google's eval metrics and "loss" of a batch.
+    """Computes Google's eval metrics, and "loss", for one batch.
+
+    Add a new metric here.
 
     Args:
         outputs: outputs of a BertPretrainer.

@@ -11,7 +11,7 @@ from absl import logging
 from files import run_files
 
 RATES = ("precision", "recall", "f1")
-# Name of a score of one label, with or without the suffix of a split.
+# Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
 
 PREFIX = run_files.PREFIX
@@ -23,7 +23,8 @@ def remove_checkpoints(
 ) -> None:
     """Deletes the checkpoints of some steps, but no files of similar names."""
     for step in steps:
-        # Delete the index first: without it, the rest is not a checkpoint.
+        # Delete the index first, because other files without an index are not
+        # read as a checkpoint.
         for end in (".index", ".data-00000-of-00001"):
             path = Path(output_dir) / f"{PREFIX}-{step}{end}"
             path.unlink(missing_ok=True)
@@ -36,7 +37,7 @@ def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
 
 
 def folder_of(checkpoint: str) -> str:
-    """Returns the folder of a checkpoint, or the folder itself."""
+    """Returns the folder of a checkpoint. A folder is returned unchanged."""
     is_folder = os.path.isdir(checkpoint)
     return (checkpoint if is_folder else os.path.dirname(checkpoint)) or "."
 
@@ -69,7 +70,7 @@ def find_results(
 def warn_of_earlier(
     folder: str, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> None:
-    """Warns of earlier results that a run did not rewrite.
+    """Warns of result files of an earlier run that this run did not rewrite.
 
     For example, a run without --version_2_with_negative writes no
     null_odds.json, so users could mistake an earlier run's file for a part of
@@ -101,8 +102,8 @@ def split_by_label(
         if match:
             label = by_label.setdefault(match[1] + match[3], {})
             label[match[2]] = results[name]
-    # A label has all three rates. SQuAD's HasAns_f1, for example, is not the
-    # score of a label.
+    # Only a label's scores include all three rates. SQuAD's HasAns_f1, for
+    # example, is not the score of a label.
     by_label = {k: v for k, v in by_label.items() if len(v) == len(RATES)}
     overall = {
         name: results[name]
@@ -113,7 +114,7 @@ def split_by_label(
 
 
 def format_results(results: Mapping[str, float]) -> str:
-    """Returns a table of scores, with a row for each label below it."""
+    """Returns a text table of scores, followed by one row for each label."""
     overall, by_label = split_by_label(results)
     width = max(map(len, [*overall, *by_label, "label"]))
     lines = [

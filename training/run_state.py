@@ -22,7 +22,7 @@ from training import model_folder
 from training.callbacks import history
 from training.run_folder import PREFIX, checkpoint_steps
 
-# Files to store completely. eval_results.json is in the best step's folder.
+# Names of files to store completely, if they are in the checkpoint's folder.
 _WHOLE = (
     model_folder.FORMER_FILE,
     model_folder.FILE,
@@ -35,7 +35,7 @@ _CHECKPOINT_LINE = b'{"kind": "checkpoint", '
 
 
 def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
-    """Packs a run's small files into an entry of a checkpoint.
+    """Packs a run's small files into one string variable of a checkpoint.
 
     Args:
         folder: folder of the checkpoint. Only one line of its history is
@@ -43,7 +43,7 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
         more: {name: text} of files that are about to be written to the folder.
 
     Returns:
-        {name of the entry: JSON}, or {} without files.
+        {name of the variable: JSON of the files}, or {} without files.
     """
     found = {
         name: path.read_bytes().decode(errors="replace")
@@ -87,7 +87,7 @@ def _mend(path: Path, text: bytes) -> None:
     if path.name == history.FILE:
         if any(_is_same_checkpoint(line, text) for line in left.splitlines()):
             return
-        # Keep the intact lines, and add the line that a resume needs.
+        # Keep the intact lines, and append the line that a resumed run needs.
         text = left[: left.rfind(b"\n") + 1] + text
     elif found == text or not text.startswith(left):
         return
@@ -100,9 +100,9 @@ def _mend(path: Path, text: bytes) -> None:
 
 
 def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
-    """Returns whether a complete line of a history has the same step.
+    """Returns whether a history line is complete and has the expected step.
 
-    The user may have changed other entries of the line.
+    Other entries may differ, because the user may have changed the line.
     """
     try:
         return line.startswith(_CHECKPOINT_LINE) and (

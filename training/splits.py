@@ -30,7 +30,7 @@ class Splits:
         num_examples: {split: number of its examples}.
         num_records: {split: number of its records}.
         records: {split: its records}.
-        checksums: {split: checksum of its records, in any order}.
+        checksums: {split: checksum that does not depend on the records' order}.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Splits:
             ("predict", config.do_predict),
         ):
             for name in task.splits[purpose] if is_needed else ():
-                # A split may serve two purposes.
+                # Read a split only once, even if it is used for two purposes.
                 found = None if name in examples else task.read_examples(name)
                 if found is not None:
                     examples[name] = found
@@ -80,8 +80,8 @@ class Splits:
         spec = dict(self._task.feature_spec(name))
         spec = feature_specs.bounded(spec, *self._sizes)
         self.records[name] = tfrecords.Records([path], spec)
-        # Remove partial files of a killed run. Register them here, because
-        # only the task knows the names of its splits.
+        # Remove partial files of a killed run. Register the file's name here,
+        # because only the task knows the names of its splits.
         run_files.register(os.path.basename(path))
         run_files.remove_partial_files(self._folder)
         logging.info(
@@ -93,13 +93,13 @@ class Splits:
         return writer.num_records
 
     def of(self, purpose: str) -> list[str]:
-        """Returns the names of the existing splits for a purpose."""
+        """Returns the names of the splits for "train", "eval" or "predict"."""
         return [
             name for name in self._task.splits[purpose] if name in self.records
         ]
 
     def describe(self) -> dict[str, Any]:
-        """Returns {"dev_set" or "test_set": checksums}, for a fingerprint."""
+        """Describes the dev set and the test set, for a run's fingerprint."""
         found: dict[str, Any] = {}
         for part, purpose in (("dev_set", "eval"), ("test_set", "predict")):
             if names := self.of(purpose):

@@ -13,7 +13,6 @@ from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.tf1 import check_release
 from modeling.losses import Loss
 from training import (
-    costs,
     devices,
     fingerprints,
     model_checks,
@@ -24,6 +23,7 @@ from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
 from training.callbacks.history import History
+from training.callbacks.memory_check import MemoryCheck
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
 from training.callbacks.stop_signals import StopSignals
@@ -57,19 +57,23 @@ def create_trainer(
 
     Args:
         config: the flags.
-        create_model: (**arguments of every model) -> the task's model.
+        create_model: function (**options) -> the task's model. `options` are
+            the arguments that every model accepts.
         loss: the task's loss, or None if the model only predicts.
-        shape: (WordPieces, masked positions) of a padded example.
+        shape: (number of WordPieces, number of masked positions) of a padded
+            example.
         num_steps: (training steps, warmup steps), or None without training.
-        settings: settings that must not change in a resume, as in
+        settings: settings that must not change when the run is resumed, as in
             `ModelFolder.settings`.
-        data: descriptions of the dev and test set, as in `fingerprint_of`.
+        data: descriptions of the dev set and the test set, for
+            `fingerprint_of`.
         teacher: the teacher to distill, or None.
         records: the records to train on. Errors name them.
         more_callbacks: callbacks of the task, such as BestStep.
         tokenizer: tokenizer to save with the weights, or None.
         labels: names of the model's outputs to save with the weights, or None.
-        output_names: `labels` of `modeling.load_checkpoint`.
+        output_names: value of the argument `labels` of
+            `modeling.load_checkpoint`.
 
     Raises:
         ValueError: a flag does not fit the model, the devices or the run in
@@ -108,7 +112,7 @@ def create_trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
     if config.is_chief and config.export_weights:
-        # Check the folder to write before the long training.
+        # Before the long training, check that --export_weights can be written.
         check_release(config.export_weights, tokenizer, labels)
     summary = trainer.summary
     if num_steps:
@@ -144,14 +148,15 @@ def create_trainer(
         settings = dict(summary.settings)
         start = config.init_checkpoint
         if start and not are_same(folder_of(start), config.output_dir):
-            # A run that has begun no longer needs its initial checkpoint.
+            # A resumed run does not need its initial checkpoint, which may be
+            # deleted.
             with contextlib.suppress(OSError):
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings["init_checkpoint"] = found
         summary.settings, changes = model_checks.check_same(config, settings)
         is_described = Path(config.output_dir, model_folder.FILE).is_file()
         if is_described and trainer.global_step >= num_steps[0]:
-            # A finished run keeps the description from its training.
+            # Do not overwrite the description of a finished run.
             summary.settings = model_folder.read(config.output_dir).settings
         elif config.is_chief:
             model_descriptions.write_run(
@@ -166,13 +171,13 @@ def _training_callbacks(
     records: tfrecords.Records | None,
     teacher: distillation.Teacher | None,
 ) -> list[Callback]:
-    """Returns the callbacks of training, except those that limit its time."""
+    """Returns the callbacks of training, except TimeLimit and StopSignals."""
     # The workers average one vote for each callback, so all workers need the
     # same number of callbacks.
     summaries = Summaries() if config.is_chief else Callback()
     return [
         *([teacher] if teacher else []),
-        costs.MemoryCheck(),
+        MemoryCheck(),
         NonFinite(records),
         ProgressBar(),
         *([WeightAverages()] if config.ema_decay else []),
@@ -184,7 +189,7 @@ def _training_callbacks(
 def train(
     trainer: Trainer, records: tfrecords.Records, num_train_steps: int
 ) -> None:
-    """Trains on records, from the trainer's current step."""
+    """Trains on records, from the trainer's current step to the last."""
     config = trainer.config
 
     def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:

@@ -1,4 +1,4 @@
-"""summary.json: settings, results and times of a run."""
+"""Writes summary.json: settings, results and times of a run."""
 
 import contextlib
 import hashlib
@@ -21,12 +21,13 @@ from training import costs, fingerprints, model_checks
 from training.config import TrainingConfig
 
 _FILE = "summary.json"
-# Settings that a run may add, omit, or change with a flag.
+# Settings that do not identify a run, because a resumed run may add, omit or
+# change them.
 _NOT_OF_RUN = model_checks.MAY_BE_MISSING - {"train_records_checksum"}
 
 
 class Summary:
-    """Collects summary.json: all that is needed to repeat a run.
+    """Collects the contents of summary.json, which suffice to repeat a run.
 
     Attributes:
         settings: settings of the run, such as configuration and batch size.
@@ -62,7 +63,7 @@ class Summary:
         Args:
             step: number of the last step.
             has_trained: whether this command trained any step. Otherwise the
-                run was complete already, perhaps trained with other flags.
+                run was already complete, perhaps with other flags.
         """
         if has_trained:
             self.predictions = None
@@ -94,7 +95,8 @@ class Summary:
             "fingerprint": self.fingerprint,
             "versions": _versions(),
             "global_step": global_step,
-            # At step 0, this run has not trained the weights.
+            # At step 0, the weights come from elsewhere, so no training is
+            # recorded.
             "trained_with": self.trained_with if global_step else None,
             "predictions": self.predictions,
             "results": {
@@ -121,7 +123,7 @@ def _versions() -> dict[str, str]:
 def fingerprint_of(
     settings: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns {part: checksum} of the run's settings and of its data.
+    """Returns the checksums {"run", "dev_set" or "test_set": checksum}.
 
     Args:
         settings: settings that must not change in a resume (model_folder.py).

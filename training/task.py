@@ -1,8 +1,9 @@
 """Interface of a fine-tuning task.
 
 A task is one class. It reads and encodes the examples, creates the model, and
-turns the model's outputs into scores and files. fine_tuning.py does everything
-else. docs/adding_a_task.md shows how to add a task in a single file.
+turns the model's outputs into scores and files. fine_tuning.py calls its
+methods and trains the model. docs/adding_a_task.md shows how to add a task in a
+single file.
 """
 
 import abc
@@ -19,14 +20,14 @@ if TYPE_CHECKING:
     import modeling
     from modeling.losses import Loss
 
-# Batches of evaluation: (features, the model's outputs), as NumPy arrays.
+# Batches of a prediction: (features, the model's outputs), as NumPy arrays.
 Batches = Iterable[tuple[Mapping[str, np.ndarray], Any]]
 
 
 class Task(abc.ABC):
     """One fine-tuning task: subclass it, and pass it to `fine_tuning.run`.
 
-    The flow calls the methods in the order in which they are defined here.
+    `fine_tuning.run` calls the methods in the order of their definitions.
 
     Args:
         options: the flags that all tasks share.
@@ -34,23 +35,23 @@ class Task(abc.ABC):
     Attributes:
         options: the flags that all tasks share.
         splits: {"train", "eval" or "predict": names of the splits to use for
-            this purpose}. A second split to evaluate on may be named
-            "eval_SUFFIX": the names of its scores get the suffix.
+            this purpose}. If a second split to evaluate on is named
+            "eval_SUFFIX", the suffix is appended to the names of its scores.
         examples: {split: its examples} for the splits to evaluate or predict.
-            The flow sets it before it calls `encode`.
+            Set before `encode` is called.
         tokenizer: tokenizer of the texts, which `prepare` loads.
-            --export_weights writes its vocabulary.
+            --export_weights writes the tokenizer's vocabulary.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize in training, if it differs from `loss`
             (for example with weighted classes). None uses `loss`.
-        metrics: names of scores of `evaluate` that can choose the best step and
-            run, all higher-is-better. The first is the default.
-        hundredth: 0.01 if the first metric is a fraction, 1 if it is a
-            percentage.
+        metrics: names of the scores of `evaluate` that can choose the best step
+            and the best run. Higher must be better. The first is the default.
+        hundredth: size of a hundredth of the first metric: 0.01 for a fraction,
+            1 for a percentage.
         labels: labels in the order of the model's outputs, saved beside its
             checkpoints. None if the task has no labels.
-        label_words: other names of the labels, in the same order, which a model
-            from elsewhere may use. Empty if there are none.
+        label_words: alternative names of the labels, in the same order, which
+            the model of another project may use. May be empty.
         problem_type: `problem_type` of a classifier in a transformers
             configuration. None if the labels determine it.
         sequences_per_example: number of sequences per example.
@@ -63,7 +64,8 @@ class Task(abc.ABC):
             TensorBoard shows a few.
         eval_files: files from which `evaluate` reads the right answers, if the
             records do not contain them.
-        settings: additional {name: value} that must not change in a resume.
+        settings: {name: value} of the task's settings that must not change when
+            a run is resumed.
     """
 
     options: FineTuningConfig
@@ -93,7 +95,7 @@ class Task(abc.ABC):
 
     @property
     def output_names(self) -> list[Sequence[str]]:
-        """`labels` and, if set, `label_words`, for `load_checkpoint`."""
+        """Possible names of the outputs: `labels` and `label_words`, if set."""
         return [*filter(None, [self.labels, self.label_words])]
 
     def prepare(
@@ -101,9 +103,9 @@ class Task(abc.ABC):
         config: "modeling.BertConfig",
         saved_labels: Sequence[str] | None,
     ) -> None:
-        """Checks the task's own flags and creates what all splits share.
+        """Checks the task's own flags, and loads the tokenizer and the labels.
 
-        The flow calls this method before any long work.
+        `fine_tuning.run` calls this method before any long work.
 
         Args:
             config: configuration of the model.
@@ -167,20 +169,23 @@ class Task(abc.ABC):
     def pool(self, split: str, batches: Batches) -> Batches:
         """Converts batches of records to the batches that `evaluate` reads.
 
-        By default, the batches do not change. A task that writes several
-        records per example may return batches of examples.
+        By default returns `batches`. A task that writes several records per
+        example may return batches of examples.
         """
         return batches
 
     @abc.abstractmethod
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
-        """Computes the scores of the model's outputs, {name: value}."""
+        """Computes the scores of the model's outputs, {name: value}.
+
+        Add a new metric here, and to `metrics` if it may choose the best step.
+        """
 
     def tune(self, split: str, batches: Batches) -> dict[str, float]:
         """Fits the decoding of outputs to a dev set. By default does nothing.
 
-        The flow calls this method once for the final weights, before it writes
-        the results. The batches are only computed if the method reads them.
+        `fine_tuning.run` calls this method once for the final weights, before
+        it writes the results. The batches are only computed if they are read.
 
         Returns:
             scores with the fitted decoding, which replace the scores of
@@ -193,7 +198,7 @@ class Task(abc.ABC):
     ) -> None:
         """Writes a report on an evaluated split. By default does nothing.
 
-        The batches are only computed if the method reads them.
+        The batches are only computed if they are read.
         """
         return
 
@@ -217,15 +222,16 @@ class Task(abc.ABC):
         split: str,
         create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
     ) -> dict[str, dict[str, float]]:
-        """Computes the scores of exported files, as `evaluate` for a model.
+        """Computes the same scores as `evaluate`, but of exported files.
 
         Args:
             export_dir: folder that `export` wrote.
             split: name of an evaluated split.
-            create_batches: (batch size) -> the split's batches of features.
+            create_batches: function (batch size) -> the split's batches of
+                features.
 
         Returns:
-            {format: scores} for the formats that this machine can run. By
+            {format: scores} for the formats that this machine can run, by
             default {}.
         """
         return {}
@@ -233,7 +239,7 @@ class Task(abc.ABC):
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> Any:
         """Converts an export's outputs to the form of the model's outputs.
 
-        By default, both have the same form.
+        By default returns `outputs` unchanged.
         """
         return outputs
 
@@ -244,7 +250,7 @@ def run_command(
     """Runs a script that trains, evaluates, predicts and exports a task.
 
     Args:
-        task: (config) -> the script's task, usually its class.
+        task: function (config) -> Task, usually the class of the task.
         config: the script's flags.
     """
 

@@ -1,8 +1,8 @@
 """One training step, on one or more devices and with gradient accumulation.
 
-A loss (modeling/losses.py) returns sums over a batch and the weights to divide
-them by. The weights are summed over all replicas before the division. So the
-loss and its gradient are the same however the batch is split.
+A loss (modeling/losses.py) returns sums over a batch, and the weights that
+divide these sums. The weights are summed over all replicas before the division.
+So the loss and its gradient do not depend on the number of parts of a batch.
 """
 
 import functools
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from training.trainer import Trainer
 
 Features = Mapping[str, tf.Tensor]
-# (logs, outcomes, votes), as in TrainStep.
+# (logs, outcomes, votes), as returned by TrainStep.one and TrainStep.many.
 StepResult = tuple[dict[str, tf.Tensor], tf.Tensor, tf.Tensor]
 # (gradients, sums of squares, losses), as TrainStep._part_gradients returns.
 Gradients = tuple[dict[int, tf.Tensor], dict[int, tf.Tensor], dict[str, Any]]
@@ -32,11 +32,11 @@ MADE, OVERFLOWED, NOT_FINITE = range(3)
 
 
 class TrainStep:
-    """Takes the next batch and updates the model.
+    """Reads the next batch, and updates the model.
 
     Args:
-        model: the model to train, already built. Each call passes a seed for
-            the dropout, see modeling/bert.py.
+        model: the model to train, already built. Its argument `seed`
+            (modeling/bert.py) determines the dropout.
         loss: the loss of the model.
         trainer: the Trainer. A step calls `before_update` and `after_update`
             of its callbacks.
@@ -46,8 +46,7 @@ class TrainStep:
             are a dict of scalars: the total loss and its parts, the learning
             rate and the norm of the gradient. The outcomes, int [1], contain
             MADE, OVERFLOWED or NOT_FINITE. The votes, float [number of
-            callbacks], are averaged over the workers, see
-            Callback.on_step_begin.
+            callbacks], are averaged over the workers, for Callback.on_step.
         many: tf.function (iterator, votes, number) -> (logs, outcomes, votes),
             which runs several steps without returning to Python. The outcomes,
             int [number], include all steps. The logs and votes come from the
@@ -65,7 +64,7 @@ class TrainStep:
             is_alone = not tf.distribute.has_strategy()
         # AdamWeightDecayOptimizer has apply_scaled. Keras's optimizers do not.
         self._clips_in_update = is_alone and getattr(
-            self.optimizer, "takes_scaled", False
+            self.optimizer, "can_apply_scaled", False
         )
         self._batch_gradients = self._accumulate_gradients
         if self.config.jit_compile:
@@ -140,8 +139,8 @@ class TrainStep:
             # scale if they are not finite.
             apply()
         else:
-            # Outside of strategy.run, because an update inside a condition may
-            # not leave the replica context.
+            # Put tf.cond outside of strategy.run, because an update inside a
+            # condition must not leave the replica context.
             tf.cond(is_made, apply, lambda: tf.constant(False))
 
     def _next_one(
@@ -156,7 +155,8 @@ class TrainStep:
         votes: tf.Tensor,
         num_steps: tf.Tensor,
     ) -> StepResult:
-        # This loop is for TPUs, where each return to the host is expensive.
+        # Run several steps in one call for TPUs, where each return to the host
+        # is expensive.
         def make_one(
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
@@ -176,13 +176,14 @@ class TrainStep:
     def _reduced_gradients(
         self, features: Features, votes: tf.Tensor
     ) -> tuple[Any, ...]:
-        """Computes the gradients, reduced over all replicas.
+        """Sums the gradients over all replicas, and computes the clip factor.
 
         Returns:
-            (gradients, factor that clips them, their norm, losses, outcome of
-            the step, sum of the votes).
+            (gradients, factor by which `_update` multiplies them to clip them,
+            their global norm, losses, outcome of the step, sum of the votes).
         """
-        # The reduction needs a copy of the votes on this replica's device.
+        # tf.identity copies the votes to this replica's device, as the
+        # reduction requires.
         weights, votes = _all_reduce(
             (self.loss.weights(features), tf.identity(votes))
         )
@@ -199,7 +200,7 @@ class TrainStep:
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
-        # Only a scaled gradient can overflow because of its scale.
+        # A scale above 1 may be the cause of a non-finite gradient.
         is_finite = tf.math.is_finite(losses["loss"])
         skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
         outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
@@ -210,9 +211,9 @@ class TrainStep:
         return grads, clip_factor, norm / scale, losses, outcome, votes
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-        # All replicas and parts share one draw per step. Their dropout still
-        # differs, because the offset between two seeds exceeds the number of
-        # dropout calls in a model.
+        # One seed is drawn per step. Replicas and parts add different offsets
+        # to it. The offsets exceed the number of dropout calls in a model, so
+        # that no two calls use the same seed.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
     def _accumulate_gradients(
@@ -263,7 +264,7 @@ class TrainStep:
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Returns one part's contribution to gradients and losses.
+        """Returns the gradients and losses of one part of a batch.
 
         Returns:
             ({index of a trainable variable: dense gradient} for the variables

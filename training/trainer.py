@@ -1,9 +1,8 @@
 """The training loop of all tasks.
 
-This module knows no particular task. A model maps a dict of features to
-outputs, and a loss (modeling/losses.py) maps the outputs to a number.
-Everything else that a run does, such as logging or evaluation, is a callback
-(callbacks/).
+The loop does not depend on the task. A model maps a dict of features to
+outputs, and a loss (modeling/losses.py) maps the outputs to a number. Callbacks
+(callbacks/) do the rest, such as logging or evaluation.
 """
 
 import contextlib
@@ -51,12 +50,13 @@ class Trainer(BatchPredictor):
         optimizer: an optimizer with `aggregate_gradients=False`, or None if
             the model is not trained.
         config: TrainingConfig.
-        callbacks: the run's callbacks, see callbacks/.
+        callbacks: the run's instances of callbacks.Callback.
         strategy: the tf.distribute strategy that created the variables.
-        shape: (WordPieces, masked positions) of a padded example.
+        shape: (number of WordPieces, number of masked positions) of a padded
+            example.
 
     Attributes:
-        num_train_steps: number of the training's last step.
+        num_train_steps: number of the last training step.
         global_step: number of steps that trained the current weights.
         has_best: whether the current weights come from the best step.
         checkpointer: saves the run in `output_dir`. None without `output_dir`.
@@ -110,7 +110,7 @@ class Trainer(BatchPredictor):
 
     @property
     def step(self) -> int:
-        """Number of steps so far, including skipped steps."""
+        """Number of steps trained so far, including skipped steps."""
         return int(self.optimizer.iterations.numpy())
 
     def callback(self, kind: type[_Callback]) -> _Callback:
@@ -127,7 +127,7 @@ class Trainer(BatchPredictor):
         return self.callback(History)
 
     def evaluating(self) -> contextlib.ExitStack:
-        """Returns the context for evaluating the model during training."""
+        """Returns a context manager in which to evaluate during training."""
         stack = contextlib.ExitStack()
         for callback in self.callbacks:
             stack.enter_context(callback.evaluating())
@@ -136,10 +136,11 @@ class Trainer(BatchPredictor):
     def restore_or_load(self, labels: Sequence[Sequence[str]] = ()) -> None:
         """Restores the run's newest checkpoint, or loads --init_checkpoint.
 
-        Without either, the weights stay random.
+        If neither exists, the weights stay random.
 
         Args:
-            labels: see `modeling.load_checkpoint`.
+            labels: names of the model's outputs, as in
+                `modeling.load_checkpoint`.
         """
         config = self.config
         step = self.checkpointer.restore() if self.checkpointer else None
@@ -171,7 +172,7 @@ class Trainer(BatchPredictor):
         return step is not None
 
     def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:
-        """Returns a Checkpointer for a folder with one set of weights."""
+        """Returns a Checkpointer that keeps only one checkpoint in a folder."""
         return checkpointing.Checkpointer(
             folder,
             modeling.named_variables(self.model),
@@ -187,7 +188,8 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Saves only the weights, and deletes other weights in the folder."""
         if self.is_chief:
-            # Weights of an earlier run with a later step would seem the newest.
+            # Delete weights of an earlier run. With a higher step number, they
+            # would be read as the newest.
             later = [s for s in checkpoint_steps(folder) if s >= step]
             remove_checkpoints(folder, later)
         self.weights_in(folder).save(step, files)
@@ -204,16 +206,18 @@ class Trainer(BatchPredictor):
         `StopSignals`), or at an error.
 
         Args:
-            create_dataset: (batch_size, skip_records) -> endless batches of
-                features, without the first `skip_records` records.
+            create_dataset: function (batch_size, skip_records) -> endless
+                batches of features, without the first `skip_records` records.
             num_train_steps: number of the last step.
 
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
-                gradient (`NonFinite`), the run does not fit into memory
+                gradient (`NonFinite`), a weight to save is not finite
+                (`Checkpointer`), the run does not fit into memory
                 (`MemoryCheck`), or there is no loss or optimizer.
             MemoryError: TensorFlow has run out of memory.
             ConnectionError: another worker was lost.
+            OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
         if self._train_step is None:
@@ -256,7 +260,8 @@ class Trainer(BatchPredictor):
             is_done = step == self.num_train_steps
             for callback, value in zip(self.callbacks, agreed, strict=True):
                 if self.strategy.num_replicas_in_sync == 1:
-                    # A single worker needs no agreement, so ask it again now.
+                    # A single worker's vote needs no averaging, so ask for it
+                    # again after the step.
                     value = callback.on_step_begin()
                 is_done |= bool(callback.on_step(step, logs, value))
             is_save_due |= step % self.config.save_checkpoints_steps == 0
@@ -281,7 +286,7 @@ class Trainer(BatchPredictor):
         number: int,
         votes: Sequence[float],
     ) -> tuple[dict[str, float], Sequence[float]]:
-        """Runs `number` steps. Returns (last step's logs, average votes)."""
+        """Runs `number` steps. Returns (last step's logs, its mean votes)."""
         arguments = [iterator, tf.constant(votes, tf.float32)]
         try:
             logs, outcomes, agreed = (
@@ -291,8 +296,8 @@ class Trainer(BatchPredictor):
             )
             logs = {name: float(value) for name, value in logs.items()}
         except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
-            # If one worker is lost, collective operations fail on all others.
-            # The same processes cannot repeat them.
+            # If one worker is lost, collective operations fail on all other
+            # workers, whose processes cannot continue.
             steps = self.checkpointer.steps() if self.checkpointer else []
             raise ConnectionError(
                 "another worker was lost, so all workers stop; start all "
@@ -308,7 +313,7 @@ class Trainer(BatchPredictor):
 
     @property
     def described_step(self) -> str:
-        """Describes the weights by their step, for the log."""
+        """The step or the source of the current weights, for the log."""
         if not self.global_step:
             start = self.config.init_checkpoint
             return f"the weights of {start}" if start else "random weights"
@@ -316,7 +321,7 @@ class Trainer(BatchPredictor):
         return f"step {self.global_step}, the {which}"
 
     def save_as(self, config: Any) -> None:
-        """Switches to another folder and saves these weights there.
+        """Saves the weights in another folder, for all later output too.
 
         Args:
             config: configuration with the new folder for all later output.
@@ -347,10 +352,10 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Writes --export_weights and summary.json at the end of a script.
 
-        The folder --export_weights has the layout of Google's releases, and
-        model.json: bert_model.ckpt, bert_config.json, vocab.txt, and
-        labels.txt if the model has labels. If the path ends in `.ckpt`, it
-        names the checkpoint in such a folder.
+        The folder --export_weights gets the files of Google's releases
+        (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
+        labels.txt if the model's outputs are labels. If the path ends in
+        `.ckpt`, it names the checkpoint in such a folder.
 
         Args:
             tokenizer: tokenizer of the model, or None without a vocabulary, as

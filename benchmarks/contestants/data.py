@@ -1,7 +1,7 @@
-"""Records, a vocabulary and WordPieces of the text in --corpus.
+"""Contestants that create records, a vocabulary or WordPieces from --corpus.
 
-Does not load TensorFlow before a script runs: a process begins with the peak
-memory of its parent.
+The module loads TensorFlow only for the layer, because a script's process would
+inherit the peak memory of this process.
 """
 
 import re
@@ -16,7 +16,7 @@ PACKAGES = ["tensorflow"]
 
 
 def run_script(spec, name, *arguments):
-    """Runs a script on the corpus; returns its output and seconds."""
+    """Runs a script on the corpus, and returns (its output, its seconds)."""
     command = [sys.executable, "-m", name, f"--input_file={spec['corpus']}"]
     command += [f"--output_file={spec['folder']}/out", *arguments]
     started = time.perf_counter()
@@ -25,7 +25,7 @@ def run_script(spec, name, *arguments):
 
 
 def records(spec):
-    """Records for pretraining, from five passes over the text."""
+    """Creates pretraining records from five passes over the text."""
     flags = [f"--vocab_file={spec['vocab_file']}", "--dupe_factor=5"]
     flags += spec["variant"].split()
 
@@ -38,7 +38,7 @@ def records(spec):
 
 
 def vocabulary(spec):
-    """A vocabulary of the usual size."""
+    """Learns a vocabulary of the script's default size."""
 
     def repeat(_):
         output, _ = run_script(spec, "tools.create_vocabulary")
@@ -48,9 +48,9 @@ def vocabulary(spec):
 
 
 def words(spec):
-    """WordPieces by FullTokenizer, new each time, or by its layer.
+    """Tokenizes the corpus with a new FullTokenizer each time, or with a layer.
 
-    The layer's variant ends with the number of texts in a call.
+    The variant of the layer ends with the number of texts in each call.
     """
     lines, num_mb = race.read_corpus(spec)
     tokenizer = FullTokenizer(spec["vocab_file"])
@@ -58,7 +58,7 @@ def words(spec):
     if not batch_size:
 
         def repeat(_):
-            # An old one remembers words.
+            # Create a new tokenizer, because an old one has cached the words.
             tokenizer = FullTokenizer(spec["vocab_file"])
             for line in lines:
                 tokenizer.tokenize(line)

@@ -1,4 +1,4 @@
-"""KerasHub's BERT, without a download."""
+"""KerasHub's BERT as a contestant, with random weights."""
 
 import keras
 import keras_hub
@@ -11,7 +11,7 @@ PACKAGES = ["keras-hub", "keras", "tensorflow"]
 
 
 def create_backbone(spec):
-    """Returns a BertBackbone of random weights, and random inputs."""
+    """Returns a BertBackbone with random weights, and random inputs."""
     config = race.read_config(spec)
     backbone = keras_hub.models.BertBackbone(
         vocabulary_size=config["vocab_size"],
@@ -29,7 +29,7 @@ def create_backbone(spec):
 
 
 def pretrain(spec):
-    """Training steps of the masked LM; it has no next sentence."""
+    """Trains the masked LM. KerasHub has no next sentence prediction."""
     if spec["precision"] == "bfloat16":
         keras.config.set_dtype_policy("mixed_bfloat16")
     backbone, inputs = create_backbone(spec)
@@ -52,12 +52,12 @@ def pretrain(spec):
 
 
 def inference(spec):
-    """The encoder's forward pass, from NumPy arrays to NumPy arrays."""
+    """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     if spec["variant"]:
         keras.config.set_dtype_policy(spec["variant"])
     backbone, inputs = create_backbone(spec)
 
-    # Quicker than `predict`, which is made for whole sets.
+    # Do not use `predict`, which is slower for a single batch.
     @tf.function(autograph=False)
     def forward(tensors):
         return backbone(tensors, training=False)

@@ -1,4 +1,4 @@
-"""The package optimum with ONNX Runtime, in float32 and its dynamic int8."""
+"""The package optimum as a contestant: ONNX Runtime in float32 or int8."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ print(pipeline("The river is blue."))
 
 
 def export(spec):
-    """Writes MiniLM with a random head; returns its folder and file."""
+    """Exports MiniLM with a random head, and returns (folder, file name)."""
     folder, source = os.path.join(spec["folder"], "onnx"), spec["minilm_dir"]
     torch_model = transformers.AutoModelForSequenceClassification
     torch_model.from_pretrained(source, num_labels=2).save_pretrained(folder)
@@ -44,7 +44,7 @@ def export(spec):
 
 
 def classify(spec):
-    """The package's labels of texts, each batch padded to its longest."""
+    """Classifies texts. Each batch is padded to its longest text."""
     folder, name = export(spec)
     model = onnxruntime.ORTModelForSequenceClassification.from_pretrained(
         folder, file_name=name
@@ -64,7 +64,7 @@ def classify(spec):
 
 
 def predict(spec):
-    """Starts a pipeline in a process of its own, until its first answer."""
+    """Runs a new process from its start to a pipeline's first answer."""
     script = Path(spec["folder"], "first_answer.py")
     script.write_text(FIRST_ANSWER)
     command = [sys.executable, str(script), *export(spec)]

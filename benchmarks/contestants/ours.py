@@ -1,4 +1,4 @@
-"""This project, by the functions that its scripts call."""
+"""This project as a contestant, by the functions that its scripts call."""
 
 import dataclasses
 import functools
@@ -33,7 +33,8 @@ from training.config import ExportConfig
 from training.splits import Splits
 
 PACKAGES = ["tensorflow", "keras"]
-# Of a training that is never finished: its learning rate stays.
+# Number of steps of the learning rate's schedule. No benchmark trains for so
+# long, so the learning rate hardly changes.
 NUM_TRAIN_STEPS = 10**6
 MINILM = (
     "--init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
@@ -47,8 +48,9 @@ def parse(script, spec, command):
 
     Args:
         script: the script's module.
-        spec: values for the braces in the command; the flags of the variant.
-        command: flags that all variants share.
+        spec: dict of values for the braces in the command, and the flags of the
+            variant.
+        command: flags of all variants.
     """
     script_flags.define(script.Config, script.__name__)
     command += " --output_dir={folder} "
@@ -59,19 +61,19 @@ def parse(script, spec, command):
 
 
 def training(trainer, dataset, flops=0):
-    """Returns the work of training on the batches of a dataset.
+    """Returns a Work that trains on the batches of a dataset.
 
     Args:
         trainer: Trainer.
         dataset: endless batches.
-        flops: operations of the mean example, 0 if they are not counted.
+        flops: mean number of operations per example, or 0 if not counted.
     """
-    # The iterator of an iterator is itself: repeats continue in the data.
+    # Create the iterator once, so that each repeat reads new batches.
     batches, batch_size = iter(dataset), trainer.config.batch_sizes.final
     status = [0.0] * len(trainer.callbacks)
 
     def repeat(num_steps):
-        # As Trainer.fit, without what callbacks do between steps.
+        # Run the steps as Trainer.fit does, but without its callbacks.
         for _ in range(num_steps):
             trainer._make_steps(batches, 1, status)
 
@@ -79,7 +81,7 @@ def training(trainer, dataset, flops=0):
 
 
 def pretrain(spec):
-    """Training steps on random instances without padding."""
+    """Pretrains on random instances without padding."""
     length, num_predictions = spec["seq_length"], spec["num_predictions"]
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
@@ -111,7 +113,7 @@ def pretrain(spec):
 
 
 def inference(spec):
-    """The encoder's forward pass, from NumPy arrays to NumPy arrays."""
+    """Runs the encoder's forward pass, from NumPy arrays to NumPy arrays."""
     config = modeling.load_config(spec["bert_config_file"])
     inputs = race.random_inputs(spec, config.vocab_size)
     if spec["variant"] in engines.RUNTIMES:
@@ -119,7 +121,7 @@ def inference(spec):
     else:
         model = modeling.BertModel(config, dtype=spec["variant"])
         model.build()
-        # As BatchPredictor.predict has it.
+        # Compile the model as BatchPredictor.predict does.
         forward = tf.function(
             inference_forms.Predictor(model),
             reduce_retracing=True,
@@ -132,14 +134,18 @@ def inference(spec):
             for name in ("sequence_output", "pooled_output"):
                 np.asarray(outputs[name])
 
-    # The forward pass has one product where training has three.
+    # Training computes three matrix products for each product of the forward
+    # pass.
     flops = costs.training_flops(config, spec["seq_length"]) / 3
     batch_size = spec["batch_size"]
     return race.Work(repeat, batch_size, batch_size * flops)
 
 
 def load_engine(spec):
-    """Exports a random encoder; returns (features) -> outputs, by an engine."""
+    """Exports a random encoder, and returns a function that runs it.
+
+    The function converts features to outputs with the variant's engine.
+    """
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
     path = export(spec, source, "encoder")
@@ -161,7 +167,7 @@ def load_engine(spec):
 
 
 def mrpc(spec):
-    """Training steps of run_classifier.py on its own records."""
+    """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
     command = (
         f"{MINILM} --do_train --task_name=mrpc --data_dir={{mrpc_dir}} "
         "--max_seq_length={seq_length} --train_batch_size={batch_size} "
@@ -189,7 +195,7 @@ def mrpc(spec):
 
 
 def squad(spec):
-    """Windows, network and decoding of run_squad.py --do_predict."""
+    """Answers questions as run_squad.py --do_predict does."""
     questions = race.first_questions(spec)
     command = (
         f"{MINILM} --do_predict --predict_file={questions} --doc_stride=128 "
@@ -204,7 +210,7 @@ def squad(spec):
     )
 
     def create_task():
-        # A new tokenizer each time: it remembers words.
+        # Create a new tokenizer, because an old one has cached the words.
         task = run_squad.SquadTask(options)
         task.prepare(config, None)
         splits = Splits(task, options, config)
@@ -223,15 +229,16 @@ def export(spec, source, kind="classifier"):
     """Exports a model with random weights.
 
     Args:
-        spec: its variant is an engine, or "" for a SavedModel.
-        source: folder of its configuration and vocabulary.
-        kind: name of an entry of `writers`.
+        spec: dict of settings. The variant is an engine, or "" for a
+            SavedModel.
+        source: folder of the model's configuration and vocabulary.
+        kind: "encoder", "classifier", "span" or "token".
     """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
     config, engine = modeling.load_config(source), spec["variant"]
     if engine in ("onnx", "openvino", "litert"):
-        # Runtimes choose bfloat16 themselves.
+        # Export float32, because these runtimes choose bfloat16 themselves.
         dtype = "float32"
     tokenizer = FullTokenizer(f"{source}/vocab.txt")
     to = ExportConfig(
@@ -253,7 +260,7 @@ def export(spec, source, kind="classifier"):
         serving.export_classifier(*created, ["no", "yes"], options)
     elif kind == "span":
         created = create(modeling.BertSpanLabeler)
-        # As peers answer, and the row of run_squad.py.
+        # Ignore padding, as the peers and `squad` do.
         decoding = DecodingOptions(trim_padding=True)
         serving.export_span_labeler(
             *created, tokenizer, WindowOptions(), decoding, 8, to
@@ -265,9 +272,10 @@ def export(spec, source, kind="classifier"):
 
 
 def load(spec, kind="classifier"):
-    """Exports MiniLM with random weights; returns it as users load it."""
+    """Exports MiniLM with random weights, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
-    # TensorFlow's threads are set by the race.
+    # Set no number of threads for a SavedModel, which runs on TensorFlow's
+    # threads.
     is_saved = spec["variant"] == "saved_model"
     return serving.load(
         path, num_threads=None if is_saved else race.NUM_THREADS
@@ -275,7 +283,7 @@ def load(spec, kind="classifier"):
 
 
 def classify(spec):
-    """Labels of texts, by the Python that users call."""
+    """Classifies texts with `serving.load`, as users do."""
     loaded, batches = load(spec), race.batches_of_texts(spec)
 
     def repeat(num_steps):
@@ -286,7 +294,7 @@ def classify(spec):
 
 
 def answer(spec):
-    """Answers to 200 questions, the n best of each."""
+    """Finds the n best answers to each of 200 questions."""
     loaded, pairs = load(spec, "span"), race.first_pairs(spec)
     questions, contexts = map(list, zip(*pairs, strict=True))
     return race.Work(
@@ -295,20 +303,23 @@ def answer(spec):
 
 
 def tag(spec):
-    """Tags of the words of sentences."""
+    """Tags the words of sentences."""
     loaded, texts = load(spec, "token"), race.tagged_sentences(spec)
     return race.Work(lambda _: loaded.tag(texts), len(texts))
 
 
 def embed(spec):
-    """Vectors of sentences."""
+    """Computes vectors of sentences."""
     loaded = load(spec, "encoder")
     ((texts,),) = race.batches_of_texts(spec)(1)
     return race.Work(lambda _: loaded.embed(texts), len(texts))
 
 
 def with_samples_words(spec):
-    """Writes --bert_config_file for the samples' words; returns the folder."""
+    """Writes the samples' vocabulary with a fitting bert_config.json.
+
+    Returns the folder that contains both files.
+    """
     config = modeling.load_config(spec["bert_config_file"])
     folder = Path(spec["folder"])
     vocab_file = shutil.copy(SAMPLES / "vocab.txt", folder)
@@ -319,7 +330,7 @@ def with_samples_words(spec):
 
 
 def run_until(text, command, stdin=""):
-    """Runs a script until it writes a text, and ends it."""
+    """Runs a script until it prints a text, and then ends the script."""
     process = subprocess.Popen(
         [sys.executable, *shlex.split(command)],
         stdin=subprocess.PIPE,
@@ -341,7 +352,7 @@ def run_until(text, command, stdin=""):
 
 
 def startup(spec):
-    """Starts run_classifier.py on the samples, until its first step is done."""
+    """Runs run_classifier.py from its start to the end of its first step."""
     model = with_samples_words(spec)
     command = (
         f"run_classifier.py --do_train --task_name=mrpc "
@@ -359,7 +370,7 @@ def startup(spec):
 
 
 def predict(spec):
-    """Starts predict.py on an exported MiniLM, until its first answer."""
+    """Runs predict.py from its start to its first answer, with MiniLM."""
     command = f"predict.py --model={export(spec, spec['minilm_dir'])}"
     line = '{"text": "The river is blue."}\n'
 
@@ -370,7 +381,7 @@ def predict(spec):
 
 
 def matmul(_):
-    """The machine's rate of a matrix product in each precision."""
+    """Measures the machine's rate of a matrix product in each precision."""
     rates = ("float32", "bfloat16")
     return race.Work(
         lambda _: {name: costs.matmul_rate(name) for name in rates}, 0

@@ -1,8 +1,9 @@
-"""sentence-transformers: vectors in torch, pairs in ONNX Runtime."""
+"""sentence-transformers as a contestant: torch for vectors, ONNX for pairs."""
 
 import os
 
-# The older transformers that optimum needs would import TensorFlow.
+# Without this variable, the older transformers that optimum needs would import
+# TensorFlow.
 os.environ["USE_TF"] = "0"
 
 import sentence_transformers as library  # noqa: E402
@@ -14,7 +15,7 @@ PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 
 
 def embed(spec):
-    """Mean vectors of sentences; the package sorts them by length itself."""
+    """Computes mean vectors of sentences, which the package sorts by length."""
     model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
     if spec["variant"] == "bfloat16":
         model = model.to(torch.bfloat16)
@@ -23,7 +24,7 @@ def embed(spec):
 
 
 def classify(spec):
-    """A cross-encoder's labels of pairs, by its backend of ONNX Runtime."""
+    """Classifies pairs with a cross-encoder in ONNX Runtime."""
     model = library.CrossEncoder(
         spec["minilm_dir"], num_labels=2, backend="onnx", device="cpu"
     )

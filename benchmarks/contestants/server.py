@@ -1,7 +1,7 @@
-"""serve.py under load: clients ask, wait for the answer, and ask again.
+"""serve.py under load: clients send a request, wait for the reply, and repeat.
 
-The model has random weights, which take as long as trained ones. The clients
-share this process; the server has a process of its own.
+The model has random weights, which need as much time as trained weights. The
+clients are threads of this process. The server is another process.
 """
 
 import concurrent.futures
@@ -20,14 +20,14 @@ from benchmarks import race
 from benchmarks.contestants import ours
 
 PACKAGES = ours.PACKAGES
-# Words of a text, about 32 WordPieces.
+# Number of words in a text, which are about 32 WordPieces.
 NUM_WORDS = 24
 WARM_UP = 2.0
 PATH = "/v1/models/model:predict"
 
 
 def start_server(spec):
-    """Exports a model and serves it; returns the port."""
+    """Exports a model, serves it, and returns the server's port."""
     engine, *flags = spec["variant"].split()
     source = ours.with_samples_words(spec)
     folder = ours.export(spec | {"variant": engine}, source)
@@ -44,7 +44,7 @@ def start_server(spec):
 
 
 def create_body(seed):
-    """Returns a request with one text."""
+    """Returns the body of a request with one random text."""
     words = (ours.SAMPLES / "vocab.txt").read_text(encoding="utf-8").split()
     words = [word for word in words if word.isalpha()]
     text = " ".join(random.Random(seed).choices(words, k=NUM_WORDS))
@@ -53,11 +53,11 @@ def create_body(seed):
 
 
 def keep_asking(port, num_clients, seconds):
-    """Keeps a server busy, and counts once all clients have begun.
+    """Sends requests to a server, and counts them after a warm-up.
 
     Returns:
-        dict of notes: requests answered in a second, percentiles of the
-        latency in milliseconds, and how many requests failed.
+        dict of notes: requests answered per second, two percentiles of the
+        latency in milliseconds, and the number of failed requests.
     """
     bodies = [create_body(seed) for seed in range(256)]
     begin = time.monotonic() + WARM_UP
@@ -88,7 +88,7 @@ def keep_asking(port, num_clients, seconds):
 
 
 def load(spec):
-    """Asks for `num_steps` seconds, with `batch_size` clients."""
+    """Sends requests for `num_steps` seconds from `batch_size` clients."""
     port = start_server(spec)
     return race.Work(
         lambda seconds: keep_asking(port, spec["batch_size"], seconds), 0

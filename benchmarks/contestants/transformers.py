@@ -1,4 +1,4 @@
-"""Hugging Face's transformers in torch."""
+"""Hugging Face's transformers in torch as a contestant."""
 
 import tokenizers
 import torch
@@ -10,18 +10,18 @@ PACKAGES = ["transformers", "tokenizers", "torch"]
 
 
 def precision(spec):
-    """Returns the context that the network runs in."""
+    """Returns the context manager of the network's precision."""
     is_mixed = spec["variant"] == "autocast"
     return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
 
 
 def in_precision(model, spec):
-    """Returns the model on its device, with the variant's kind of weights."""
+    """Returns the model on the device, with weights in the variant's type."""
     model = model.to(spec["device"])
     if spec["variant"] == "bfloat16":
         return model.to(torch.bfloat16)
     if spec["variant"] == "int8":
-        # torch's own dynamic int8.
+        # Quantize with torch's dynamic int8.
         return torch.ao.quantization.quantize_dynamic(
             model, {torch.nn.Linear}, torch.qint8
         )
@@ -41,7 +41,7 @@ def create_inputs(spec):
 
 
 def training(model, spec, batches):
-    """Returns the work of training on endless batches."""
+    """Returns a Work that trains a model on endless batches."""
     model = model.to(spec["device"]).train()
     optimizer = torch.optim.AdamW(
         model.parameters(), 5e-5, eps=1e-6, weight_decay=0.01
@@ -61,7 +61,7 @@ def training(model, spec, batches):
 
 
 def pretrain(spec):
-    """Training steps on random instances without padding."""
+    """Pretrains on random instances without padding."""
     config, batch = create_inputs(spec)
     positions = torch.from_numpy(race.masked_positions(spec)).long()
     labels = torch.full_like(batch["input_ids"], -100)
@@ -73,7 +73,7 @@ def pretrain(spec):
 
 
 def inference(spec):
-    """The encoder's forward pass."""
+    """Runs the encoder's forward pass."""
     config, inputs = create_inputs(spec)
     model = in_precision(transformers.BertModel(config).eval(), spec)
 
@@ -87,7 +87,7 @@ def inference(spec):
 
 
 def mrpc(spec):
-    """Training steps on the train set, shuffled, each batch padded."""
+    """Fine-tunes on MRPC's train set, with shuffled and padded batches."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     length = spec["seq_length"]
@@ -115,7 +115,7 @@ def mrpc(spec):
 
 
 def squad(spec):
-    """Windows, network and decoding, as the package's examples have them."""
+    """Answers questions of SQuAD as the package's examples do."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)
@@ -130,8 +130,8 @@ def squad(spec):
             [context for _, context in pairs],
             truncation="only_second",
             max_length=spec["seq_length"],
-            # What windows share, which the original's stride is not; few
-            # contexts have a second window.
+            # This `stride` is the number of tokens that successive windows
+            # share, unlike --doc_stride. Few contexts need a second window.
             stride=128,
             return_overflowing_tokens=True,
             return_offsets_mapping=True,
@@ -178,7 +178,7 @@ def decode(pairs, windows, logits, n_best_size=20, max_answer_length=30):
         yield [context[start:end] for _, start, end in best]
 
 
-# From text to answers, as the row of run_squad.py.
+# The rows `answer` and `squad` are the same work for this contestant.
 answer = squad
 
 
@@ -195,7 +195,7 @@ def create_pipeline(spec, kind, model_class, **settings):
 
 
 def classify(spec):
-    """The package's pipeline over texts."""
+    """Classifies texts with the package's pipeline."""
     pipeline = create_pipeline(
         spec,
         "text-classification",
@@ -217,14 +217,14 @@ def classify(spec):
 
 
 def tag(spec):
-    """The package's pipeline over sentences, each word's entity."""
+    """Tags the words of sentences with the package's pipeline."""
     pipeline = create_pipeline(
         spec,
         "token-classification",
         transformers.AutoModelForTokenClassification,
         num_labels=len(race.TAGS),
     )
-    # Sorted, as the pipeline pads each batch to its longest text.
+    # Sort the texts, because the pipeline pads each batch to its longest text.
     texts = sorted(race.tagged_sentences(spec), key=len)
 
     def repeat(_):
@@ -235,7 +235,7 @@ def tag(spec):
 
 
 def words(spec):
-    """WordPieces by the package tokenizers, with threads of its own."""
+    """Tokenizes the corpus with the package tokenizers and its threads."""
     lines, num_mb = race.read_corpus(spec)
     tokenizer = tokenizers.BertWordPieceTokenizer(
         spec["vocab_file"], lowercase=True
@@ -248,6 +248,6 @@ def words(spec):
 
 
 def wait_for_gpu():
-    """Waits until a GPU, if there is one, has computed everything."""
+    """Waits until the GPU, if there is one, has finished its work."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

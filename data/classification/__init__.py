@@ -1,1 +1,1 @@
-"""Classification of texts, pairs of texts and choices."""
+"""Reads, encodes and scores texts, pairs of texts and choices to classify."""

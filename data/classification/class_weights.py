@@ -1,4 +1,4 @@
-"""Weights of classes in the loss, for classes of unequal frequency."""
+"""Weights the classes in the loss, for classes of unequal frequency."""
 
 import collections
 import dataclasses
@@ -17,7 +17,7 @@ _SMALLEST, _LARGEST = 1e-6, 1e6
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WeightOptions:
-    """Options of a classifier's loss."""
+    """Option that weights the classes in a classifier's loss."""
 
     class_weights: str | None = flags.training(
         None,
@@ -27,11 +27,12 @@ class WeightOptions:
 
 
 def check(setting: str, output_mode: str) -> None:
-    """Checks --class_weights, before any work.
+    """Checks the value of --class_weights before any long work.
 
     Raises:
-        ValueError: the flag is empty, or the task does not predict classes.
-        OSError: the file does not exist.
+        ValueError: `setting` is empty, or `output_mode` is not
+            "classification".
+        OSError: `setting` names a file that does not exist.
     """
     if not setting.strip():
         raise ValueError(
@@ -45,7 +46,8 @@ def check(setting: str, output_mode: str) -> None:
         )
     if setting != BALANCED and not os.path.isfile(setting):
         raise FileNotFoundError(
-            f"--class_weights={setting} is neither {BALANCED} nor a file"
+            f"--class_weights={setting} is neither {BALANCED} nor an existing "
+            "file"
         )
 
 
@@ -63,7 +65,7 @@ def create(
     Raises:
         ValueError: the file's JSON is not {"label": weight}, a label is missing
             or unknown, or a weight is not between 1e-6 and 1e6.
-        OSError: the file cannot be read.
+        OSError: the JSON file cannot be read.
     """
     labels = labels or []
     if setting == BALANCED:

@@ -35,7 +35,7 @@ class LabelDecoder:
         label_list: names of the labels, or None in regression.
 
     Attributes:
-        temperature: number that logits are divided by (tuning.py).
+        temperature: number by which `probabilities` divides the logits.
         thresholds: {label: probability above which a text gets the label} in
             multi-label classification. None means 0.5 for each label.
     """
@@ -53,14 +53,14 @@ class LabelDecoder:
         return len(self.label_list) if self.label_list else 1
 
     def predictions(self, outputs: np.ndarray) -> np.ndarray:
-        """Returns predictions in the same form as `label_ids` of a record.
+        """Converts outputs to predictions in the form of a record's label_ids.
 
         Args:
             outputs: logits, float [B, L], or values [B, 1] in regression.
 
         Returns:
-            indices of labels, int [B]. In multi-label classification, 0 or 1
-            for each label, int [B, L]. In regression, values, float [B].
+            label indices, int [B]. In multi-label classification, 0 or 1 for
+            each label, int [B, L]. In regression, values, float [B].
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
@@ -72,9 +72,12 @@ class LabelDecoder:
         return np.argmax(outputs, axis=-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
-        """Returns float32 [B, L], or values [B, 1] in regression."""
-        # Import late, because loading takes half a second, and --help should
-        # not wait for it.
+        """Computes probabilities, float32 [B, L], or values in regression.
+
+        In regression, the function returns the outputs [B, 1] as float32.
+        """
+        # Import SciPy late, because it needs half a second to load, and --help
+        # should not wait for it.
         from scipy import special
 
         outputs = outputs.astype(np.float32)
@@ -87,13 +90,14 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Converts labels to arrays as in the records.
+        """Converts labels to an array in the form of `label_ids` in records.
 
         Args:
-            labels: the output of `labels`.
+            labels: list of labels, as the method `labels` returns it.
 
         Returns:
-            indices [B], 0 or 1 for each label [B, L], or values [B].
+            label indices [B]. In multi-label classification, 0 or 1 for each
+            label [B, L]. In regression, values [B].
         """
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
@@ -104,7 +108,7 @@ class LabelDecoder:
         return np.array([self._names.index(label) for label in labels])
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
-        """Returns each example's label: str, list of str or float."""
+        """Returns each example's predicted label: str, list of str or float."""
         predictions = self.predictions(outputs)
         if self.output_mode == "regression":
             return predictions.tolist()
@@ -145,8 +149,8 @@ def write_predictions(
     `probabilities` by label.
 
     `entries` are the fields of each example, such as `describe_example`
-    returns. `batches` are (features, the model's outputs, float [B, L]). The
-    `suffix` precedes the extension in the files' names.
+    returns. Each batch is a pair (features, outputs) with the model's outputs,
+    float [B, L]. The files' names end in `suffix` and the extension.
 
     Returns:
         the predicted labels, in the form of `LabelDecoder.labels`.

@@ -18,7 +18,8 @@ class InputExample:
     """A text or a pair of texts, with its label.
 
     Attributes:
-        guid: name of the example. An int if the user's JSON contains a number.
+        guid: name of the example. An int if the user's table contains integers
+            as ids.
         text_a: the first text.
         text_b: the second text of a pair, or None for a single text.
         label: str, in regression a number as str or float, in multi-label
@@ -79,19 +80,19 @@ class DataProcessor(SetReader[InputExample]):
         predictions: np.ndarray,
         label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Computes metrics of a set, by default `metrics.compute_metrics`.
+        """Computes metrics of a set, by default with `metrics.compute_metrics`.
 
         Args:
-            examples: examples of the set, also those without a label.
+            examples: all examples of the set, with and without a label.
             names: names of the metrics.
-            labels: right labels of the examples with a label.
-            predictions: predictions for the examples with a label.
+            labels: right labels of the examples that have a label.
+            predictions: predictions for the examples that have a label.
             label_names: names of the labels to score separately, or None.
         """
         return metrics.compute_metrics(names, labels, predictions, label_names)
 
     def _label(self, row: Row, column: int) -> str | float:
-        """Returns a row's label, and checks that it is a task's label."""
+        """Returns the label in a row's column, and checks that it is known."""
         label = row[column]
         if label not in (self.get_labels() or []):
             raise ValueError(
@@ -110,7 +111,7 @@ class SplitFilesProcessor(DataProcessor):
 
     Attributes:
         labels: names of the labels.
-        set_files: {set: (the set's name in guids, name of its file)}.
+        set_files: {name of a set: (the set's name in guids, file name)}.
     """
 
     labels: tuple[str, ...] = ("0", "1")
@@ -121,21 +122,21 @@ class SplitFilesProcessor(DataProcessor):
     }
 
     def get_labels(self) -> list[str] | None:
-        """Returns the list of labels."""
+        """Returns the names of the labels, or None in regression."""
         return list(self.labels)
 
     @abc.abstractmethod
     def _create_examples(
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
-        """Yields the examples of a file's lines.
+        """Yields the examples in the lines of a set's file.
 
-        The labels of a test set are unknown. As in Google's code, the first
-        label is their placeholder.
+        The labels of a test set are unknown. As in Google's code, the examples
+        get the first label as a placeholder.
         """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """See SetReader."""
+        """Returns the examples of the set "train", "dev" or "test"."""
         if name not in self.set_files:
             raise ValueError(
                 f"{type(self).__name__}: this task has no {name} set, only "
@@ -143,7 +144,7 @@ class SplitFilesProcessor(DataProcessor):
             )
         set_type, file_name = self.set_files[name]
         path = find_set_file(data_dir, name, [file_name])
-        # In these files, quotes are ordinary characters.
+        # Do not parse quotes, which are ordinary characters in these TSV files.
         lines = [
             Row(line.rstrip("\r").split("\t"), path, number)
             for number, line in text_files.read_numbered(path)
@@ -165,7 +166,7 @@ def regression_label(value: Any, place: str) -> float:
     """
     try:
         with np.errstate(over="ignore"):
-            # Python would accept True and False as numbers.
+            # Reject True and False, which float() would convert to 1 and 0.
             number = np.nan if isinstance(value, bool) else float(value)
             is_usable = np.isfinite(np.float32(number))
     except (TypeError, ValueError, OverflowError):
@@ -184,8 +185,8 @@ def check_number_of_examples(
     """Checks that a set contains enough examples.
 
     Raises:
-        ValueError: the set is empty, or a regression's dev set contains only
-            one example, for which the correlation is undefined.
+        ValueError: the set is empty, or the dev set of a regression task
+            contains only one example, whose correlation is undefined.
     """
     if not examples:
         raise ValueError(f"{path} contains no example")

@@ -1,4 +1,4 @@
-"""Sentence classification: features, and the four tasks of Google's code.
+"""Creates a classifier's features, and reads the four tasks of Google's code.
 
 glue.py contains the other tasks of GLUE. table_task.py reads a user's own
 tables. Both modules create the same examples (examples.py).
@@ -28,7 +28,8 @@ class ClassificationFeatures:
     Attributes:
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = in the second text.
+        segment_ids: list of int, [max_seq_length], 1 = token of the second
+            text.
         label_id: int, index of the label in the label list. In regression a
             float, in multi-label classification a list of 0 and 1. None if the
             label is unknown.
@@ -45,7 +46,7 @@ class ClassificationFeatures:
 
 
 class ColaProcessor(SplitFilesProcessor):
-    """CoLA: is the sentence grammatical (GLUE's files)?"""
+    """CoLA: is the sentence grammatical? Reads GLUE's files."""
 
     metrics = ("accuracy", "matthews")
 
@@ -62,7 +63,7 @@ class ColaProcessor(SplitFilesProcessor):
 
 
 class MnliProcessor(SplitFilesProcessor):
-    """MultiNLI, matched: does the first text entail the second (GLUE)?"""
+    """MultiNLI, matched: does the first text entail the second?"""
 
     labels = ("contradiction", "entailment", "neutral")
     set_files = {
@@ -84,7 +85,7 @@ class MnliProcessor(SplitFilesProcessor):
 
 
 class MrpcProcessor(SplitFilesProcessor):
-    """MRPC: do the two sentences say the same (GLUE's files)?"""
+    """MRPC: do the two sentences have the same meaning?"""
 
     metrics = ("accuracy", "f1")
 
@@ -165,8 +166,8 @@ def convert_single_example(
         tokenizer: a FullTokenizer.
 
     Raises:
-        ValueError: the label is not in the list (in regression, not a number),
-            or max_seq_length is less than 3.
+        ValueError: the label is not in the list, or is not a number in
+            regression, or max_seq_length is less than 3.
     """
     if max_seq_length < 3:
         raise ValueError(
@@ -208,7 +209,7 @@ def _create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> ClassificationFeatures:
-    """Returns the padded features of WordPieces, without a label."""
+    """Converts WordPieces to padded features without a label."""
     padding = [0] * (max_seq_length - len(tokens))
     first_length = len(tokens) - second_length
     return ClassificationFeatures(
@@ -245,7 +246,7 @@ def create_windows(
     tokenizer: FullTokenizer,
     doc_stride: int,
 ) -> Iterator[list[ClassificationFeatures]]:
-    """Yields the windows of each text, and logs how many texts need several.
+    """Yields each text's list of windows, and logs how many texts are split.
 
         [CLS] a tug pulls the barge [SEP]
         [CLS] the barge past two piers [SEP]
@@ -311,9 +312,10 @@ def encode_examples(
         examples: the examples.
         label_list: names of the labels, or None in regression.
         tokenizer: a FullTokenizer.
-        options: `max_seq_length`, and the `doc_stride` of WindowOptions.
-        starts: list that the index of each text's first window is appended
-            to, if `doc_stride` is set.
+        options: object with `max_seq_length`, and with `doc_stride` as in
+            WindowOptions.
+        starts: list to which the function appends the index of each text's
+            first window, if `doc_stride` is set.
     """
     length, num_records = options.max_seq_length, 0
     if not options.doc_stride:
@@ -346,10 +348,10 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example.
 
     `label_ids` is one integer, in regression one float, and in multi-label
-    classification an integer for each label. Without a label it is absent.
-    `example_weights` is present only if the features have a weight.
+    classification an integer for each label. The record contains no `label_ids`
+    without a label, and no `example_weights` without a weight.
     """
-    # In Google's code, 0 marks the examples that pad the last batch.
+    # In Google's records, 0 marks the examples that pad the last batch.
     values: dict[str, Any] = {"is_real_example": [1]}
     label_id = feature.label_id
     if label_id is not None:
@@ -363,7 +365,7 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
 def _label_id(
     example: InputExample, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
-    """Converts an example's label to the form of `label_id`."""
+    """Converts an example's label to ClassificationFeatures.label_id."""
     value = example.label
     if value is None:
         return None

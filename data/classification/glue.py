@@ -1,4 +1,4 @@
-"""GLUE's tasks and submission files, and the values of --task_name.
+"""Defines GLUE's tasks, its submission files and the values of --task_name.
 
 features.py contains the tasks of Google's code: CoLA, MRPC and MultiNLI. The
 other tasks read the header lines of GLUE's files to find the columns.
@@ -47,10 +47,10 @@ class HeaderProcessor(SplitFilesProcessor):
 
     Attributes:
         text_columns: name of the text's column, or names of a pair's columns.
-        label_column: name of the label's column, which a test set lacks.
-        drops_short_lines: whether lines with too few columns are skipped with
-            a warning instead of an error. In a test set these lines stay, with
-            empty text, because GLUE numbers the rows.
+        label_column: name of the label's column. A test set may lack it.
+        drops_short_lines: True to skip lines with too few columns and log a
+            warning, False to raise an error. In a test set, True keeps such a
+            line with empty texts, because GLUE numbers the rows.
     """
 
     text_columns: tuple[str, ...] = ("sentence1", "sentence2")
@@ -116,7 +116,7 @@ class MnliMismatchedProcessor(features.MnliProcessor):
 
 
 class AxProcessor(HeaderProcessor):
-    """GLUE's diagnostics, for models that were trained on MultiNLI."""
+    """GLUE's diagnostic set, for models that were trained on MultiNLI."""
 
     labels = features.MnliProcessor.labels
     set_files = {"test": ("test", "diagnostic.tsv")}
@@ -131,12 +131,12 @@ class QnliProcessor(HeaderProcessor):
 
 
 class QqpProcessor(HeaderProcessor):
-    """QQP: do two questions ask the same?"""
+    """QQP: do two questions have the same meaning?"""
 
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
     metrics = ("accuracy", "f1")
-    # A few lines of GLUE's train.tsv are broken into two lines.
+    # A line break splits a few rows of GLUE's train.tsv into two lines.
     drops_short_lines = True
 
 
@@ -207,7 +207,7 @@ register(
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])
-# GLUE's metrics of each task. Their mean is the task's score.
+# GLUE's metrics of each task. A task's score is the mean of its metrics.
 METRICS: dict[str, Sequence[str]] = {
     "cola": ["matthews"],
     "sst-2": ["accuracy"],
@@ -219,7 +219,7 @@ METRICS: dict[str, Sequence[str]] = {
     "rte": ["accuracy"],
     "wnli": ["accuracy"],
 }
-# The metrics of table 1 in the paper, which does not report WNLI.
+# The metrics in table 1 of the paper. The table does not contain WNLI.
 PAPER_METRICS = {
     task: names[:1] for task, names in METRICS.items() if task != "wnli"
 } | {"sts-b": ["spearman"], "mnli": METRICS["mnli"]}
@@ -261,7 +261,7 @@ def create_processors(
 
 
 def check(options: Any) -> None:
-    """Checks --glue_submission.
+    """Checks that a command with --glue_submission can write a submission.
 
     Args:
         options: GlueOptions, and the flags of a fine-tuning script.
@@ -327,8 +327,8 @@ def pack_submission(
 
     Raises:
         ValueError: the folders contain two files of a task.
-        OSError: the folders contain no such file, or a file cannot be read or
-            written.
+        OSError: the folders contain no submission file, or a file cannot be
+            read or written.
     """
     files, missing = [], []
     for task in (*METRICS, "mnli-mm", "ax"):
@@ -352,7 +352,7 @@ def pack_submission(
     with atomic_open(path) as writer, zipfile.ZipFile(writer, "w") as archive:
         archive.comment = comment.encode()
         for file in files:
-            # Store no time, so that equal files result in equal zips.
+            # Store no date, so that equal files result in equal zip files.
             entry = zipfile.ZipInfo(file.name)
             archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
     if missing:

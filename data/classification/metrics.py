@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 @functools.cache
 def _metrics() -> dict[str, Callable[..., float]]:
-    # Import late: both libraries need seconds to load, and --help should not
-    # wait for them.
+    # Import SciPy and scikit-learn late, because they need seconds to load,
+    # and --help should not wait for them.
     from scipy import stats
     from sklearn import metrics as sk
 
@@ -34,10 +34,11 @@ def _metrics() -> dict[str, Callable[..., float]]:
 def _correlation(
     function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
 ) -> float:
-    """Computes a correlation.
+    """Computes a correlation with a function of SciPy.
 
-    The result is 0 if one side is constant, where the correlation is undefined.
-    It is NaN for a single example, or if a number is not finite.
+    If all labels or all predictions are equal, the correlation is undefined,
+    and the result is 0. For a single example, or if a number is not finite, the
+    result is NaN.
     """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
@@ -54,7 +55,8 @@ def concatenate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns (labels, outputs) of all batches, as two arrays.
 
-    `batches` are (features, outputs). The features contain `label_ids`.
+    Each batch is a pair (features, outputs), whose features contain
+    `label_ids`.
     """
     labels, outputs = zip(
         *((features["label_ids"], output) for features, output in batches),
@@ -66,7 +68,7 @@ def concatenate(
 def rates_by_label(
     truth: np.ndarray, guesses: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Computes each label's precision, recall and F1. 0 / 0 counts as 0.
+    """Computes each label's precision, recall and F1, with 0 / 0 as 0.
 
     Args:
         truth: bool [examples, labels], the right labels.
@@ -88,7 +90,7 @@ def compute_metrics(
     predictions: ArrayLike,
     label_names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Computes metrics over a whole set.
+    """Computes metrics over a complete set.
 
     Args:
         names: some of "accuracy" (for multi-label rows, the fraction with every
@@ -144,12 +146,13 @@ def score_known(
 ) -> dict[str, float]:
     """Scores the test examples whose right label is known.
 
-    An unknown label is None. `label_ids` converts a list of labels to the form
-    that `score` reads. `score` has the arguments of `compute_metrics`.
+    An unknown label is None. `label_ids` converts a list of labels to the array
+    that `score` reads. `score` is called with the first three arguments of
+    `compute_metrics`.
 
     Returns:
-        the metrics, with `num_without_label` if some labels are unknown, or {}
-        if too few labels are known.
+        the metrics, or {} if too few labels are known. If some labels are
+        unknown, `num_without_label` is their number.
     """
     pairs = [
         pair

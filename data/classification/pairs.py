@@ -1,4 +1,4 @@
-"""Tables of pairs: passages to rank for a query, and pairs of similar texts."""
+"""Reads tables of pairs: queries with passages to rank, and similar texts."""
 
 import dataclasses
 from collections.abc import Collection, Iterator, Sequence
@@ -39,13 +39,13 @@ class PairOptions:
 
 
 def check(options: Any) -> None:
-    """Checks that no flag is set that the tasks of pairs ignore.
+    """Checks that "embedding" or "ranking" is not run with an unused flag.
 
     Args:
         options: the flags of run_classifier.py.
 
     Raises:
-        ValueError: such a flag is set.
+        ValueError: the command sets a flag that its task does not use.
     """
     name, given = options.task_name, options.given_flags
     if name not in ("embedding", "ranking"):
@@ -66,7 +66,7 @@ def check(options: Any) -> None:
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    """Returns options with other default names of the three columns."""
+    """Returns options for regression, with `names` for unnamed columns."""
     default, given = TableOptions(), getattr(options, "given_flags", ())
     fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {
@@ -134,10 +134,10 @@ class RankingProcessor(TableProcessor):
 
 
 class PairProcessor(TableProcessor):
-    """Reads rows of two texts and, if the table has the column, their score.
+    """Reads rows of two texts, with a score if the table has that column.
 
-    Without scores, the two texts of each row count as similar. A column that a
-    flag names must exist.
+    Without scores, the two texts of each row count as similar. A column that
+    the user names with a flag must exist.
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -145,8 +145,8 @@ class PairProcessor(TableProcessor):
         options = _with_columns(options, *columns)
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
-        # Largest score of the scale, 1 or 5. It is 0 until `score_unit` is
-        # called.
+        # Largest score of the scale, 1 or 5. The value is 0 until `score_unit`
+        # is called.
         self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:
@@ -155,7 +155,10 @@ class PairProcessor(TableProcessor):
         return first.label is not None
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Reads the examples. Either all of them have a score, or none."""
+        """Reads a set, and checks that all or none of its examples have scores.
+
+        In a test set, some scores may be missing.
+        """
         examples = super().read_set(data_dir, name)
         missing = [each for each in examples if each.label is None]
         if missing and len(missing) < len(examples) and name != "test":
@@ -168,11 +171,11 @@ class PairProcessor(TableProcessor):
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
         """Returns the largest score of the scale, 5 or 1.
 
-        If a score is above 1, the scale ends at 5, as in STS-B. The first split
-        for which the method is called decides for the other splits.
+        If a score is above 1, the scale ends at 5, as in STS-B. The first call
+        determines the scale of all splits.
 
         Raises:
-            ValueError: a score is out of range.
+            ValueError: a score is below -1, or above the end of the scale.
         """
         labels: list[Any] = [example.label for example in examples]
         scores = [float(label) for label in labels if label is not None]
@@ -194,13 +197,13 @@ def create_pair_features(
     tokenizer: FullTokenizer,
     unit: float = 1.0,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each pair, with its texts one after the other.
+    """Converts each pair to features that contain both texts in succession.
 
     Args:
         examples: pairs of texts. Their labels are scores, or None.
         max_seq_length: length of each text in WordPieces.
         tokenizer: tokenizer of the texts.
-        unit: number that the scores are divided by.
+        unit: number by which the scores are divided.
 
     Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids are lists
@@ -227,7 +230,7 @@ def encode_pairs(
     tokenizer: FullTokenizer,
     unit: float,
 ) -> Iterator[bytes]:
-    """Yields serialized features of pairs, and logs how many were cut."""
+    """Yields serialized features of pairs, and logs how many pairs were cut."""
     encoded = create_pair_features(examples, max_seq_length, tokenizer, unit)
     return map(
         encode_classification_features, count_cut(encoded, max_seq_length)
@@ -240,14 +243,15 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
-    """Computes how often a first text's partner is its nearest second text.
+    """Computes how often a first text's nearest second text is its partner.
 
     The partner must be nearer than every other text. So if all vectors are
     equal, the result is 0.
 
     Args:
         vectors: unit vectors of the pairs' two texts, float [N, 2, W].
-        partners: the N second texts. Repeated texts are not competitors.
+        partners: the N second texts. A second text that equals the partner
+            does not compete with the partner.
 
     Returns:
         a fraction from 0 to 1.
@@ -258,6 +262,6 @@ def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
         rows = slice(begin, begin + 1024)
         found = vectors[rows, 0] @ vectors[:, 1].T
         found[numbers[rows, None] == numbers] = -np.inf
-        # Tolerate rounding, because equal vectors may differ by it.
+        # Require a margin, because rounding may make equal cosines differ.
         hits += (own[rows, 0] > found.max(-1) + 1e-6).sum()
     return float(hits / len(vectors))

@@ -21,7 +21,7 @@ from files.paths import StrPath
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """Option of writing the report."""
+    """Option that writes the report."""
 
     report: bool = flags.neutral(
         False,
@@ -74,7 +74,7 @@ def _of_labels(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns (summary, sections) of a page about labels."""
+    """Returns (summary, sections) of the report for a task with labels."""
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
@@ -138,11 +138,11 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns (summary, sections) of a page about regression."""
+    """Returns (summary, sections) of the report for a regression task."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
-    # Show evenly spaced points if there are too many for a page.
+    # If there are too many points for a page, show evenly spaced points.
     num_shown = min(len(points), html_report.MAX_EXAMPLES)
     shown = np.unique(np.linspace(0, len(points) - 1, num_shown).astype(int))
     both = np.concatenate([values, predictions, [0.0]])
@@ -177,7 +177,7 @@ def _label_scores(
     guesses: np.ndarray,
     thresholds: dict[str, float] | None,
 ) -> dict[str, Any]:
-    """Returns a section of each label's precision, recall and F1.
+    """Returns a report section with each label's precision, recall and F1.
 
     `truth` and `guesses` are bool [N, L].
     """
@@ -194,7 +194,7 @@ def _label_scores(
 def _calibration(
     label_ids: np.ndarray, outputs: np.ndarray, decoder: LabelDecoder
 ) -> dict[str, Any]:
-    """Returns a section on how often predictions of a confidence are right."""
+    """Returns a report section that compares confidence with accuracy."""
     confidence, is_right = tuning.confidences(decoder, label_ids, outputs)
     bins = tuning.bins_of(confidence)
     rows, points = [], []
@@ -207,8 +207,8 @@ def _calibration(
         rows.append([f"{low:.1f} to {high:.1f}", members.sum(), sure, accuracy])
         points.append((sure, accuracy, 3 + 12 * fraction**0.5))
     text = (
-        "For a calibrated model, the circles lie on the line. Larger circles "
-        "stand for more predictions. Expected calibration error: "
+        "For a calibrated model, the circles are on the line. Larger circles "
+        "represent more predictions. Expected calibration error: "
         f"{_show_error(decoder, label_ids, outputs)}."
     )
     if decoder.temperature != 1:
@@ -236,7 +236,7 @@ def _show_error(
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
-    """Returns an entry for an example, which unfolds to show its name."""
+    """Returns a report entry that unfolds to show the example's guid."""
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)
     return {"headings": texts, "lines": [verdict], "paragraphs": [guid]}

@@ -50,7 +50,7 @@ class SwagExample:
 
     @property
     def gold_label(self) -> str | None:
-        """The label's name, or None."""
+        """The label as a string, or None if it is unknown."""
         return None if self.label is None else LABELS[self.label]
 
 
@@ -62,7 +62,7 @@ class SwagProcessor(SetReader[SwagExample]):
     """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[SwagExample]:
-        """See SetReader."""
+        """Returns the examples of the set "train", "dev" or "test"."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         columns = ["sent1", "sent2", *_ENDINGS]
         is_test = name == "test"
@@ -96,7 +96,7 @@ def create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each example, its choices one after the other.
+    """Converts each example to features with all its choices in succession.
 
     Yields:
         ClassificationFeatures: input_ids, input_mask and segment_ids are lists
@@ -134,7 +134,10 @@ def describe_example(example: SwagExample) -> dict[str, str]:
 def describe_choices(
     answered: Iterable[tuple[SwagExample, int]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} for examples and their predicted endings."""
+    """Returns a table of examples, one {column: text} for each example.
+
+    `answered` are pairs (example, index of the predicted ending).
+    """
     return [
         {
             "text": f"{example.context_sentence} {example.start_ending}",

@@ -34,15 +34,15 @@ OUTPUT_MODES = tuple(_METRICS)
 class TableOptions:
     """Columns of a table's texts and labels, and the kind of labels.
 
-    A test set may lack the label's column, or contain empty cells. The label of
-    these examples is None. In multi-label classification, an empty cell is an
-    empty list of labels, and only a JSON null is None.
+    A test set may lack the label column, or contain empty cells in this column.
+    The label of such an example is None. In multi-label classification, an
+    empty cell is an empty list of labels, and only a JSON null becomes None.
     """
 
     text_column: str = flags.training(
         "text",
-        "Column of the text. If all flags name columns by number, from 1, the "
-        "table has no header line.",
+        "Column of the text. If all column flags are numbers, counted from 1, "
+        "the table has no header line.",
     )
     text_b_column: str | None = flags.training(
         None, "Column of the second text of a pair."
@@ -65,7 +65,7 @@ class TableOptions:
         choices=OUTPUT_MODES,
     )
     label_separator: str = flags.head(
-        ",", "Separates the labels in a multilabel cell."
+        ",", "Text between two labels in a cell of a multilabel table."
     )
     quoting: bool = flags.training(
         True, 'Treat " as a quote, not as an ordinary character.'
@@ -75,16 +75,16 @@ class TableOptions:
 class TableProcessor(DataProcessor):
     """Reads the files `train`, `dev` and `test`: CSV, TSV, JSON or Parquet.
 
-    A table's first line names its columns. If the options name columns by
-    number, from 1, the table has no header line.
+    A table's first line names its columns. If all column options are numbers,
+    counted from 1, the table has no header line.
 
     Raises:
-        ValueError: the output mode is unknown, the separator is empty, or the
-            labels are too few or not distinct.
+        ValueError: the output mode is unknown, the separator is empty, or
+            `options.labels` contains too few labels or a label twice.
     """
 
     test_set_has_labels = True
-    # Whether the labels of train and dev sets may be missing too.
+    # Whether train and dev sets may also lack the labels.
     may_lack_labels = False
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -135,7 +135,7 @@ class TableProcessor(DataProcessor):
         return labels
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """See SetReader.
+        """Returns the examples of the set "train", "dev" or "test".
 
         The label of a test example is None if it is unknown.
         """
@@ -146,7 +146,8 @@ class TableProcessor(DataProcessor):
         is_test = name == "test" or self.may_lack_labels
         id_columns = [*filter(None, [options.id_column])]
         label_columns = [options.label_column]
-        # In multi-label classification an empty cell means no label.
+        # In multi-label classification an empty cell is an empty list of
+        # labels, not an unknown label.
         is_multilabel = self.output_mode == "multilabel"
         unknown = (None,) if is_multilabel else (None, "")
         num_texts = len(self._text_columns)
@@ -191,7 +192,7 @@ class TableProcessor(DataProcessor):
             label: Label = [_label_text(value, place) for value in cell]
         else:
             label = _label_text(cell, place)
-        # While `get_labels` collects the labels, there is no list to check.
+        # While `get_labels` collects the labels, the list is not yet known.
         if self._labels is None and set_name == "train":
             return label
         for each in label if isinstance(label, list) else [label]:
@@ -206,7 +207,7 @@ class TableProcessor(DataProcessor):
 
 
 def _label_text(value: Any, place: str) -> str:
-    """Returns a label as text. In JSON, it may be an integer or a boolean."""
+    """Returns a label as text. In JSON, a label may be an integer or a bool."""
     label = str(value).strip()
     if isinstance(value, bool):
         label = label.lower()

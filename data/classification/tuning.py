@@ -28,20 +28,23 @@ class TuningOptions:
     )
     calibrate: bool = flags.decoding(
         False,
-        "Fit a temperature on the dev set, so that a probability tells how "
-        "often the label is right. The export stores it. Needs --do_eval.",
+        "Fit a temperature on the dev set, so that probabilities match how "
+        "often the predictions are right. The export stores the temperature. "
+        "Needs --do_eval.",
     )
 
 
 def check(options: Any, output_mode: str) -> None:
-    """Checks that the flags of tuning fit the kind of labels.
+    """Checks that --tune_thresholds and --calibrate fit the output mode.
 
     Args:
-        options: TuningOptions, and windows.WindowOptions.
-        output_mode: see `LabelDecoder`.
+        options: object with the fields of TuningOptions and
+            windows.WindowOptions.
+        output_mode: "classification", "multilabel" or "regression".
 
     Raises:
-        ValueError: a flag does not fit the kind of labels.
+        ValueError: a flag does not fit the output mode, or the pooling of
+            windows.
     """
     if options.tune_thresholds and output_mode != "multilabel":
         raise ValueError(
@@ -64,19 +67,19 @@ def fit(
     outputs: np.ndarray,
     is_main: bool,
 ) -> dict[str, float]:
-    """Fits a decoder's temperature and thresholds, depending on the flags.
+    """Fits a decoder's temperature and thresholds, if the flags request it.
 
     Args:
-        options: the flags.
-        decoder: the decoder to change.
+        options: the flags, TuningOptions.
+        decoder: LabelDecoder that the function changes.
         label_ids: right labels, as `LabelDecoder.predictions` returns them.
         outputs: logits, float [N, L].
         is_main: False for a second dev set. The function then does not change
             the decoder, but computes the second set's calibration error.
 
     Returns:
-        the temperature, and the calibration errors before and after the fit,
-        or {} without --calibrate.
+        {"ece_before", "ece", "temperature"}: calibration errors before and
+        after the fit, and the temperature. Without --calibrate, {}.
     """
     figures = {}
     if options.calibrate:
@@ -99,7 +102,7 @@ def fit(
 def fit_temperature(
     output_mode: str, label_ids: np.ndarray, outputs: np.ndarray
 ) -> float:
-    """Returns the temperature, from 0.05 to 20, with the least cross-entropy.
+    """Finds the temperature from 0.05 to 20 with the lowest cross-entropy.
 
     Args:
         output_mode: "classification" or "multilabel".
@@ -129,8 +132,8 @@ def find_thresholds(
 ) -> dict[str, float]:
     """Finds the threshold with the best F1 for each label.
 
-    A threshold lies midway between two probabilities of the dev set. It stays
-    0.5 if no example has the label.
+    A threshold is the mean of two neighboring probabilities of the dev set. If
+    no example has the label, its threshold is 0.5.
 
     Args:
         names: names of the labels.
@@ -155,7 +158,7 @@ def find_thresholds(
         f1 = 2 * np.cumsum(right[order])
         f1 = f1 / (np.arange(1, len(f1) + 1) + right.sum())
         below = np.append(ordered[1:], 0.0)
-        # No threshold lies between equal probabilities.
+        # There is no threshold between equal probabilities.
         best = int(np.argmax(np.where(ordered > below, f1, -1.0)))
         thresholds[name] = float((ordered[best] + below[best]) / 2)
     return thresholds
@@ -164,10 +167,10 @@ def find_thresholds(
 def confidences(
     decoder: LabelDecoder, label_ids: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (confidence of each prediction, whether it is right), [P] each.
+    """Returns the predictions' confidences, and whether each one is right.
 
-    P is the number of examples. In multi-label classification, P is the number
-    of examples times the number of labels.
+    Both arrays are [P]. P is the number of examples. In multi-label
+    classification, P is the number of examples times the number of labels.
     """
     probabilities = decoder.probabilities(outputs)
     if decoder.output_mode == "multilabel":
@@ -193,5 +196,5 @@ def calibration_error(confidence: np.ndarray, is_right: np.ndarray) -> float:
 
 
 def bins_of(confidence: np.ndarray) -> np.ndarray:
-    """Returns the index of each confidence's bin, int [P]."""
+    """Returns the index of the bin that contains each confidence, int [P]."""
     return np.minimum((confidence * NUM_BINS).astype(int), NUM_BINS - 1)

@@ -1,4 +1,4 @@
-"""Classifies texts longer than the input, by pooling the outputs of windows.
+"""Pools the outputs of a text's windows, to classify long texts.
 
 W = windows, N = texts, L = labels. This module imports no TensorFlow.
 """
@@ -37,10 +37,10 @@ class WindowOptions:
 
 
 def check(options: Any) -> None:
-    """Checks the flags of a command.
+    """Checks --doc_stride and --window_pooling.
 
     Args:
-        options: a script's WindowOptions, with `max_seq_length` and
+        options: a script's WindowOptions, with its `max_seq_length` and
             `given_flags`.
 
     Raises:
@@ -76,9 +76,9 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
     """Converts a classifier's probabilities back to logits.
 
     Args:
-        probabilities: float [..., L], or values in regression, which are
-            returned unchanged.
-        output_mode: see `decoding.LabelDecoder`.
+        probabilities: float [..., L]. In regression, values, which the
+            function returns unchanged.
+        output_mode: "classification", "multilabel" or "regression".
     """
     if output_mode == "regression":
         return probabilities
@@ -115,8 +115,8 @@ def pool(
     Args:
         logits: float [W, L], with the windows of a text in consecutive rows.
         starts: int [N], index of each text's first window.
-        output_mode: see `decoding.LabelDecoder`.
-        window_pooling: see WindowOptions.
+        output_mode: "classification", "multilabel" or "regression".
+        window_pooling: "mean" or "max".
     """
     logits = logits.astype(np.float64)
     if output_mode == "classification":
@@ -130,12 +130,12 @@ def pool(
 def pool_batches(
     batches: Iterable[Batch], starts: Sequence[int], *how: str
 ) -> Iterator[Batch]:
-    """Yields one batch of all texts, pooled from batches of their windows.
+    """Pools all batches of windows into one batch of texts, and yields it.
 
     Args:
         batches: pairs (features, logits) of windows.
-        starts: see `pool`.
-        *how: `output_mode` and `window_pooling` of `pool`.
+        starts: int [N], index of each text's first window.
+        *how: output_mode and window_pooling, as for `pool`.
     """
     features, logits = zip(*batches, strict=True)
     names = {"label_ids", "is_real_example"} & features[0].keys()
@@ -153,11 +153,11 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Computes logits from an export's outputs, float [W, L].
+    """Converts an export's outputs back to logits, float [W, L].
 
     Args:
         decoder: decoding.LabelDecoder of the export.
-        outputs: {name: values} of windows, or of whole texts.
+        outputs: {name: values} of windows, or of complete texts.
     """
     if decoder.output_mode == "regression":
         return outputs["values"][:, None]

@@ -1,1 +1,1 @@
-"""Files, tables, labels, TFRecords and worker processes."""
+"""Reads and writes text files, tables and TFRecords, and runs workers."""

@@ -39,15 +39,19 @@ class BeamExecutor:
             if argument.lstrip("-").split("=")[0] not in known
         ]
         if unknown:
-            raise ValueError(f"unknown arguments. Received: {unknown}")
+            raise ValueError(
+                f"unknown arguments {unknown}. Use flags of this script or of "
+                "Apache Beam"
+            )
 
     def run(
         self, function: Callable, tasks: Sequence[tuple[str, tuple]]
     ) -> Generator[None]:
-        """Calls a function for each task, in one pipeline; see workers.run.
+        """Calls a function for each task, in one Beam pipeline.
 
-        The function must be picklable. Its result is ignored. When all tasks
-        are done, yields None for each of them.
+        `tasks` are (name, arguments of the function). The function must be
+        picklable. Its results are dropped. When all tasks are done, the
+        generator yields None for each task.
 
         Raises:
             OSError: the pipeline failed.
@@ -60,7 +64,7 @@ class BeamExecutor:
                 _ = (
                     pipeline
                     | beam.Create([arguments for _, arguments in tasks])
-                    # Without this, one worker might get all tasks.
+                    # Without Reshuffle, one worker might get all tasks.
                     | beam.Reshuffle()
                     | beam.MapTuple(function)
                 )

@@ -17,7 +17,7 @@ from files.atomic import atomic_open, is_remote, write_text
 from files.json_files import format_json
 from files.paths import StrPath
 
-# A browser cannot handle more points of a kind than this.
+# Maximum number of lines, and of tokens, that a browser can show as points.
 MAX_POINTS = 10_000
 _CONFIG = "projector_config.pbtxt"
 _KINDS = ("lines", "tokens")
@@ -36,7 +36,7 @@ run_files.register(_CONFIG, *(f"{name}.tsv" for name in _FILES))
 def json_writer(
     path: StrPath, layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
-    """Opens a file of JSON lines in the format of Google's code.
+    """Opens a file to write vectors as JSON lines, as Google's code does.
 
     The file appears complete when the block ends.
 
@@ -45,8 +45,9 @@ def json_writer(
         layer_names: list of L ints or strs, the layers' names.
 
     Yields:
-        a function (tokens, layers, pooled) that writes a text: list of N
-        str, float [L, N, W], and float [W] or None.
+        a function (tokens, layers, pooled) that writes one text. `tokens` is a
+        list of N str, `layers` is float [L, N, W], and `pooled` is float [W]
+        or None.
 
     Raises:
         OSError: the file cannot be written.
@@ -91,13 +92,14 @@ def json_writer(
 def npz_writer(
     path: StrPath, layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
-    """Opens a file for `np.load`, which appears complete when the block ends.
+    """Opens an .npz file to write vectors, which `np.load` reads.
 
     The file contains `values` float32 [all texts' tokens, L, W], `tokens` str
     [all texts' tokens], `offsets` int64 [texts + 1], `layers` [L] and, if
     vectors of texts are written, `pooled` float32 [texts, W]. The tokens of
     text i begin at offsets[i] and end before offsets[i + 1]. The values are
-    not kept in memory while they are written.
+    not kept in memory while they are written. The file appears complete when
+    the block ends.
 
     Arguments, yielded function and errors are the same as in json_writer.
     """
@@ -153,21 +155,21 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
 
     The function adds the line's pooled output to `lines`, and each token's
     vector to `tokens`. Points beyond MAX_POINTS are dropped. The files appear
-    complete or not at all. `tensorboard --logdir=FOLDER` shows them under
+    complete or not at all. `tensorboard --logdir=FOLDER` shows the points under
     "Projector".
 
     Args:
-        folder: folder for `lines.tsv` and `tokens.tsv`, with one vector per
-            line; for `lines_metadata.tsv` and `tokens_metadata.tsv`, with the
-            text of each vector; and for the projector's configuration.
+        folder: folder of the written files. `lines.tsv` and `tokens.tsv`
+            contain one vector per line, `lines_metadata.tsv` and
+            `tokens_metadata.tsv` the text of each vector.
 
     Yields:
-        a function (tokens, vectors, pooled) that adds a line: list of N str,
-        float [N, W], and float [W].
+        a function (tokens, vectors, pooled) that adds a line of text. `tokens`
+        is a list of N str, `vectors` is float [N, W], and `pooled` float [W].
 
     Raises:
-        OSError: a file cannot be written, or the projector did not write the
-            file of this name that already exists.
+        OSError: a file cannot be written, or the folder already contains a
+            file of that name that `projector_writer` did not write.
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
@@ -176,10 +178,11 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
     for name in (_CONFIG, *(f"{name}.tsv" for name in _FILES)):
         if os.path.lexists(path / name) and not is_ours:
             raise FileExistsError(
-                f"{path / name} already exists and was not written by the "
-                "projector; use another folder"
+                f"{path / name} already exists, and --projector_dir did not "
+                "write it; use another folder"
             )
-    # Write the configuration first, because it marks the others as ours.
+    # Write the configuration first, because it shows later calls that this
+    # function wrote the other files.
     write_text(path / _CONFIG, _CONFIG_TEXT)
     counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:

@@ -1,8 +1,7 @@
-"""The features of each task's records: names, shapes, types and ranges.
+"""Defines the features of each task's records: name, shape, type and range.
 
-The names and types are the same as in Google's code: int64 for all except
-`masked_lm_weights` and the labels of regression. Nothing here imports
-TensorFlow.
+Features that Google's code also writes have Google's names and types. This
+module imports no TensorFlow.
 """
 
 import math
@@ -19,7 +18,7 @@ class Feature(NamedTuple):
 
 
 Spec = dict[str, Feature]
-# The largest float32, because a label must not be NaN or infinity.
+# Limit of a label, about the largest float32. NaN and infinity are errors.
 _LARGEST = 3.4e38
 
 
@@ -33,7 +32,7 @@ def _flags(*shape: int, dtype: str = "int64") -> Feature:
 
 
 def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
-    """Returns a spec whose ids are limited to the rows of a model's tables."""
+    """Returns a spec that requires ids below vocab_size or type_vocab_size."""
     sizes = {
         "input_ids": vocab_size,
         "masked_lm_ids": vocab_size,
@@ -78,7 +77,7 @@ def classifier_features(
     """Returns the spec of run_classifier.py's records.
 
     `output_mode` is "classification", "multilabel" or "regression". Only
-    "multilabel" needs `num_labels`. `has_weights` adds the windows' weights.
+    "multilabel" needs `num_labels`. `has_weights` adds `example_weights`.
     """
     weights = {"example_weights": _flags(dtype="float32")}
     label_ids = {
@@ -103,7 +102,7 @@ def swag_features(max_seq_length: int, num_choices: int) -> Spec:
 
 
 def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
-    """Returns the spec of records with two texts and their score."""
+    """Returns the spec of records with two texts and, optionally, a score."""
     spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
     if has_scores:
         spec["label_ids"] = Feature((), "float32", -_LARGEST, _LARGEST)
@@ -120,7 +119,7 @@ def ner_features(max_seq_length: int) -> Spec:
 
 
 def squad_features(max_seq_length: int, is_training: bool) -> Spec:
-    """Returns the spec of run_squad.py's records; answers only in training."""
+    """Returns the spec of run_squad.py's records. Training adds the answers."""
     spec = {"unique_ids": Feature(()), **_inputs(max_seq_length)}
     if is_training:
         for name in ("start_positions", "end_positions"):

@@ -44,8 +44,8 @@ def write(
 ) -> None:
     """Writes a page, complete or not at all.
 
-    `summary` contains the paragraphs below the heading. `sections` are the rest
-    of the page, see report.html.
+    `summary` contains the paragraphs below the heading. `sections` are dicts
+    with the keys that report.html lists.
 
     Raises:
         OSError: the file cannot be written.

@@ -1,4 +1,4 @@
-"""Checks that a run can read its TFRecord files; errors name file and flag."""
+"""Checks that a run can read its TFRecord files. Errors name file and flag."""
 
 import contextlib
 import itertools
@@ -12,10 +12,10 @@ from absl import logging
 from data.io import records, tfrecords
 from data.io.feature_specs import Feature, Spec
 
-# Records at the front of each file that are looked into.
+# Number of records to check at the start of each file.
 _NUM_CHECKED = 16
 
-# The flag that sets the length of a feature, for error messages.
+# {feature: flag that sets its length}, for error messages.
 _LENGTH_FLAGS = {
     "input_ids": "max_seq_length",
     "input_mask": "max_seq_length",
@@ -24,10 +24,10 @@ _LENGTH_FLAGS = {
     "masked_lm_ids": "max_predictions_per_seq",
     "masked_lm_weights": "max_predictions_per_seq",
 }
-# Texts in errors about a wrong record: the message of `tfrecords.decode`, and
-# the name of TensorFlow's operation.
+# An error that contains one of these texts is about a wrong record: the message
+# of `tfrecords.decode`, and the name of TensorFlow's operation.
 _WRONG_RECORD = (tfrecords.OUT_OF_RANGE, "ParseExample")
-# The entry of bert_config.json that limits a feature's values.
+# {feature: key of bert_config.json that limits its values}.
 _SIZES = {
     "input_ids": "vocab_size",
     "masked_lm_ids": "vocab_size",
@@ -48,13 +48,13 @@ def check_records(files: Sequence[str], spec: Spec) -> None:
     """
     for path in files:
         if path.endswith(".gz"):
-            raise ValueError(f"{path}: unpack the records; they are read as is")
+            raise ValueError(f"{path}: unpack this file with gunzip first")
         if not _check_file(path, spec, _NUM_CHECKED):
             raise ValueError(f"{path}: the file contains no record")
 
 
 def _check_file(path: str, spec: Spec, limit: int | None = None) -> int:
-    """Checks the records of a file, and returns how many it has checked."""
+    """Checks the first `limit` records of a file, and returns their number."""
     count = 0
     for record in itertools.islice(records.read_records(path), limit):
         _check_record(record, f"{path}, record {count}", spec)
@@ -67,7 +67,7 @@ def _check_record(record: bytes, where: str, spec: Spec) -> None:
         found = tf.train.Example.FromString(record).features.feature
     except Exception as error:
         raise ValueError(
-            f"{where}: it is not a tf.train.Example: {error}"
+            f"{where}: the record is not a tf.train.Example: {error}"
         ) from error
     for name, feature in spec.items():
         _check_feature(where, name, feature, found)
@@ -75,8 +75,8 @@ def _check_record(record: bytes, where: str, spec: Spec) -> None:
         return
     length = spec["input_mask"].shape[-1]
     mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
-    # Skip the padding examples with which Google's code fills a batch. Their
-    # mask is 0.
+    # Allow the padding examples with which Google's code fills a batch. The
+    # mask of such an example is 0.
     is_padding = [0] == [*found["is_real_example"].int64_list.value]
     if not (mask.any(-1).all() or is_padding):
         raise ValueError(
@@ -90,8 +90,8 @@ def _check_feature(
 ) -> None:
     if name not in found:
         raise ValueError(
-            f"{where}: it has no feature '{name}', only "
-            f"{', '.join(sorted(found))}; use records made for this script"
+            f"{where}: the record has no feature '{name}', only "
+            f"{', '.join(sorted(found))}. Use records written for this script"
         )
     kind = "float_list" if feature.dtype == "float32" else "int64_list"
     values = np.array(getattr(found[name], kind).value)
@@ -100,48 +100,50 @@ def _check_feature(
     if len(values) != expected:
         flag = _LENGTH_FLAGS.get(name)
         remedy = (
-            f"but --{flag}={expected}; choose --{flag}={len(values)}, or make "
+            f"but --{flag}={expected}; set --{flag}={len(values)}, or create "
             "the records again"
             if flag and len(values)
             else f"where {expected} of type {feature.dtype} are needed"
         )
         raise ValueError(
-            f"{where}: it has {len(values)} values of '{name}', {remedy}"
+            f"{where}: the record has {len(values)} values of '{name}', "
+            f"{remedy}"
         )
     is_right = (values >= feature.at_least) & (values <= feature.at_most)
     if not is_right.all():
         size = _SIZES.get(name)
         remedy = (
-            f"; the model's {size} is {feature.at_most + 1:g}: make the "
+            f"; the model's {size} is {feature.at_most + 1:g}. Create the "
             "records with the model's vocabulary, or pass the "
-            "--bert_config_file that belongs to theirs"
+            "--bert_config_file that belongs to the records' vocabulary"
             if size and values.max() > feature.at_most
             else f", which must be from {feature.at_least:g} to "
-            f"{feature.at_most:g}; make the records again"
+            f"{feature.at_most:g}; create the records again"
         )
         raise ValueError(
-            f"{where}: it has the value {values[~is_right][0]} of "
+            f"{where}: the record has the value {values[~is_right][0]} of "
             f"'{name}'{remedy}"
         )
 
 
 @contextlib.contextmanager
 def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
-    """Adds file and number to errors about wrong records in the block.
+    """Adds the file and the record's number to errors about wrong records.
 
-    TensorFlow says neither which file contains a corrupt record, nor which
-    record of a batch contains a wrong value.
+    TensorFlow's errors name neither the file of a corrupt record, nor the
+    record of a batch that contains a wrong value. `read` are the Records that
+    the block reads.
 
     Raises:
-        ValueError: instead of tf.errors.DataLossError and
-            tf.errors.InvalidArgumentError, naming the file and the record.
+        ValueError: the block raised tf.errors.DataLossError or
+            tf.errors.InvalidArgumentError for a record.
     """
     try:
         yield
     except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
         is_corrupt = isinstance(error, tf.errors.DataLossError)
-        # Do not search after other errors: they are not about records, and the
-        # search is slow.
+        # Do not search after other errors, because these are not about records,
+        # and the search is slow.
         if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
             logging.info("Looking for the record that cannot be read")
             for files, spec, _ in read:

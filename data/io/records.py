@@ -30,10 +30,10 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
     """Serializes features as the bytes of a `tf.train.Example`.
 
     Args:
-        features: dict of name to a list of ints (an int64 feature, each at
-            least 0) or of floats (a float feature); the first value decides
-            which. Bytes are ints that `encode_rows` has encoded; an array
-            contains float32.
+        features: {name: values}. The values of an int64 feature are a list of
+            ints, each at least 0, or bytes that `encode_rows` returned. The
+            values of a float feature are an array, or a list whose first value
+            is a float.
 
     Raises:
         ValueError: a value is negative, or is neither an int nor a float.
@@ -54,7 +54,10 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
 
 
 def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
-    """Serializes the `input_ids` and so on of an object, and more features."""
+    """Serializes an object's input_ids, input_mask and segment_ids, and `more`.
+
+    `more` are other features, {name: values}.
+    """
     names = ("input_ids", "input_mask", "segment_ids")
     return encode_example(
         {name: getattr(inputs, name) for name in names} | more
@@ -62,12 +65,12 @@ def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
 
 
 def encode_rows(values: np.ndarray) -> list[bytes]:
-    """Returns the varints of each row of an array of integers from 0 up."""
+    """Encodes each row of integers as varints. No integer may be negative."""
     values = values.astype(np.uint32)
     if values.max(initial=0) < 128:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    # A byte contains seven bits, the lowest first. Its top bit says that more
-    # bytes follow.
+    # A byte of a varint contains seven bits, the lowest bits first. Its top bit
+    # is 1 if more bytes follow.
     shifted = values[..., None] >> np.arange(0, 35, 7, dtype=np.uint32)
     is_there = shifted > 0
     is_there[..., 0] = True
@@ -81,7 +84,7 @@ def encode_rows(values: np.ndarray) -> list[bytes]:
     ]
 
 
-_FLOATS, _INTS = 2, 3  # fields of a Feature
+_FLOATS, _INTS = 2, 3  # field numbers in tf.train.Feature
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -108,9 +111,9 @@ def _varint(value: int) -> bytes:
 
 @functools.cache
 def _varint_table() -> list[bytes]:
-    """Returns the varints of every id of any released vocabulary.
+    """Returns the varints of 0 to 2**17 - 1. `_varint` encodes larger integers.
 
-    Larger integers are encoded on demand.
+    The table covers the ids of all released vocabularies.
     """
     return encode_rows(np.arange(1 << 17)[:, np.newaxis])
 
@@ -128,7 +131,8 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
     except TypeError:
         pass
     raise ValueError(
-        f"feature '{name}' takes integers from 0 up. Received: {values}"
+        f"feature '{name}' must contain integers of at least 0. Received: "
+        f"{values}"
     )
 
 
@@ -144,7 +148,7 @@ def _masked_crc(data: bytes) -> int:
 
 
 def frame(record: bytes) -> bytes:
-    """Returns a record's bytes in a TFRecord file."""
+    """Returns a record with the header and the footer of a TFRecord file."""
     footer = struct.pack("<I", _masked_crc(record))
     return b"%b%b%b" % (_header(len(record)), record, footer)
 
@@ -156,11 +160,10 @@ def _header(length: int) -> bytes:
 
 
 class RecordWriter:
-    """Writes records to one or more TFRecord files in turn, as a context.
+    """Context manager that writes records to TFRecord files in turn.
 
-    Record number i goes to file i mod the number of files, as in Google's code.
-    The complete files appear when the block ends. They do not appear if it ends
-    with an error.
+    Record i is written to file i mod the number of files, as in Google's code.
+    The complete files appear when the block ends without an error.
 
     Raises:
         ValueError: two paths are equal.
@@ -187,17 +190,17 @@ class RecordWriter:
         return self._stack.__exit__(*error)
 
     def write(self, record: bytes) -> None:
-        """Writes one record, bytes."""
+        """Writes one serialized record."""
         self._files[self.num_records % len(self._files)].write(frame(record))
         self.num_records += 1
 
 
 def read_records(path: StrPath) -> Iterator[bytes]:
-    """Yields the records of a TFRecord file, checksums verified.
+    """Yields the records of a TFRecord file, and verifies their checksums.
 
     Raises:
-        ValueError: the file is truncated or corrupt, or is not a TFRecord file;
-            the message names the file and the place.
+        ValueError: the file is truncated or corrupt, or is not a TFRecord file.
+            The message names the file and the byte.
     """
     with text_files.open_binary(path) as file:
         position = 0
@@ -210,7 +213,7 @@ def read_records(path: StrPath) -> Iterator[bytes]:
             if struct.unpack("<I", body[length:])[0] != _masked_crc(record):
                 raise ValueError(
                     f"{path}: the record at byte {position} is corrupt (its "
-                    "checksum does not match); make the file again"
+                    "checksum does not match); create the file again"
                 )
             yield record
             position += _HEADER_SIZE + length + _FOOTER_SIZE
@@ -255,7 +258,7 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
         )
         raise ValueError(
             f"{path}: {what} (the checksum of a record's length does not "
-            "match); use a file that create_pretraining_data.py made"
+            "match); use a file that create_pretraining_data.py wrote"
         )
     if length >= _MAX_LENGTH:
         raise ValueError(
@@ -268,12 +271,12 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
 def _truncated(path: StrPath, position: int) -> ValueError:
     return ValueError(
         f"{path}: the file is truncated: the record at byte {position} is "
-        "cut off; make the file again"
+        "cut off; create the file again"
     )
 
 
 def measure_file(path: str) -> dict[str, Any]:
-    """Returns {"bytes", "crc32c"} of a file."""
+    """Returns a file's size and checksum, {"bytes": int, "crc32c": str}."""
     checksum = google_crc32c.Checksum()
     with text_files.open_raw(path) as file:
         for _ in checksum.consume(file, 1 << 20):

@@ -22,20 +22,20 @@ class SetReader(abc.ABC, Generic[Example]):
 
         Raises:
             OSError: the file does not exist.
-            ValueError: the task has no such set, or a line is malformed; the
+            ValueError: the task has no such set, or a line is malformed. The
                 message names the file and the line.
         """
 
     def get_train_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the examples to train on; errors as `read_set`."""
+        """Returns the training examples. Raises the errors of `read_set`."""
         return self.read_set(data_dir, "train")
 
     def get_dev_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the examples to evaluate on; errors as `read_set`."""
+        """Returns the evaluation examples. Raises the errors of `read_set`."""
         return self.read_set(data_dir, "dev")
 
     def get_test_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the examples to predict; errors as `read_set`."""
+        """Returns the test examples. Raises the errors of `read_set`."""
         return self.read_set(data_dir, "test")
 
     def read_split(self, data_dir: StrPath, split: str) -> list[Example]:
@@ -47,14 +47,14 @@ class SetReader(abc.ABC, Generic[Example]):
 def find_set_file(
     data_dir: StrPath, name: str, file_names: Sequence[str]
 ) -> str:
-    """Returns the path of a set's file: the only one of the names that exists.
+    """Returns the path of the only file in `data_dir` that has a valid name.
 
-    The file's name may end in an additional `.gz`.
+    The file's name is one of `file_names`, or one of them with an additional
+    `.gz`. `name` is the name of the set, for messages.
 
     Raises:
-        FileNotFoundError: `data_dir` contains none of the `file_names`; the
-            message names the set.
-        ValueError: `data_dir` contains several of them.
+        FileNotFoundError: `data_dir` contains none of the `file_names`.
+        ValueError: `data_dir` contains several of the `file_names`.
     """
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     packed = [f"{path}.gz" for path in paths]
@@ -66,6 +66,7 @@ def find_set_file(
         )
     if len(found) > 1:
         raise ValueError(
-            f"there must be one {name} set, not {' and '.join(found)}"
+            f"there must be only one file of the {name} set, not "
+            f"{' and '.join(found)}. Remove the others"
         )
     return found[0]

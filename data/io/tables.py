@@ -18,7 +18,7 @@ from files import requirements
 from files.json_files import parse_json
 from files.paths import StrPath
 
-# Form of a table, by the ending of the file's name.
+# {ending of a file's name: form of the table}.
 ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -28,12 +28,12 @@ ENDINGS = {
     ".txt": "text",
 }
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
-# Characters that may separate cells, the usual one first.
+# {form: characters that may separate cells, the usual one first}.
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
 # First line of JSON lines, or of a JSON list, which is refused row by row. A
 # line of text may begin with [MASK].
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
-# Rows of Parquet that are read at a time.
+# Number of Parquet rows to read at a time.
 _PARQUET_ROWS = 256
 
 # (number of a row's first line, its cells by column or an error).
@@ -55,20 +55,21 @@ def read_table(
     quoting: bool = True,
     optional_columns: Sequence[str] = (),
 ) -> Iterator[tuple[str, list[Any]]]:
-    """Yields the cells of some columns of a table; fails at a malformed row.
+    """Yields the cells of some columns of a table. Fails at a malformed row.
 
     Args:
         path: path of a file with one of the ENDINGS.
         text_columns: columns whose cells must be text, at least one.
-        columns: other columns; in JSON and Parquet, cells may have any type.
-        quoting: see `read_rows`.
+        columns: other columns. In JSON and Parquet, their cells may have any
+            type.
+        quoting: whether `"` quotes cells of CSV and TSV.
         optional_columns: other columns that the table, or a JSON object in it,
             may lack.
 
     Yields:
-        (where, cells): the file and line, for messages, and a list with one
-        cell for each column, in the order of the arguments. A missing cell is
-        None.
+        (where, cells). `where` is the file and line, for messages. `cells` is a
+        list with one cell for each column, in the order of the arguments. A
+        missing cell is None.
 
     Raises:
         OSError: the file cannot be read.
@@ -99,7 +100,7 @@ def read_rows(
     quoting: bool = True,
     most: int | None = None,
 ) -> Iterator[Row]:
-    """Yields the rows of a table, and an error for each that is malformed.
+    """Yields each row of a table, or an error in place of a malformed row.
 
     The first line of CSV and TSV names the columns. If all columns to read are
     numbers, from 1, there is no such line. Commas, semicolons or tabs may
@@ -109,24 +110,25 @@ def read_rows(
         path: path of a file, or text_files.STDIN.
         needed: columns that must exist.
         optional: other columns to read.
-        form: one of FORMS; None = the form that the file's name indicates,
+        form: one of FORMS. None = the form that the file's name indicates,
             or else JSON if the first line begins with `{`, and plain text
             otherwise.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
-            write them; otherwise it is an ordinary character.
-        most: maximum bytes of a line and of a cell. With it, bytes that are
-            not UTF-8 become lone surrogates. Without it, they are dropped
-            with a warning.
+            write them. If False, `"` is an ordinary character.
+        most: maximum length of a line and of a cell, in bytes. If it is set,
+            bytes that are not UTF-8 become lone surrogates. If it is None,
+            such bytes are dropped with a warning.
 
     Yields:
-        (number, {column: cell}) with the requested columns that the row
-        contains. JSON rows contain all columns, and so do other rows if no
-        columns are named. The only column of plain text is `text`.
+        (number of the row's first line, {column: cell}, or a ValueError for a
+        malformed row). The dict contains the requested columns. It contains all
+        columns if none are requested, and always for JSON. Plain text has the
+        single column `text`.
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a column is missing, or a quote that is not closed spans
-            several lines.
+        ValueError: a column is missing, or an unclosed quote spans several
+            lines.
     """
     form = form or form_of(path)
     if form == "parquet":
@@ -181,7 +183,9 @@ def _parse_row(line: str, needed: Needed) -> dict[str, Any] | ValueError:
     for names in needed:
         if row.keys().isdisjoint(names):
             wanted = " or ".join(map(repr, names))
-            return ValueError(f"there is no {wanted} among its fields {[*row]}")
+            return ValueError(
+                f"the row has no {wanted}, only the fields {[*row]}"
+            )
     return row
 
 
@@ -221,7 +225,8 @@ def _read_separated(
     head: list[str] = []
     while not "".join(head).strip() and (line := next(text, "")):
         head.append(line)
-    # Choose the delimiter that finds the needed columns, or else the most.
+    # Choose the delimiter that results in the needed columns, or else in the
+    # largest number of columns.
     fits = {delimiter: (False, 0) for delimiter in _DELIMITERS[form]}
     for delimiter in fits:
         # Ignore a malformed line here, because it is reported below.
@@ -246,7 +251,7 @@ def _read_separated(
             )
             if "new-line character" in str(error):
                 problem = text_files.CARRIAGE_RETURN
-            # An unclosed quote swallows rows, and we cannot tell which ones.
+            # Stop, because an unclosed quote hides where the next row begins.
             if reader.line_num > number or not width:
                 raise ValueError(f"{path}, line {number}: {problem}") from None
             yield number, ValueError(problem)
@@ -285,9 +290,9 @@ def _find_columns(
             raise ValueError(
                 f"{where}: the table must have one column "
                 f"{' or '.join(map(repr, some))}; its columns are "
-                f"{', '.join(map(repr, names))[:500]}. Name the right one "
-                "(--text_column, --label_column and so on), or number it if "
-                "CSV or TSV does not name its columns"
+                f"{', '.join(map(repr, names))[:500]}. Set --text_column, "
+                "--label_column and so on to the columns' names, or to their "
+                "numbers if the first line of CSV or TSV contains no names"
             )
         found += [(name, index) for index, name in matches]
     return found

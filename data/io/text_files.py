@@ -1,8 +1,8 @@
-"""Reads files line by line, also compressed and remote ones.
+"""Reads files line by line, also compressed and remote files.
 
-Local files are read without loading TensorFlow, which needs half a gigabyte and
-seconds to start: too much for a worker process that handles text. Paths with a
-scheme (`gs://...`) go through `tf.io.gfile`.
+Local files are read without TensorFlow, because loading TensorFlow needs half a
+gigabyte and seconds in each worker process. `tf.io.gfile` reads paths with a
+scheme (`gs://...`).
 """
 
 import codecs
@@ -25,8 +25,8 @@ from files.patterns import find_matches
 # A path that means standard input.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
-    "a carriage return stands inside the line; save the file with line feeds "
-    "(Unix) or both (Windows)"
+    "the line contains a carriage return; save the file with line feeds (Unix) "
+    "or both (Windows)"
 )
 
 
@@ -37,9 +37,10 @@ def _gfile() -> Any:
 
 
 def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
-    """Lists the files that comma-separated patterns match, in that order.
+    """Lists the files that match comma-separated patterns.
 
-    The matches of each pattern are sorted. Error messages name the flag.
+    The files are in the order of the patterns. The matches of each pattern are
+    sorted. Error messages name the flag.
 
     Raises:
         FileNotFoundError: a pattern matches no file.
@@ -67,10 +68,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
 
 @contextlib.contextmanager
 def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file, or STDIN, to read its bytes without unpacking them.
-
-    Errors name the file.
-    """
+    """Opens a file, or STDIN, to read its bytes without unpacking them."""
     with named_errors(path):
         if path == STDIN:
             # Do not use sys.stdin, which cannot be closed while a thread waits
@@ -102,7 +100,7 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 
 def read_json(path: StrPath, kind: type = dict) -> Any:
-    """Reads a JSON file, which may be packed; see `json_files.read_json`."""
+    """Reads a JSON file, plain or packed (.gz), with a value of type `kind`."""
     with open_binary(path) as file:
         return parse_json(file.read(), os.fspath(path), kind)
 
@@ -126,11 +124,11 @@ def read_lines(
     UTF-8 are dropped.
 
     Args:
-        path: path of a text file; it is unpacked if its name ends in `.gz`.
-        dropped: Counter that receives, under `path`, the number of bytes
-            dropped.
+        path: path of a text file. If its name ends in `.gz`, it is unpacked.
+        dropped: Counter. The function adds the number of dropped bytes to
+            `dropped[path]`.
         start: first byte to read, where a line begins.
-        end: byte before which the last line begins; None = the end of the
+        end: byte before which the last line begins. None = the end of the
             file.
 
     Raises:
@@ -159,11 +157,12 @@ def read_lines(
 def read_numbered(
     path: StrPath, is_quoted: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """Yields (number, line) of a text file, and warns of bytes dropped from it.
+    """Yields (number, line) of a text file, numbered from 1.
 
-    See `read_lines`. The numbers begin at 1. A carriage return inside a line is
-    an error, because two lines would be read as one. Only files with quoted
-    cells may contain them.
+    As in `read_lines`, bytes that are not UTF-8 are dropped. A warning counts
+    the dropped bytes. A carriage return inside a line is an error, because two
+    lines would be read as one. Only a file with quoted cells (`is_quoted`) may
+    contain such carriage returns.
     """
     dropped: Counter[Any] = Counter()
     for number, line in enumerate(read_lines(path, dropped), start=1):
@@ -179,12 +178,12 @@ def read_limited(
 ) -> Iterator[tuple[int, str | ValueError]]:
     """Yields (number, line) for each line of a file of requests.
 
-    The bytes need not be UTF-8: other bytes become lone surrogates, which later
-    code rejects. If a line is longer than `most` bytes, including its end, a
-    ValueError is yielded instead of the line.
+    Bytes that are not UTF-8 become lone surrogates, which later code rejects.
+    If a line is longer than `most` bytes, including its line end, the function
+    yields a ValueError instead of the line.
 
     Raises:
-        OSError, ValueError: as for `read_lines`.
+        OSError, ValueError: for the same reasons as in `read_lines`.
     """
     with open_binary(path) as file:
         for number in itertools.count(1):
@@ -207,7 +206,8 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     """Checks that a file's bytes can be read as lines of UTF-8.
 
     Raises:
-        ValueError: see `read_lines`.
+        ValueError: the file is packed by gzip, is UTF-16, or its lines end in
+            carriage returns.
     """
     if line.startswith(b"\x1f\x8b"):
         raise ValueError(
@@ -230,13 +230,16 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         )
     if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
         raise ValueError(
-            f"{path}: the lines end in carriage returns alone, and would be "
+            f"{path}: the lines end in carriage returns, and would be read as "
             "one line; save the file with line feeds (Unix) or both (Windows)"
         )
 
 
 def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:
-    """Returns a warning about dropped bytes; None if there are none."""
+    """Returns a warning about dropped bytes, or None without dropped bytes.
+
+    `dropped` is {path: number of dropped bytes}.
+    """
     found = {path: count for path, count in dropped.items() if count}
     if not found:
         return None

@@ -1,7 +1,6 @@
-"""TFRecord files as a model's input: records, batches and their order.
+"""Reads TFRecord files as a model's input, in batches and a repeatable order.
 
-Feature names and types are the same as in Google's code: int64 for every
-feature except `masked_lm_weights`, which is float. B = batch.
+B = batch.
 """
 
 import math
@@ -14,7 +13,7 @@ import tensorflow as tf
 from data.io.feature_specs import Spec
 from data.io.records import count_records, read_records
 
-# The message about a value, which `record_checks` looks for.
+# Message of the error about a wrong value. `record_checks` searches for it.
 OUT_OF_RANGE = "a record has a value out of its range"
 # In training: size of the shuffle buffer, and number of files read at once.
 SHUFFLE_BUFFER_SIZE = 10000
@@ -30,8 +29,8 @@ class Records(NamedTuple):
     Attributes:
         files: paths of the files.
         spec: dict of name to feature_specs.Feature.
-        dynamic_masking: DynamicMasking for records without masks; in training
-            the masks differ in each epoch.
+        dynamic_masking: DynamicMasking for records without masks, or None. In
+            training the masks differ in each epoch.
     """
 
     files: Sequence[str]
@@ -53,10 +52,10 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
     """Parses serialized examples, string [B].
 
     Returns:
-        dict of name to tensor [B, ...]; integers are int32.
+        {name: tensor [B, ...]}. Integers are int32.
 
     Raises:
-        tf.errors.InvalidArgumentError: a record does not fit the spec; use
+        tf.errors.InvalidArgumentError: a record does not fit the spec. Use
             `record_checks.naming_wrong_records` to find out which record.
     """
     features = {
@@ -91,7 +90,7 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
             # Allow the padding examples with which Google's code fills a
-            # batch. Their mask is 0.
+            # batch. The mask of such an example is 0.
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
@@ -106,16 +105,16 @@ def _like(bound: float, value: tf.Tensor) -> tf.Tensor:
 def trim_padding(
     features: dict[str, tf.Tensor], multiple: int = 16
 ) -> dict[str, tf.Tensor]:
-    """Cuts the padding that all sequences of a batch share.
+    """Cuts the padding that all sequences of a batch have in common.
 
-    Padding is masked and only costs time, so the outputs stay the same up to
-    rounding.
+    The model ignores padding, so its outputs stay the same up to rounding.
 
     Args:
         features: dict of tensors with `input_mask`, int [B, T] or [B, C, T],
-            and other sequences of the same shape; the labels are a sequence
+            and other sequences of the same shape. The labels are a sequence
             if the dict contains `label_weights`.
-        multiple: rounds the length up, so that few shapes are compiled.
+        multiple: the new length is a multiple of this number, so that few
+            shapes are compiled.
 
     Returns:
         the dict, with all sequences cut to the length of the longest one,
@@ -151,21 +150,22 @@ def create_dataset(
     order, and the last batch contains the remaining records.
 
     Args:
-        records: Records.
+        records: the files and how to read them.
         batch_size: B.
         is_training: whether to shuffle and repeat.
         seed: int that determines the order in training.
-        skip_records: number of records to skip at the start. Complete epochs
-            are skipped by counting, other records without parsing them.
+        skip_records: number of records to skip at the start. Records of
+            complete epochs are only counted. The others are read, but not
+            parsed.
         trim: whether to cut each batch to its longest sequence, see
             `trim_padding`.
 
     Returns:
-        tf.data.Dataset of dicts, see `decode`.
+        tf.data.Dataset of dicts, as `decode` returns them.
 
     Raises:
-        ValueError: a file is truncated or corrupt. Only `skip_records` causes
-            this error, because it counts the records.
+        ValueError: a file is truncated or corrupt. Only a call with
+            `skip_records` in training raises this, because it counts records.
     """
     files, spec, dynamic_masking = records
     if is_training:
@@ -189,8 +189,8 @@ def create_dataset(
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
-    # Turn tuning off: at times it delayed the end of a dataset by as long as
-    # reading the dataset took (docs/benchmark_notes.md).
+    # Turn autotuning off, because it sometimes delayed the end of a dataset by
+    # the time of reading the dataset (docs/benchmark_notes.md).
     options = tf.data.Options()
     options.autotune.enabled = False
     # Parsing a batch at once costs a fraction of parsing each record.
@@ -205,10 +205,10 @@ def create_dataset(
 def describe_records(
     files: Sequence[str], seed: int, skip_records: int, count: int
 ) -> str:
-    """Names records by file and number, in the order of training.
+    """Names the next `count` records that training reads, by file and number.
 
-    `seed` and `skip_records` are the arguments of `create_dataset`: the first
-    of `count` records is number `skip_records` in that order.
+    Training has already read `skip_records` records. `seed` determines the
+    order, as in `create_dataset`.
 
     Returns:
         text such as "a.tfrecord records 5, 17, b.tfrecord records 3". Numbers
@@ -241,7 +241,7 @@ def _training_records(
     skip_records: int,
     read: Callable[[tf.Tensor], tf.data.Dataset] = tf.data.TFRecordDataset,
 ) -> tf.data.Dataset:
-    """Returns the records of endless epochs, from record `skip_records`."""
+    """Returns the records of endless epochs, after `skip_records` records."""
     epoch, rest = 0, 0
     if skip_records:
         epoch, rest = divmod(skip_records, count_records(files))
@@ -258,7 +258,7 @@ def _epoch(
     number: tf.Tensor,
     read: Callable[[tf.Tensor], tf.data.Dataset],
 ) -> tf.data.Dataset:
-    """Returns the records of one epoch, in the order of (seed, number)."""
+    """Returns the records of epoch `number`, in the order that `seed` draws."""
     draw = tf.random.stateless_uniform(
         [], [seed, number], 0, tf.int64.max, tf.int64
     )

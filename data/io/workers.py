@@ -21,7 +21,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-# Items that `generate` sends to a process at a time.
+# Number of items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
 # Seconds to wait for a worker to remove partly written output.
 _GRACE = 5
@@ -42,20 +42,20 @@ class _Call(NamedTuple):
 def run(
     function: Callable, tasks: Iterable[tuple[str, tuple]], num_processes: int
 ) -> Generator[Any]:
-    """Calls a function for each task. At most a few tasks are queued.
+    """Calls a function for each task. Only a few tasks are queued at a time.
 
     Args:
-        function: function to call; it must be picklable.
+        function: function to call. It must be picklable.
         tasks: (name for messages, arguments of the function).
-        num_processes: number of worker processes; 1 = run in this process; 0 =
-            one for each processor.
+        num_processes: number of worker processes. 0 = one for each processor,
+            1 = run in this process.
 
     Yields:
-        the results, in the tasks' order.
+        the function's results, in the order of the tasks.
 
     Raises:
-        ChildProcessError: a process was killed; the message names its task.
-        Exception: what the function raised.
+        ChildProcessError: a process was killed. The message names its task.
+        Exception: the function raised it.
     """
     num_processes = num_processes or len(os.sched_getaffinity(0))
     if num_processes == 1:
@@ -101,7 +101,7 @@ def run(
 
 @contextlib.contextmanager
 def _delayed_interrupt() -> Iterator[None]:
-    """Delays Ctrl-C to the end of the block, and keeps it from new processes.
+    """Delays Ctrl-C to the end of the block, and blocks it in new processes.
 
     A signal mask is not enough, because another thread may receive the signal.
     A worker that is interrupted while it starts ends with a traceback.
@@ -125,7 +125,7 @@ def _delayed_interrupt() -> Iterator[None]:
 
 
 def _take_oldest(pending: collections.deque[_Call]) -> Any:
-    """Removes the oldest call; returns its result, or raises its error."""
+    """Removes the oldest call, and returns its result or raises its error."""
     name, file, future = pending[0]
     future.result()
     pending.popleft()
@@ -141,13 +141,13 @@ def _raise_death(
     pending: Iterable[_Call], notes: set[str], processes: Iterable[BaseProcess]
 ) -> NoReturn:
     """Raises an error that names the task of the process that died."""
-    # The executor ends the other workers by SIGTERM. Their status is then 1 or
-    # that of SIGTERM.
+    # The executor ends the other workers by SIGTERM. Their exit code is then 1
+    # or the code of SIGTERM.
     ended = (None, 0, 1, -signal.SIGTERM)
     dead = [x for x in processes if x.exitcode not in ended]
     code = dead[0].exitcode or 1 if dead else 1
-    # A worker that was killed during a task left a note. Without a note it had
-    # not yet begun.
+    # A worker that was killed during a task left a note. A worker without a
+    # note had not yet begun a task.
     names = [
         call.name
         for call in pending
@@ -166,7 +166,7 @@ def _raise_death(
 
 
 def _note(file: Path, pid: int | None) -> Path:
-    """The file that says which process runs a call."""
+    """Returns the path of a note, which shows that a process runs a call."""
     return file.with_name(f"{file.name}-{pid}")
 
 
@@ -175,15 +175,16 @@ def generate(
     items: Iterable,
     num_processes: int,
 ) -> Iterator:
-    """Yields what `function(items)` yields, computed by several processes.
+    """Yields the results of `function(items)`, computed by several processes.
 
-    Items go to the processes in chunks, as `run` does with tasks.
+    Each task of a process is a chunk of items. Raises the same errors as `run`.
 
     Args:
-        function: takes an iterable of items and yields results; those of
-            an item do not depend on other items. It can be pickled.
-        items: can be pickled; the results are in their order.
-        num_processes: see `run`, for the errors too.
+        function: picklable function that yields the results of an iterable of
+            items. The results of an item must not depend on other items.
+        items: picklable items. The results are in the same order.
+        num_processes: number of worker processes. 0 = one for each processor,
+            1 = run in this process.
     """
     items = iter(items)
     chunks = iter(lambda: list(itertools.islice(items, _CHUNK_SIZE)), [])
@@ -200,7 +201,8 @@ def _collect(function: Callable[[Iterable], Iterable], items: Iterable) -> list:
     return list(function(items))
 
 
-# What a worker calls, whether it is at it, and whether it must end.
+# In a worker: the function to call, whether it runs, and whether the worker
+# must end.
 _function: Callable
 _is_calling = False
 _is_ending = False
@@ -209,7 +211,7 @@ _is_ending = False
 def _start(
     function: Callable, reader: connection.Connection, folder: str
 ) -> None:
-    """Prepares a worker."""
+    """Initializes a worker process."""
     global _function
     _function = function
     signal.signal(signal.SIGTERM, _end)
@@ -219,14 +221,14 @@ def _start(
 
 
 def _end(*unused_args: object) -> NoReturn:
-    """Ends a worker, which removes half-written output on the way."""
+    """Ends a worker. A running call first removes its partial output."""
     global _is_ending
     if not _is_calling:
         # An idle worker left no partial output to remove. Exit at once, because
         # the executor would print a traceback of SystemExit.
         os._exit(1)
-    # The parent's thread, Ctrl-C and a batch system may each send one; a second
-    # SystemExit would break off the clean-up of the first.
+    # Ignore later signals, which Ctrl-C or a batch system may send. A second
+    # SystemExit would interrupt the clean-up that the first one started.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     _is_ending = True
     sys.exit(1)
@@ -236,10 +238,11 @@ def _end_with_parent(reader: connection.Connection, folder: str) -> None:
     """Ends this process when its parent ends the work, or is killed."""
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
-    # The parent may be unable to; and the signal may end this thread too.
+    # Remove the folder here, because a killed parent cannot. Do it before
+    # sending the signal, which may end this thread too.
     shutil.rmtree(folder, ignore_errors=True)
     os.kill(os.getpid(), signal.SIGTERM)
-    # The parent waits for this process, so nothing may keep it.
+    # The parent waits for this process, so end it even if the clean-up hangs.
     time.sleep(_GRACE)
     os._exit(1)
 
@@ -247,7 +250,7 @@ def _end_with_parent(reader: connection.Connection, folder: str) -> None:
 def _call(file: Path) -> None:
     """Calls the function with a file's arguments, and writes its result there.
 
-    The result is (error, result), one of them None.
+    The function writes a pair (error, result), one of which is None.
     """
     global _is_calling
     note = _note(file, os.getpid())
@@ -265,7 +268,8 @@ def _call(file: Path) -> None:
             text = f"{type(error).__name__}: {error}"
             result = pickle.dumps((RuntimeError(text), None))
     finally:
-        # Otherwise the executor, or what the clean-up raised, would keep it.
+        # Exit here, because otherwise the executor, or an error of the
+        # clean-up, would keep the process alive.
         if _is_ending:
             os._exit(1)
         _is_calling = False

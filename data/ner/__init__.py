@@ -1,1 +1,1 @@
-"""Named entities: reads tagged words, cuts windows, decodes and scores tags."""
+"""Reads words with tags of named entities, cuts windows, and scores tags."""

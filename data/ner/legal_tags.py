@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Added to the score of an illegal step. Finite, so that decoding also works for
-# tags that form no legal sequence.
+# Number to add to the score of an illegal step. It is finite, so that decoding
+# also works for labels that form no legal sequence.
 PENALTY = -1e4
 # Prefixes of tags that continue an entity, of tags that another word of the
-# entity may follow, and of tags that mark its last word.
+# entity may follow, and of tags that mark an entity's last word.
 _CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
 
 
@@ -31,9 +31,9 @@ def find_penalties(
             every sequence is legal.
 
     Returns:
-        penalties, 0 or PENALTY: of each tag at the start of a sentence, float32
-        [L], of each tag (column) after each other tag (row), [L, L], and of
-        each tag at the end, [L].
+        three float32 arrays of 0 or PENALTY: for each tag at the start of a
+        sentence [L], for each tag (column) that follows a tag (row) [L, L], and
+        for each tag at the end of a sentence [L].
     """
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
@@ -43,7 +43,7 @@ def find_penalties(
     if not begins.issuperset(np.array(types)[continues]):
         continues[:] = False
     may_continue = np.array([prefix in _MAY_CONTINUE for prefix in prefixes])
-    # After such a tag, a tag that marks the last word must follow.
+    # If the scheme marks last words, no entity may end at B, I or M.
     is_open = may_continue & continues.any() & any(p in _ENDS for p in prefixes)
     is_same_type = np.equal.outer(types, types)
     after = np.where(
@@ -64,7 +64,7 @@ def to_scores(probabilities: np.ndarray) -> np.ndarray:
 def decode(
     scores: np.ndarray, labels: Sequence[str], only_legal: bool
 ) -> np.ndarray:
-    """Decodes the tags of a sentence, int [W] for W words.
+    """Returns the index of the tag of each of a sentence's W words, int [W].
 
     Args:
         scores: float [W, L], logits, or logarithms of probabilities.

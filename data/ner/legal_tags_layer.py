@@ -12,15 +12,16 @@ from data.ner import legal_tags
 
 
 def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
-    """Decodes the tags of the words of all texts, int64 [words].
+    """Returns the index of the tag of each word of all texts, int64 [words].
 
     Args:
-        probabilities: ragged float32 [N, None, L], of each word's tags.
+        probabilities: probabilities of each word's tags, ragged float32
+            [N, None, L].
         labels: the tags in order.
     """
     start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = probabilities.row_lengths()
-    # The scores are [M + 2, N, L]. Two more words make sure that no loop is
+    # The scores are [M + 2, N, L]. Two padding words ensure that no loop is
     # empty.
     scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
     scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])

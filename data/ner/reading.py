@@ -1,4 +1,4 @@
-"""Named entities: reads tagged sentences, in columns or as spans of texts."""
+"""Reads sentences with named entities, in columns or as spans of texts."""
 
 import dataclasses
 import re
@@ -57,8 +57,8 @@ class NerProcessor(SetReader[NerExample]):
     files have CoNLL-2003's layout: a line contains a word and its tag in
     columns. Tabs separate the columns if the first line contains a tab.
     Otherwise, blanks separate them. An empty line ends a sentence, and a line
-    with -DOCSTART- ends a document. All lines have the same number of columns.
-    Other lines that begin with # are comments. A test set may lack the tags.
+    with -DOCSTART- ends a document. All lines have the same number of columns,
+    except comments, which begin with #. A test set may lack the tags.
 
     Tags may be in any scheme of scoring.py, such as the IOB1 of CoNLL-2003.
     They are converted to IOB2, or to the scheme of `labels`.
@@ -66,12 +66,13 @@ class NerProcessor(SetReader[NerExample]):
     Args:
         labels: names of the tags. None uses the tags of the train set, "O"
             first.
-        text_column: number of the words' column, from 1. None is the first.
-        label_column: number of the tags' column, from 1. None is the last.
+        text_column: number of the words' column, from 1. None means the first
+            column that does not contain the tags.
+        label_column: number of the tags' column, from 1. None means the last.
         split_words: function that splits a text with spans into words.
 
     Raises:
-        ValueError: `labels` are fewer than two, or not distinct.
+        ValueError: `labels` contains fewer than two labels, or a label twice.
     """
 
     def __init__(
@@ -89,12 +90,16 @@ class NerProcessor(SetReader[NerExample]):
         self._label_column = label_column
 
     def get_labels(self, data_dir: StrPath) -> list[str]:
-        """Returns the list of labels. Raises the same errors as `read_set`."""
+        """Returns the names of the tags. Raises the same errors as `read_set`.
+
+        Also raises a ValueError if the train set contains no entity.
+        """
         if self._labels is None:
             examples = self.read_set(data_dir, "train")
             tags = {tag for example in examples for tag in example.labels}
             if examples[0].text is not None:
-                # Other sets may contain longer entities of a type.
+                # Add the I- tag of each type, because other sets may contain
+                # longer entities.
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
@@ -105,7 +110,7 @@ class NerProcessor(SetReader[NerExample]):
         return self._labels
 
     def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
-        """See SetReader."""
+        """Returns the examples of the set "train", "dev" or "test"."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         if path.removesuffix(".gz").endswith((".json", ".jsonl")):
             return self._read_spans(path, name)
@@ -168,7 +173,7 @@ class NerProcessor(SetReader[NerExample]):
             )
         if width > 2:
             logging.info(
-                "%s: words of column %d, tags of column %s, of %d",
+                "%s: words are in column %d, tags in column %s, of %d columns",
                 *(path, text_column, label_column, width),
             )
         return examples
@@ -234,10 +239,10 @@ class NerProcessor(SetReader[NerExample]):
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True
     ) -> int | None:
-        """Returns the column number that a flag sets, None without the flag.
+        """Returns the column number that a flag sets, or None without the flag.
 
-        Also returns None if the file is narrower and the column is not
-        needed.
+        If the file has fewer columns, returns None, or raises a ValueError if
+        the column is `needed`.
         """
         column = getattr(self, f"_{flag}")
         if column is None or column <= width:
@@ -251,13 +256,17 @@ class NerProcessor(SetReader[NerExample]):
 
 
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:
-    """Returns whether one of `width` columns numbers words or sentences."""
+    """Returns whether a column contains numbers of words or of sentences.
+
+    `sentences` are the cells of the column, and `width` is the number of
+    columns in the file.
+    """
     are_numbers = all(
         re.search(r"\d", word) and not re.search(r"[^\W\d_]", word)
         for words in sentences
         for word in words
     )
-    # Of two columns, the one without the tags has the words.
+    # In a file of two columns, the column without tags contains the words.
     are_same = width > 2 and all(len({*words}) == 1 for words in sentences)
     return are_numbers or (are_same and max(map(len, sentences)) > 1)
 
@@ -325,7 +334,7 @@ def _cut(line: str, separator: str | None) -> list[str]:
 
 
 def _check_tag(tag: str, where: str) -> str:
-    """Returns a tag, checked."""
+    """Returns a tag, or raises a ValueError if the tag is malformed."""
     if not _TAG.fullmatch(tag):
         raise ValueError(
             f"{where}: a tag must be O, or B, I, E, S, L, U or M (the schemes "

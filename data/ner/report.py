@@ -18,11 +18,11 @@ from files.paths import StrPath
 KINDS = {
     "type": "the right words, but another type",
     "words": "the right type, but more or fewer words",
-    "both": "other words and another type, overlapping a right one",
-    "missed": "a right one that was not found",
-    "invented": "found where there is none",
+    "both": "other words and another type, overlapping a right entity",
+    "missed": "a right entity that was not found",
+    "invented": "an entity found where there is none",
 }
-_KINDS_LEGEND = "By type of the predicted entity; of missed ones by their own."
+_KINDS_LEGEND = "By type of the predicted entity, or of the missed entity."
 _LEGEND = (
     "In the sentences: ",
     Span("found and right", "both"),
@@ -41,7 +41,7 @@ def write_report(
 ) -> None:
     """Writes a self-contained HTML page: scores, errors by kind, sentences.
 
-    Sentences with most errors come first.
+    The sentences with most errors come first.
 
     Raises:
         OSError: the file cannot be written.
@@ -93,7 +93,7 @@ def write_report(
             "table": {"header": ["kind", *types, "all"], "rows": by_kind},
         },
         {
-            "title": "Sentences with errors, those with most first",
+            "title": "Sentences with errors, most errors first",
             "paragraphs": [_LEGEND],
             "entries": entries,
         },
@@ -104,7 +104,10 @@ def write_report(
 def describe_sentences(
     tagged: Iterable[tuple[NerExample, Sequence[str]]],
 ) -> list[dict[str, str]]:
-    """Returns {column: text} of sentences, each with its predicted tags."""
+    """Returns a table of sentences, one {column: text} for each sentence.
+
+    `tagged` are pairs (example, predicted tags).
+    """
     return [
         {
             "text": " ".join(example.words),

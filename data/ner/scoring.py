@@ -15,7 +15,7 @@ Tags are `O` or PREFIX-TYPE. A file with one type of entity may omit the type:
 import collections
 from collections.abc import Callable, Sequence
 
-# (type, first word, word after the last)
+# An entity: (type, index of the first word, index after the last word).
 Entity = tuple[str, int, int]
 
 # Prefixes of two neighboring tags of one type, if conlleval.pl begins a new
@@ -29,7 +29,7 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
         B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
 
     An entity begins at B-TYPE, at any tag after O or after another type, and
-    at E-TYPE or I-TYPE after E-TYPE. This is right for IOB1, IOB2 and IOE2.
+    at E-TYPE or I-TYPE after E-TYPE. These rules suit IOB1, IOB2 and IOE2.
     conlleval.pl has no rules for S, L and U, so it joins adjacent entities of
     one type with such tags. `to_scheme` reads these tags correctly.
     """
@@ -39,7 +39,7 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
 
 
 def describe_entities(words: Sequence[str], tags: Sequence[str]) -> str:
-    """Returns the entities of a sentence: "Anna Berg (PER), Oslo (LOC)"."""
+    """Returns a sentence's entities as text: "Anna Berg (PER), Oslo (LOC)"."""
     return ", ".join(
         " ".join(words[begin:end]) + (f" ({kind})" if kind else "")
         for kind, begin, end in find_entities(tags)
@@ -56,7 +56,7 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
             S or E it is IOBES, with U or L it is BILOU, otherwise IOB2.
     """
     prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
-    # Prefixes of the first, middle and last word, and of a single word.
+    # Prefixes of an entity's first, middle and last word, and of the only word.
     first, middle, last, lone = "BIIB"
     if prefixes & set("ES"):
         first, middle, last, lone = "BIES"
@@ -106,8 +106,8 @@ def score_entities(
 ) -> dict[str, float]:
     """Scores entities as conlleval.pl does.
 
-    An entity is correct if its words and its type are correct. See
-    `find_entities`.
+    An entity is correct if its words and its type are correct. `find_entities`
+    defines the entities of tags.
 
     Returns:
         `precision`, `recall` and `f1` of all entities, the same with the prefix

@@ -1,4 +1,4 @@
-"""Named entities: reads texts with spans from files of annotation tools.
+"""Reads texts with spans of named entities from files of annotation tools.
 
     {"text": "Anna left Oslo.", "entities": [[0, 4, "PER"], [10, 14, "LOC"]]}
 
@@ -21,8 +21,9 @@ from files import json_files
 from files.labels import label_problem
 from files.paths import StrPath
 
-# Keys of a text's spans. The first key that exists counts. doccano and Label
-# Studio's shorter export write `label`, older versions `labels`.
+# Keys under which files store a text's spans. The first key that exists counts.
+# doccano and Label Studio's shorter export write `label`, or `labels` in older
+# versions.
 _SPANS = ("entities", "spans", "ents", "label", "labels")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 _LABELS = ("label", "type", "labels", "hypertextlabels")
@@ -60,8 +61,9 @@ def read(
 ) -> Iterator[SpannedText]:
     """Yields the texts of a file of JSON lines, or of one JSON list.
 
-    A span that cuts a word is widened to the complete word. The log counts
-    these spans, and the texts that are rejected or not annotated.
+    A span that cuts a word is widened to the complete word. The function logs
+    the number of widened spans, and of texts that are rejected or not
+    annotated.
 
     Args:
         path: path of the file, in UTF-8.
@@ -72,8 +74,8 @@ def read(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a text or a span is malformed, a span is outside its text or
-            contains other words than the file says, or two spans overlap. The
+        ValueError: a text or a span is malformed, a span is outside its text,
+            the file records another text for a span, or two spans overlap. The
             message names the line.
     """
     num_spans = num_texts = num_unknown = 0
@@ -91,7 +93,7 @@ def read(
             raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
-        # The preceding span, and the index of the first word after it.
+        # The preceding span, and the index of the first word after that span.
         before, free = None, 0
         distinct = sorted({*(spans or ())})
         for span in distinct:
@@ -178,14 +180,17 @@ def _read_record(
     try:
         if not isinstance(text, str):
             raise ValueError(f"Received: {repr(text)[:80]}")
-        # Tools that cut an emoji write half of a surrogate pair.
+        # Fail if the text contains half of a surrogate pair, which tools write
+        # that cut an emoji.
         text.encode()
     except ValueError as error:
-        raise ValueError(f"{where}: `text` must be a text. {error}") from error
+        raise ValueError(
+            f"{where}: `text` must be a valid string. {error}"
+        ) from error
     key = next((name for name in _SPANS if name in record), None)
     if key is None and needs_spans:
         raise ValueError(
-            f"{where}: spans not found. Their key must be one of "
+            f"{where}: spans not found. The key of spans must be one of "
             f"{', '.join(_SPANS)}. Received keys: {', '.join(record)}"
         )
     found = record.get(key or "")
@@ -224,7 +229,7 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
             value
             for part in _dicts(each.get("result"))
             for value in _dicts([part.get("value")])
-            # Other kinds of results are not spans of entities.
+            # Skip other kinds of results, which are not spans of entities.
             if {"labels", "hypertextlabels"} & value.keys()
         ]
         for each in done
@@ -248,7 +253,10 @@ def _dicts(values: Any) -> list[dict[str, Any]]:
 
 
 def _read_span(value: Any, text: str, where: str) -> Span:
-    """Returns a span, without the white space at its ends."""
+    """Converts a value of the file to a Span without white space at its ends.
+
+    Raises a ValueError if the value is malformed or does not fit the text.
+    """
     own = None
     if isinstance(value, list) and len(value) == 3:
         start, end, label = value

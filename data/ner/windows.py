@@ -1,4 +1,4 @@
-"""Named entities (CoNLL-2003, paper 5.3): windows of tagged words.
+"""Cuts tagged sentences into windows (CoNLL-2003, section 5.3 of the paper).
 
 A word has the tag of its first WordPiece. Tags of other WordPieces are ignored:
 
@@ -35,17 +35,18 @@ register("test_predictions.txt", "predictions.jsonl", are_results=True)
 
 @dataclasses.dataclass(slots=True)
 class NerFeatures:
-    """One window.
+    """Features of one window.
 
     Attributes:
-        tokens: list of str, without padding.
+        tokens: list of str, the WordPieces without padding.
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], all 0.
         label_ids: list of int, [max_seq_length], 0 where `label_weights` is 0.
         label_weights: list of float, [max_seq_length], 1 = the first
             WordPiece of a word that counts in this window and has a known tag.
-        words: list of (position, example, word) of the words that count.
+        words: list of (position in the window, index of the example, index of
+            the word in the example) of the words that count in this window.
     """
 
     tokens: list[str]
@@ -66,7 +67,8 @@ def create_features(
 ) -> Iterator[NerFeatures]:
     """Yields the NerFeatures of each window.
 
-    With `document_context`, a text is a document and not a sentence.
+    With `document_context`, windows are cut from complete documents instead of
+    sentences.
 
     Raises:
         ValueError: max_seq_length is less than 3.
@@ -118,7 +120,11 @@ def _tokenize(
     numbered_examples: Iterable[tuple[int, NerExample]],
     tokenizer: FullTokenizer,
 ) -> tuple[list[str], list[tuple[int, int, str] | None]]:
-    """Returns the tokens of sentences, and the word that each token begins."""
+    """Returns the tokens of sentences, and the word that each token begins.
+
+    A word is (index of the example, index of the word, tag). A token that does
+    not begin a word has None.
+    """
     tokens: list[str] = []
     words: list[tuple[int, int, str] | None] = []
     for example_index, example in numbered_examples:
@@ -201,8 +207,9 @@ def write_predictions(
 
     A line of test_predictions.txt contains a word, its right and its predicted
     tag, in the format of conlleval. A line of predictions.jsonl is a JSON
-    object with guid, words and labels of a sentence. For a file of spans, the
-    object also contains the text and its `entities`, [start, end, label].
+    object with guid, words and labels of a sentence. If the input was a file of
+    spans, the object also contains the text and its `entities`, a list of
+    [start, end, label].
 
     Raises:
         OSError: a file cannot be written.

@@ -1,6 +1,6 @@
 """Splits text into the words that get tags.
 
-words_layer.py splits text in the same way inside a graph.
+serving/ner.py splits text in the same way inside a graph.
 """
 
 import re
@@ -10,14 +10,14 @@ from collections.abc import Iterable
 from data.text.characters import CJK_RANGES
 
 # Ideographs are separate words, as in Chinese corpora and for BERT's tokenizer.
-# So are characters that stand between words without spaces: em dashes,
-# horizontal bars and ellipses, also if typed as -- and dots.
+# Em dashes, horizontal bars and ellipses are separate words too, also if typed
+# as -- and dots, because texts contain them without spaces around them.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
 )
-# The same white space as in the graph's regular expressions. str.split knows
-# more kinds.
+# The same white space as [\s\pZ] in words_layer.py. str.split would also split
+# at other characters.
 _SPACES = re.compile(
     "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 )
@@ -30,7 +30,7 @@ def split_words(text: str) -> list[str]:
                                              York -- often
 
     Punctuation at the ends of a word, dashes and dots between words, and
-    ideographs are separate words. See serving/ner.py.
+    ideographs are separate words.
     """
     words = []
     for chunk in _SPACES.split(_BETWEEN_WORDS.sub(r" \1 ", text)):

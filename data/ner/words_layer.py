@@ -1,6 +1,6 @@
-"""Named entities inside a graph: cuts texts into words and windows.
+"""Cuts texts into words and windows inside a graph, to find named entities.
 
-The windows equal the windows of windows.py. No Python runs when the layer is
+The windows are the same as in windows.py. No Python runs when the graph is
 called.
 
 N = texts, F = length of a window, W = windows, L = labels.
@@ -14,7 +14,7 @@ from data.text import ragged
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 from data.text.windows_layer import Windows, cut_windows
 
-# The white space at which `str.split` splits, for RE2.
+# Regular expression (RE2) of the white space at which `str.split` splits.
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
 
 
@@ -35,9 +35,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
 
 
 class NerWindows:
-    """Cuts texts of any length into windows.
-
-    F is `max_seq_length`, at least 3.
+    """Cuts texts of any length into windows of F = `max_seq_length` WordPieces.
 
     Raises:
         ValueError: max_seq_length is less than 3.
@@ -62,10 +60,11 @@ class NerWindows:
 
         Returns:
             (words, windows, pack, places). `words` are ragged string [N, None].
-            `windows` are Windows. `pack` is a function (begin, end) -> features
-            of these windows: input_ids, input_mask and segment_ids, int32
-            [end - begin, F]. `places`, int64 [words, 2], are the window, and
-            the position in this window, that determine each word's tag.
+            `windows` are Windows. `pack` is a function (begin, end) that
+            returns the features of windows `begin` to `end` - 1: input_ids,
+            input_mask and segment_ids, int32 [end - begin, F]. `places`, int64
+            [words, 2], contain the window and the position in the window that
+            determine each word's tag.
         """
         texts = drop_invalid(texts)
         words = tf.strings.split(

@@ -21,7 +21,7 @@ _LONG_SENTENCE = 256
 
 
 def log(corpus: Mapping[str, int]) -> None:
-    """Logs a corpus's CORPUS_COUNTS, and warns of likely mistakes."""
+    """Logs the CORPUS_COUNTS of a corpus, and warns of likely mistakes."""
     num_documents = corpus["num_documents"]
     num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
     unknown = corpus["num_unknown"] / num_tokens
@@ -48,7 +48,7 @@ def log(corpus: Mapping[str, int]) -> None:
     if num_documents == 1:
         logging.warning(
             "the input is one document, so random next sentences come from "
-            "that document too. Separate documents by blank lines"
+            "the same document. Separate documents by blank lines"
         )
     else:
         log_next(corpus, "training set")
@@ -75,9 +75,9 @@ def log(corpus: Mapping[str, int]) -> None:
 
 
 def without_rare_words(counts: Mapping[str, int]) -> dict[str, int]:
-    """Drops all but the 1,000 most frequent words that became [UNK].
+    """Keeps only the 1,000 most frequent words among words that became [UNK].
 
-    The limit bounds the size of a task's result, whatever the language.
+    The limit bounds the size of a task's result in every language.
     """
     others = {k: n for k, n in counts.items() if not k.startswith(UNKNOWN)}
     return others | _unknown_words(counts, 1000)
@@ -101,9 +101,9 @@ def log_next(counts: Mapping[str, int], which: str) -> None:
 def statistics(
     counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Returns the number of instances, and fractions of kinds of instances.
+    """Returns the instances' number, mean length, and fractions by kind.
 
-    `counts` are part of the result of `parts.write_shards`.
+    `counts` are the counts that `parts.write_shards` writes.
     """
     num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
     mean_length = num_pieces / num_instances

@@ -1,7 +1,7 @@
 """Reads text as documents: lists of sentences, each a list of WordPieces.
 
-A WordPiece is represented by the bytes that encode its id in a record, so that
-writing an instance only needs to join the bytes of its WordPieces.
+A WordPiece is represented by the bytes that encode its id in a record. So a
+record of an instance only needs to join the bytes of the instance's WordPieces.
 """
 
 import dataclasses
@@ -17,7 +17,7 @@ from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
-# Prefix of a count's name. The word that became [UNK] follows it.
+# Prefix of the name of a count. A word that became [UNK] follows the prefix.
 UNKNOWN = "[UNK] "
 
 
@@ -73,8 +73,8 @@ class Block(NamedTuple):
         path: the text file.
         start: offset of the first byte.
         end: offset after the last byte, or None for the end of the file.
-        boundaries: path of a file with the same lines and spaces between their
-            words, or "".
+        boundaries: path of a file with the same lines, but with spaces between
+            all words, or "".
         is_cut: whether the last document continues after the block.
     """
 
@@ -125,13 +125,14 @@ class TextReader:
     ) -> Iterator[list[bytes] | None]:
         """Yields the sentences of a block, and None for a blank line.
 
-        The method updates `counts` of the corpus. In `dropped` it counts, for
-        each path, the bytes that are not UTF-8. A sentence or document counts
-        as equal if it repeats an earlier text of the block. The count of a word
+        The method updates `counts` of the corpus. It adds the number of bytes
+        that are not UTF-8 to `dropped[path]`. A sentence or document counts as
+        equal if it repeats an earlier text of the block. The count of a word
         that becomes [UNK] has the name UNKNOWN + word.
 
         Raises:
-            ValueError: a line of the boundary file has other words.
+            ValueError: a line of the boundary file contains other words than
+                the text file.
         """
         path, start, end = block[:3]
         lines = map(str.strip, text_files.read_lines(path, dropped, start, end))
@@ -203,9 +204,9 @@ class TextReader:
     def _mark_words(
         self, encoded: list[bytes], words: Iterable[str]
     ) -> list[bytes] | None:
-        """Marks WordPieces that continue a word.
+        """Marks the WordPieces that continue a word of `words`.
 
-        Returns None if the WordPieces do not spell the words.
+        Returns None if `encoded` are not the WordPieces of `words`.
         """
         marked = []
         for word in words:
@@ -215,7 +216,8 @@ class TextReader:
         return marked if marked == encoded else None
 
 
-# Create it once per process, because the vocabulary and word cache are large.
+# Create one TextReader per process, because its vocabulary and word cache are
+# large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 
@@ -228,8 +230,8 @@ def group_documents(
         lines: sentences from `TextReader.read`. None ends a document.
         max_pieces: number of WordPieces after which a list ends with its
             current document. A document is cut at twice this number.
-        counts: counts of the corpus, which this function updates. A document
-            counts in the block where it ends.
+        counts: counts of the corpus, to which the function adds the number of
+            documents that end in `lines`.
     """
     documents: list[Document] = [[]]
     num_pieces = 0

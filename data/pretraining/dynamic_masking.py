@@ -1,8 +1,8 @@
 """Masks records while training reads them, differently in each epoch.
 
-The method is from Liu et al. 2019 (RoBERTa), 4.1, and the fractions from
-create_masked_lm_predictions in Google's code. B = batch, F = max_seq_length,
-P = max_predictions_per_seq.
+The method is from Liu et al. 2019 (RoBERTa), section 4.1. The fractions are
+from create_masked_lm_predictions in Google's code. B = batch, F =
+max_seq_length, P = max_predictions_per_seq.
 """
 
 import numpy as np
@@ -31,16 +31,17 @@ class DynamicMasking:
         self._is_continuation = np.array(
             [token.startswith("##") for token in tokenizer.tokens]
         )
-        # Draw each word at most once, as Google's code does.
+        # Draw random words from the distinct ids, as Google's code does.
         self._word_ids = np.array([*vocab.values()], np.int32)
         self._max_predictions = max_predictions_per_seq
         self._options = options
         self._seed = seed
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws random numbers, float32 [3, F], in [0, 1), for one record.
+        """Draws random numbers from [0, 1) for one record, float32 [3, F].
 
-        `number`, int64, is the number of records that training read before.
+        `number`, int64, is the number of records that training read before
+        this record.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])
@@ -130,7 +131,7 @@ class DynamicMasking:
 
 
 def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-    """Repeats each word's draw for all its WordPieces, float32 [B, F]."""
+    """Returns for each WordPiece the draw of its word, float32 [B, F]."""
     return tf.gather(draws, tf.maximum(words, 0), batch_dims=1)
 
 

@@ -1,8 +1,8 @@
 """Holds out documents of a corpus as an evaluation set.
 
-Each task writes the documents that it holds out to a file: one line for each
-sentence, with the WordPieces in hexadecimal digits, and a blank line after each
-document. When all tasks are done, all these documents become instances.
+Each task writes its held-out documents to a file: one line for each sentence,
+with the WordPieces in hexadecimal digits, and a blank line after each document.
+When all tasks are done, all held-out documents become instances.
 """
 
 import functools
@@ -17,11 +17,12 @@ from data.pretraining.documents import Continuation, Document, group_documents
 def is_held_out(part: int, number: int, fraction: float, seed: int) -> bool:
     """Returns whether a document is held out.
 
-    The draw depends only on the arguments, so that a part knows which documents
-    another part holds out. The first document of the corpus is always held out,
-    so that the evaluation set is not empty.
+    The draw depends only on the arguments, so that every process knows which
+    documents of any part are held out. The first document of the corpus is
+    always held out, so that the evaluation set is not empty.
 
-    `part` is the number of the part, and `number` the document's number in it.
+    `part` is the number of the part, and `number` is the number of the document
+    in the part.
     """
     rng = random.Random(f"{seed}/eval/{part}/{number}")
     return part == number == 0 or rng.random() < fraction
@@ -35,9 +36,9 @@ def hold_out(
 ) -> Iterator[list[bytes] | None]:
     """Yields the sentences of a part that are not held out.
 
-    Calls `is_chosen` with the number of each document, and `write` with each
-    line for the file of held-out documents. Counts the held-out documents in
-    `counts`.
+    Calls `is_chosen` with the number of each document, to decide whether it is
+    held out. Calls `write` with each line for the file of held-out documents.
+    Adds the number of held-out documents to `counts`.
     """
     number = 0
     is_held: bool | None = None  # None between documents
@@ -59,7 +60,10 @@ def hold_out(
 
 
 def format_sentence(sentence: Iterable[bytes]) -> bytes:
-    """Returns a sentence as a line of hexadecimal digits."""
+    """Returns a sentence as a line of WordPieces in hexadecimal digits.
+
+    A plus sign precedes a WordPiece that continues a word.
+    """
     pieces = (
         ("+" if isinstance(piece, Continuation) else "") + piece.hex()
         for piece in sentence
@@ -78,7 +82,7 @@ def _parse(piece: str) -> bytes:
 def read(paths: Iterable[str], max_pieces: int) -> Iterator[list[Document]]:
     """Yields the documents that tasks held out, in lists that fit into memory.
 
-    `max_pieces` limits the lists as in `group_documents`.
+    A list ends after about `max_pieces` WordPieces, as in `group_documents`.
     """
     lines = (
         list(map(_parse, line.split())) or None

@@ -1,4 +1,4 @@
-"""Shows, as text, the WordPieces that a model predicts for masked sentences.
+"""Shows the WordPieces that a model predicts for masked sentences, as text.
 
 B = batch, S = sequence, P = masked positions, V = WordPieces.
 """
@@ -30,7 +30,7 @@ def describe(
         probabilities). WordPieces are in the order of their positions,
         separated by |.
     """
-    # Import late, because loading takes half a second.
+    # Import SciPy late, because it needs half a second to load.
     from scipy import special
 
     # The model's vocabulary may be padded beyond the tokenizer's WordPieces.

@@ -1,8 +1,8 @@
 """Creates pretraining instances: sentence pairs with masked WordPieces.
 
 The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. Random
-draws are the same as in Google's create_pretraining_data.py. A segment is a
-sentence. Lengths count WordPieces, which are encoded as in documents.py.
+draws are the same as in Google's create_pretraining_data.py. Lengths count
+WordPieces, which are encoded as in documents.py.
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
@@ -37,7 +37,7 @@ _IS_BELOW_HALF = bytes(byte < 128 for byte in range(256))
 
 @dataclasses.dataclass(slots=True)
 class TrainingInstance:
-    """One pair of segments.
+    """One pair of segments, A and B. A segment is one or more sentences.
 
     Attributes:
         tokens: list of WordPieces after masking.
@@ -71,7 +71,7 @@ class TrainingInstance:
 def read_documents(
     input_files: Sequence[str], reader: TextReader, counts: Counter[str]
 ) -> list[Document]:
-    """Reads text, one sentence a line, blank lines between documents.
+    """Reads text files of one sentence a line, blank lines between documents.
 
     Unpacks files that end in `.gz`. A document may continue in the next file,
     as in Google's code. Updates `counts` of the corpus.
@@ -102,7 +102,7 @@ class InstanceEncoder:
     """Encodes instances as records with the features of Google's code.
 
     Features are padded with zeros. With `dynamic_masking`, records contain no
-    masks.
+    features of masks.
     """
 
     def __init__(self, options: InstanceOptions) -> None:
@@ -144,7 +144,7 @@ def create_training_instances(
     reader: TextReader,
     options: InstanceOptions,
 ) -> list[TrainingInstance]:
-    """Creates instances from raw text, shuffled.
+    """Creates instances from text files, and shuffles them.
 
     The options `dynamic_masking` and `whole_word_draw` must be off, because
     Google's code does not have them.
@@ -182,9 +182,10 @@ def create_instances_from_document(
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
-    Collects segments up to the target length. The first segments become A. Half
-    the time, B is the rest of the collected segments. Otherwise B comes from
-    another document, and the rest is used again for the next instance.
+    Collects sentences up to the target length. The first sentences become
+    segment A. Half the time, segment B is the rest of the collected sentences.
+    Otherwise segment B comes from another document, and the next instance
+    begins with the rest.
 
     With `dynamic_masking`, instances contain no masks.
     """
@@ -216,7 +217,7 @@ def create_instances_from_document(
                 target_seq_length - len(tokens_a),
                 rng,
             )
-            start = a_end  # uses the rest again
+            start = a_end  # the next instance begins with the rest
         else:
             tokens_b = list(itertools.chain.from_iterable(document[a_end:end]))
             start = end
@@ -249,7 +250,7 @@ def _draw_tokens(
     target_length: int,
     rng: random.Random,
 ) -> list[bytes]:
-    """Returns joined segments from a random place in another document."""
+    """Returns the sentences from a random place in another document, joined."""
     # Google's code accepts the same document after ten tries.
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)

@@ -1,9 +1,9 @@
 """Writes pretraining records in several processes, and resumes earlier work.
 
 Each task writes shards of the output from parts of the corpus (parts.py), in
-bounded memory. While the job is unfinished, each finished task leaves a file in
-the folder OUTPUT.work. At the end OUTPUT.manifest.json lists the shards with
-their sizes and checksums.
+bounded memory. Until the job is finished, the folder OUTPUT.work contains a
+file for each finished task. At the end the job writes OUTPUT.manifest.json,
+which lists the shards with their sizes and checksums.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
-# Default size of a shard: bytes of text times the passes over the text.
+# Default size of a shard, in bytes of text times the number of passes over it.
 _SHARD_BYTES = 128 << 20
 # Default number of shards of a small corpus. If the corpus is split into fewer
 # parts (splitting.py), there is one shard for each part.
@@ -44,7 +44,7 @@ RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """Everything that the output depends on.
+    """Inputs and options that determine the output of a pretraining job.
 
     Attributes:
         text: options for turning text into WordPieces.
@@ -88,7 +88,7 @@ class Job:
         `run` calls a function for each task, as workers.run does.
 
         Returns:
-            (the manifest, a dict, and whether this call wrote any file).
+            (manifest as a dict, True if this call wrote any file).
 
         Raises:
             ValueError: the input contains no text, the output would replace the
@@ -125,16 +125,16 @@ class Job:
                 not whole.get(self._eval_file, True)
                 or len(found["shards"]) != num_shards
             ):
-                # Collect held-out documents, and renumber the shards if some
-                # are empty, only when all tasks have finished.
+                # `_combine` needs all tasks' files to collect held-out
+                # documents and to renumber shards, so run all tasks again.
                 found, whole = None, {}
             try:
                 self._run_tasks(tasks, whole, run)
                 if found is None:
                     found = self._combine(description, tasks)
             except ValueError:
-                # The user must change the input or a flag. Then all shards are
-                # written again.
+                # Remove the shards, because the user must change the input or a
+                # flag, and then all shards are written again.
                 for task in tasks:
                     if os.path.exists(task.result_file):
                         for path in task.shards:
@@ -182,12 +182,11 @@ class Job:
         """Reads the manifest, and creates or checks the folder OUTPUT.work.
 
         Returns:
-            (the manifest or None, {file of the manifest: whether it is
-            intact}).
+            (manifest or None, {path of a listed file: True if it is intact}).
 
         Raises:
-            ValueError: other flags, inputs or another program wrote the output
-                or the folder of unfinished work.
+            ValueError: a command with other flags or inputs, another version of
+                the script, or another program wrote the manifest or the folder.
         """
         path = os.path.join(self._work_dir, "job.json")
         try:
@@ -199,7 +198,8 @@ class Job:
             whole = {}
             if found is not None:
                 shards = found["shards"]
-                # The user may have moved the files together with the manifest.
+                # Do not use the paths in the manifest, because the user may
+                # have moved the files together with the manifest.
                 paths = [*self._shard_paths(len(shards)), self._eval_file]
                 entries = shards + found.get("eval_shards", [])
                 are_whole = map(manifest.is_whole, paths, entries)
@@ -242,7 +242,7 @@ class Job:
         """Creates the tasks, each with at least one part and one shard.
 
         Raises:
-            ValueError: a task would have to open too many shards at once.
+            ValueError: a task would have to write too many shards at once.
         """
         blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards
@@ -275,7 +275,9 @@ class Job:
     def _combine(
         self, description: dict[str, Any], tasks: list[parts.Task]
     ) -> dict[str, Any]:
-        """Writes the held-out documents, and returns the manifest.
+        """Combines the tasks' results, and returns the manifest.
+
+        Writes the evaluation set, and removes empty shards.
 
         Raises:
             ValueError: the input contains no text, or all documents are held
@@ -321,7 +323,7 @@ class Job:
             corpus_report.log_next(held_out, "evaluation set")
         kept = [entry for entry in shards if entry["num_records"]]
         if len(kept) < len(shards):
-            # Empty shards were removed, so renumber the others.
+            # Remove empty shards, and renumber the others.
             paths = self._shard_paths(len(kept))
             for entry, path in zip(kept, paths, strict=True):
                 os.replace(entry["path"], path)
@@ -338,7 +340,7 @@ class Job:
         return {**found, "shards": kept}
 
     def _remove_work(self) -> None:
-        """Removes the folder of unfinished work, but no file of the user."""
+        """Removes the folder OUTPUT.work, but no file of the user."""
         if not os.path.exists(os.path.join(self._work_dir, "job.json")):
             return
         # Remove job.json last, because it shows that a job owns the folder.

@@ -19,7 +19,7 @@ VERSION = 3
 def describe(
     flags: Mapping[str, Any], input_files: Sequence[str]
 ) -> dict[str, Any]:
-    """Returns the flags and inputs as the manifest records them."""
+    """Returns the entries of a manifest that describe flags and inputs."""
     return {
         "version": VERSION,
         "flags": flags,
@@ -32,9 +32,9 @@ def describe(
 def describe_shards(
     paths: Sequence[str], num_records: int
 ) -> list[dict[str, Any]]:
-    """Returns the manifest's entries of shards.
+    """Returns the manifest's entries that describe shards.
 
-    The `num_records` records were written to the shards in turn.
+    `num_records` records were written to the shards in turn.
     """
     return [
         {
@@ -64,9 +64,9 @@ def read(
 
     Args:
         path: path of the file.
-        fields: names and types of required fields, in addition to the fields
-            of `describe`.
-        description: the description that `describe` returns.
+        fields: {name: type} of required fields, in addition to `flags` and
+            `inputs`.
+        description: flags and inputs of this command, from `describe`.
 
     Raises:
         ValueError: the file records other flags or inputs, or is not a

@@ -1,8 +1,8 @@
 """Masks an instance with the random draws of Google's code.
 
-The method is from Devlin et al. 2018, section 3.1 and appendix A.1, the code
-from Google's create_pretraining_data.py. dynamic_masking.py masks with the same
-probabilities.
+The method is from Devlin et al. 2018, section 3.1 and appendix A.1. The draws
+are from Google's create_pretraining_data.py. dynamic_masking.py masks with the
+same probabilities.
 """
 
 import itertools
@@ -22,9 +22,9 @@ def create_masked_lm_predictions(
 ) -> tuple[list[bytes], list[int], list[bytes]]:
     """Chooses and masks the WordPieces to predict.
 
-    Of the chosen WordPieces, `mask_token_prob` (80%) become [MASK],
-    `same_token_prob` (10%) stay, and the rest become random words. Each
-    WordPiece of a whole word has its own draw.
+    Of the chosen WordPieces, the fraction `mask_token_prob` (0.8) becomes
+    [MASK], `same_token_prob` (0.1) stays unchanged, and the rest become random
+    WordPieces. Each WordPiece has its own draw, except with `whole_word_draw`.
 
     `candidates` are the positions of all WordPieces except [CLS] and [SEP].
     The function shuffles them in place.
@@ -51,8 +51,8 @@ def create_masked_lm_predictions(
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
 
-    # Fraction kept among the WordPieces that do not become [MASK]. It is
-    # rounded so that 0.1 / 0.2 is exactly 0.5.
+    # Fraction of unchanged WordPieces among those that do not become [MASK].
+    # The fraction is rounded, so that 0.1 / 0.2 is exactly 0.5.
     mask, mask_prob = pieces["[MASK]"], options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:
@@ -73,7 +73,7 @@ def create_masked_lm_predictions(
 def _group_words(
     tokens: Sequence[bytes], candidates: Sequence[int]
 ) -> list[list[int]]:
-    """Returns the positions of each word."""
+    """Returns a list of positions for each word."""
     words: list[list[int]] = []
     for index in candidates:
         if words and isinstance(tokens[index], Continuation):
@@ -90,7 +90,10 @@ def _repeat_draws(
     pieces: Pieces,
     rng: random.Random,
 ) -> None:
-    """Masks all WordPieces of a word like its first WordPiece, in place."""
+    """Replaces all WordPieces of a word like its first WordPiece, in place.
+
+    All of them become [MASK], stay unchanged, or become random WordPieces.
+    """
     for previous, index in itertools.pairwise(chosen):
         if not all(
             isinstance(token, Continuation)

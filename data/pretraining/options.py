@@ -7,7 +7,7 @@ from files import flags
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """Options of masking, static and dynamic."""
+    """Options of masking, for both static and dynamic masking."""
 
     masked_lm_prob: float = flags.training(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
@@ -36,7 +36,7 @@ class MaskingOptions:
 
     @property
     def masking(self) -> dict[str, bool | float]:
-        """{name: value} of the fields of MaskingOptions."""
+        """The options of masking as {name: value}."""
         return {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(MaskingOptions)

@@ -1,8 +1,8 @@
-"""Creates pretraining records from parts of a corpus, independently.
+"""Creates pretraining records from each part of a corpus independently.
 
 The documents of a part (splitting.py) become instances in memory, as in
-instances.py, with random draws that depend only on the seed and the part. So
-any number of processes can work on the parts, in any order.
+instances.py. The random draws depend only on the seed and the part, so any
+number of processes can work on the parts, in any order.
 """
 
 import contextlib
@@ -29,11 +29,11 @@ from data.pretraining.splitting import Part
 from files.atomic import atomic_open, write_json
 from files.json_files import read_json
 
-# Limits of the WordPieces and of the bytes of records in memory. Packed files
-# and --dupe_factor can be large.
+# Maximum number of WordPieces, and of bytes of records, in memory. Without
+# these limits, packed files or --dupe_factor could exhaust it.
 MAX_PIECES = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
-# Shards that a task writes at once. Each is an open file with a buffer.
+# Maximum number of shards of a task. Each shard is an open file with a buffer.
 MAX_TASK_SHARDS = 64
 
 
@@ -64,8 +64,8 @@ class Task:
 def write_shards(task: Task) -> None:
     """Writes a task's shards, its held-out documents and then its result file.
 
-    The result contains the sizes and checksums of these files, and counts of
-    the text and of the instances.
+    The result file contains the sizes and checksums of the other files, and
+    counts of the text and of the instances.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -130,8 +130,8 @@ def write_held_out(
 ) -> list[dict[str, Any]]:
     """Writes the masked evaluation set, and returns its manifest entries.
 
-    `files` are the tasks' files of held-out documents. Updates `counts` of the
-    instances.
+    `files` are the tasks' files of held-out documents. The function updates
+    `counts` of the instances.
 
     Raises:
         ValueError: no document was held out.
@@ -166,8 +166,8 @@ def _read_part(
 ) -> Iterator[list[bytes] | None]:
     """Yields the training sentences of a part.
 
-    The end of a file ends its last document. Updates `counts` of the corpus,
-    and calls `write` with each line of a document that is held out.
+    The end of a file ends its last document. The function updates `counts` of
+    the corpus, and calls `write` with each line of a held-out document.
     """
     number, blocks = part
     dropped: Counter[str] = Counter()
@@ -197,7 +197,7 @@ def _borrow(
 ) -> list[Document]:
     """Returns documents of other parts, with about `num_pieces` WordPieces.
 
-    They are the first documents of their parts that are not held out.
+    The function reads the first documents of each part that are not held out.
     """
     found: list[Document] = []
     write = len if options.eval_fraction else None  # len discards the line
@@ -216,7 +216,7 @@ def create_records(
     counts: Counter[str],
     lent: Sequence[Document] = (),
 ) -> Iterator[bytes]:
-    """Yields the records of documents, shuffled.
+    """Yields the records of a group of documents in random order.
 
     Shuffles `group` in place, and updates `counts` of the instances. The
     documents in `lent` only provide random next sentences.

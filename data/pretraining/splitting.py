@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from data.io import text_files
 from data.pretraining.documents import Block
 
-# Bytes of text in a part, hundreds of documents to draw next sentences from.
+# Bytes of text in a part. A part contains hundreds of documents, from which
+# random next sentences are drawn.
 _PART_BYTES = 4 << 20
 # A smaller corpus is split into eight parts, for several processes, but not
 # into parts of fewer bytes than _LEAST_PART_BYTES.
@@ -25,7 +26,7 @@ Part = tuple[int, list[Block]]
 def split_to_parts(
     input_files: Sequence[str], boundary_files: Sequence[str]
 ) -> list[list[Block]]:
-    """Splits text files into parts, which depend only on the files.
+    """Splits text files into parts. The result depends only on the files.
 
     Args:
         input_files: paths of the text files.
@@ -74,11 +75,11 @@ def split_to_parts(
 
 
 def _find_start(path: str, position: int) -> tuple[int, bool]:
-    """Finds where a part begins after a byte.
+    """Finds where a part begins after the byte `position`.
 
     A part begins with the first line of text after a blank line, so that no
-    part is blank. Without a blank line nearby, it begins with the first line
-    after the byte.
+    part is blank. Without a blank line in the next _MAX_SEARCH bytes, the part
+    begins with the first line after `position`.
 
     Returns:
         (first byte of the part, whether this byte is within a document).
@@ -100,12 +101,12 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 
 
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
-    """Chooses, for each part, other parts that are spread over the corpus.
+    """Chooses for each part the other parts that provide next sentences.
 
-    If a document is cut at both ends of a part, no chosen part contains text of
-    this document.
+    The chosen parts are spread evenly over the corpus. If a document is cut at
+    both ends of a part, no chosen part contains text of this document.
     """
-    # Group the parts into runs. A run ends where a document ends.
+    # Group the parts into runs. The last part of a run ends with a document.
     ends = [
         number
         for number, blocks in enumerate(parts, start=1)

@@ -1,1 +1,1 @@
-"""SQuAD: reads questions, cuts windows, decodes and scores answers."""
+"""Reads SQuAD's questions, cuts windows, decodes and scores answers."""

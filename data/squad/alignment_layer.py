@@ -1,4 +1,4 @@
-"""SQuAD inside a graph: maps WordPieces back to the passage's own text.
+"""Maps WordPieces back to the passage's own text inside a graph, for SQuAD.
 
 The code processes one passage at a time. It copies only the texts of spans, not
 the passage.
@@ -116,9 +116,10 @@ class Alignment(NamedTuple):
         return tf.gather(texts, numbers)
 
     def find_bytes(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns (starts, ends) of spans in the passage, int32 [S] each.
+        """Returns where spans start and end in the passage, int32 [S] each.
 
-        They count bytes. Both are -1 for no answer.
+        Starts and ends count bytes. An end is exclusive. Both are -1 for no
+        answer.
         """
         passages, real = self.passages, tf.where(spans.starts >= 0)
         first, last, _ = self._find_letters(spans.gather(real[:, 0]))
@@ -131,7 +132,7 @@ class Alignment(NamedTuple):
         )
 
     def _find_letters(self, spans: Spans) -> Letters:
-        """Returns the Letters of the texts that answer for spans.
+        """Returns the Letters of the text that is the answer of each span.
 
         With character offsets, these are the letters of the tokens. Otherwise
         the method follows `get_final_text`, which matches the characters of the
@@ -163,7 +164,7 @@ class Alignment(NamedTuple):
         return first_char, next_char - 1
 
     def _letters_at(self, spans: Spans) -> Letters:
-        """Returns the Letters of spans at their own positions, unsearched."""
+        """Returns the Letters of spans at their positions, without a search."""
         passages = self.passages
         first_char, last_char = self._chars_of(spans)
         if self.use_char_offsets:
@@ -186,7 +187,8 @@ class Alignment(NamedTuple):
         )
         is_aligned = is_known & (num_chars == num_letters)
         shift = letter - word_char
-        # A search can only find an earlier text inside the same word.
+        # Search only for a text that begins inside its word, because only such
+        # a text may occur in the word earlier.
         return Letters(
             tf.where(is_aligned, first_char + shift, letter),
             tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
@@ -230,13 +232,13 @@ class Alignment(NamedTuple):
 
 
 def _keys(letters: Letters) -> tf.Tensor:
-    """Returns one key per span, int64 [S], equal for the same letters."""
+    """Returns keys of spans, int64 [S]. The same letters have equal keys."""
     first, last = (tf.cast(value, tf.int64) for value in letters[:2])
     return first * 2**32 + last * 2 + tf.cast(letters.word_char >= 0, tf.int64)
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
-    """Returns the offset of `part` in a text in bytes, int32."""
+    """Returns the byte at which `part` begins in a text, int32."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])
 
@@ -253,5 +255,5 @@ def _substrings(
 
 
 def _at(sizes: tf.Tensor, indexes: tf.Tensor) -> tf.Tensor:
-    """Gathers int8 sizes as int32."""
+    """Gathers int8 sizes, and casts them to int32."""
     return tf.cast(tf.gather(sizes, indexes), tf.int32)

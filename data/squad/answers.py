@@ -1,4 +1,4 @@
-"""SQuAD: decodes the answers of a model or an ensemble, and writes them."""
+"""Decodes the answers of a model or an ensemble for SQuAD, and writes them."""
 
 import collections
 import math
@@ -35,7 +35,7 @@ def find_answers(
     The features are the examples' windows, in order. `batches` yields (features
     with `unique_ids`, outputs), in any order. A model's outputs contain
     `start_logits` and `end_logits`. An ensemble's outputs are a list of its
-    models' outputs. The result is the same as of `decode_predictions`.
+    models' outputs. Returns the same as `decode_predictions`.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
@@ -52,7 +52,8 @@ def find_answers(
         decode_predictions(
             examples, features, member_results, options, tokenizer
         )
-        # If no passage contains a WordPiece, `batches` is empty.
+        # If no passage contains a WordPiece, there are no batches. Answers are
+        # still needed.
         for member_results in results or [[]]
     ]
     if len(answers) == 1:
@@ -65,12 +66,12 @@ def average_nbest(
 ) -> Answers:
     """Combines the answers of an ensemble's models.
 
-    A text's probability is its mean over the models' n-best lists. In a list
-    without the text, its probability counts as 0. The score of no answer is
-    log(P(no answer) / P(best text)). For one model, this is the difference
-    between the two scores.
+    A text's probability is its mean over the models' n-best lists, where a list
+    without the text counts as 0. The score of no answer is log(P(no answer) /
+    P(best text)). For one model, this equals the score of no answer minus the
+    score of the best text.
 
-    `members` are, for each model, {question id: n-best list}, which
+    `members` contains {question id: n-best list} of each model, which
     `decode_predictions` returned with the same options.
 
     Returns:
@@ -89,7 +90,7 @@ def average_nbest(
                 answer = ""
         predictions[qas_id] = answer
         size = options.n_best_size
-        # In v2.0 "no answer" is always in the list.
+        # In v2.0, keep "no answer" in the list, even if its score is low.
         nulls = [entry for entry in nbest[size:] if entry["text"] == ""]
         is_v2 = options.version_2_with_negative
         all_nbest[qas_id] = nbest[:size] + nulls * is_v2
@@ -97,7 +98,7 @@ def average_nbest(
 
 
 def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Merges entries with the same text in all lists, best first."""
+    """Merges the entries of all lists by text, and sorts them, best first."""
     entries_of = collections.defaultdict(list)
     for entry in (entry for entries in lists for entry in entries):
         entries_of[entry["text"]].append(entry)
@@ -118,7 +119,7 @@ def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
-    """Returns the best text, and the score of no answer relative to it."""
+    """Returns the best text, and the score of no answer minus its score."""
     probabilities = {entry["text"]: entry["probability"] for entry in nbest}
     null = probabilities.pop("", 0.0)
     for text, best in probabilities.items():

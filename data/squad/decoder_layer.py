@@ -1,7 +1,7 @@
-"""SQuAD inside a graph: turns start and end logits into answers.
+"""Turns start and end logits into answers inside a graph, for SQuAD.
 
-The answers equal the answers of decoding.py, including ties and odd cases. No
-Python runs when the layer is called.
+The answers are the same as in decoding.py, including ties and odd cases. No
+Python runs when the graph is called.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list. windows_layer.py defines a passage's characters and letters.
@@ -26,7 +26,7 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# {column of the n-best list: output for the chosen answer}.
+# {output for the chosen answer: column of the n-best list that contains it}.
 _OF_CHOSEN = {
     "answer": "nbest_texts",
     "probability": "nbest_probabilities",
@@ -56,7 +56,7 @@ class SquadDecoder:
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
-        """Selects the best logits of windows, float [W, F] each."""
+        """Selects each window's best logits from all logits, float [W, F]."""
         return find_best(start_logits, end_logits, self.options.n_best_size)
 
     def __call__(
@@ -66,17 +66,17 @@ class SquadDecoder:
         passages: Passages,
         best: BestLogits,
     ) -> dict[str, tf.Tensor]:
-        """Answers questions.
+        """Returns the answers to N questions.
 
-        `SquadWindows` returns the windows, the first places, int64 [W], and the
-        passages. `best` contains the best logits of all windows.
+        `SquadWindows` returns `windows`, `first_places`, int64 [W], and
+        `passages`. `best` contains the best logits of all windows.
 
         Returns:
             dict of tensors.
             `answer`: string [N].
             `probability`: float64 [N], of the answer among the n best.
-            `start_byte`, `end_byte`: int32 [N], place of the answer in the
-            passage, the end exclusive, -1 for no answer.
+            `start_byte`, `end_byte`: int32 [N], the answer's first byte in the
+            passage, and the byte after its last byte, or -1 for no answer.
             `null_odds`: float64 [N], score of no answer minus the best score.
             `nbest_sizes`: int32 [N], length of each n-best list.
             `nbest_texts`: string [N, B], padded with "".
@@ -143,8 +143,8 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Finds a question's best spans with distinct texts.
 
-        `find_spans(begin, end)` returns the Spans of some windows. The
-        question's windows begin at `begin` and stop before `end`, int32.
+        `find_spans(begin, end)` returns the Spans of windows. The question's
+        windows have the indices `begin` to `end` - 1, int32.
 
         Returns:
             (Spans [B], their texts, string [B]), best first. B may be 0.
@@ -218,7 +218,7 @@ class SquadDecoder:
     def _add_null(
         self, nbest: Spans, texts: tf.Tensor, null: Spans
     ) -> tuple[Spans, tf.Tensor]:
-        """Inserts "no answer" into the n best, at the place of its score."""
+        """Inserts "no answer" into the n-best list, sorted by score."""
         if self.options.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
             order = order_by_score(nbest)

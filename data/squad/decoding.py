@@ -1,4 +1,4 @@
-"""SQuAD: turns the network's start and end logits into answers.
+"""Turns the network's start and end logits into answers, for SQuAD.
 
 Each window contributes its n best starts and n best ends. All valid pairs of a
 start and an end, from all windows of a question, are sorted by the sum of their
@@ -48,20 +48,20 @@ class DecodingOptions:
         at_least=1,
     )
     max_answer_length: int = flags.decoding(
-        30, "Longest answer, in WordPieces.", at_least=1
+        30, "Maximum length of an answer, in WordPieces.", at_least=1
     )
     version_2_with_negative: bool = flags.head(
-        False, "SQuAD v2.0: some questions have no answer."
+        False, "Use SQuAD v2.0, where some questions have no answer."
     )
     null_score_diff_threshold: float = flags.decoding(
         0.0,
         "Predict no answer if the score of no answer exceeds the score of the "
-        "best answer by more than this.",
+        "best answer by more than this number.",
     )
     verbose_logging: bool = flags.neutral(
         False, "Log answers that cannot be aligned."
     )
-    # False, as in Google's code, where padding competes with the answer.
+    # Whether to ignore the logits of padding. Google's code does not.
     trim_padding: bool = False
 
 
@@ -72,12 +72,12 @@ def decode_predictions(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answers:
-    """Decodes the best answer, the n best, and the score of no answer.
+    """Decodes each question's best answer, n-best list and no-answer score.
 
-    The features are the windows in the order of the examples, and are iterated
-    once. If they contain character offsets, answers are cut out of the passage
-    at these offsets. The results contain one RawResult for each window, in any
-    order.
+    The features are the windows in the order of the examples. The function
+    reads them once. If features contain character offsets, answers are cut out
+    of the passage at these offsets. The results contain one RawResult for each
+    window, in any order.
 
     Raises:
         ValueError: a window has no result, or is not in order.
@@ -114,7 +114,7 @@ class Answer(NamedTuple):
     """The answer to a question.
 
     Attributes:
-        nbest: (text, Span), best first, never empty.
+        nbest: list of (text, Span), best first, never empty.
         chosen: index of the answer in `nbest`.
         score_diff: score of no answer minus score of the best answer.
     """
@@ -327,7 +327,10 @@ def _find_final_text(
     tokenizer: BasicTokenizer,
     verbose_logging: bool = False,
 ) -> tuple[int, int]:
-    """Returns (start, end) of `get_final_text` in `orig_text`."""
+    """Returns where the result of `get_final_text` is in `orig_text`.
+
+    The result is (start, end) in characters, the end exclusive.
+    """
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
     if start == -1:

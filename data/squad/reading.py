@@ -60,9 +60,9 @@ def read_squad_examples(
     In training, a question whose answer is not at the position in the file is
     skipped, with a warning.
 
-    With `use_char_offsets`, it is enough if the passage's characters contain
-    the answer. Words are not compared, because str.split knows more kinds of
-    white space than WORD does.
+    With `use_char_offsets`, an answer that equals the passage's characters at
+    its position is accepted. Its words are not compared, because str.split
+    splits at more kinds of white space than WORD does.
 
     Raises:
         OSError: the file cannot be read.
@@ -128,7 +128,7 @@ def read_questions(
     """Yields (context, qa, where) of each question of a SQuAD file.
 
     `context` is the passage, the same object for all its questions. `qa` is the
-    question's dict, and `where` its place in the file, for messages.
+    question's dict. `where` is the question's place in the file, for messages.
 
     The file may be flat: an entry with a context either contains the `qas` too,
     as in KorQuAD, or is one question, as in transformers' examples. The file
@@ -176,9 +176,10 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Converts a question to SQuAD's form: a text as id, a list of answers.
+    """Converts a question to SQuAD's form, with a list of answers.
 
-    A number as id becomes a text, as in the keys that Google's code writes.
+    An id that is a number becomes a text, as in the keys that Google's code
+    writes.
     """
     if not isinstance(qa, dict):
         return qa
@@ -206,7 +207,7 @@ def field(
 ) -> _Kind:
     """Returns a field of a JSON object, and checks its type.
 
-    `where` names the object in the error, and `layout` the expected layout.
+    In the error, `where` names the object, and `layout` the expected layout.
 
     Raises:
         ValueError: the field does not exist, or has another type.
@@ -227,7 +228,7 @@ def _read_answer(
     where: str,
     version_2_with_negative: bool,
 ) -> None:
-    """Reads the answer to train on, or that the question is impossible."""
+    """Reads the answer to train on, and whether the question is impossible."""
     if version_2_with_negative:
         example.is_impossible = field(qa, "is_impossible", bool, where)
     if example.is_impossible:
@@ -248,7 +249,7 @@ def _read_answer(
 def _find_answer_words(
     example: Any, word_starts: Sequence[int], use_char_offsets: bool
 ) -> bool:
-    """Finds the answer's words, and returns whether the passage has them."""
+    """Finds the answer's words. Returns whether the passage contains them."""
     if example.is_impossible:
         example.start_position = example.end_position = -1
         return True

@@ -27,7 +27,7 @@ def write_report(
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> None:
-    """Writes a self-contained HTML page of answers, the worst first.
+    """Writes a self-contained HTML page of answers, the worst answers first.
 
     Questions without a prediction, or without gold answers, are skipped.
 
@@ -97,7 +97,10 @@ def _read_answered(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> Iterator[tuple[str, str, dict[str, int], str]]:
-    """Yields (question, passage, {right answer: its place}, prediction)."""
+    """Yields (question, passage, {right answer: first character}, prediction).
+
+    A right answer's first character is an index in the passage, or -1.
+    """
     for context, qa, where in read_questions(input_file):
         prediction = predictions.get(field(qa, "id", str, where))
         if prediction is None:
@@ -116,7 +119,7 @@ def _describe(answers: Iterable[str]) -> str:
 
 
 def _position(answer: dict) -> int:
-    """Returns an answer's first character, or -1 if the file lacks it."""
+    """Returns the index of an answer's first character, or -1 if unknown."""
     start = answer.get("answer_start")
     return start if type(start) is int else -1
 

@@ -1,4 +1,4 @@
-"""SQuAD's official scores: exact match and F1, of v1.1 and of v2.0."""
+"""Computes SQuAD's official scores, exact match and F1, for v1.1 and v2.0."""
 
 import collections
 import re
@@ -31,9 +31,9 @@ def score_predictions(
 
     Returns:
         `exact_match` (`exact` in v2.0) and `f1`, in percent, and `total`, the
-        number of questions. In v2.0, `HasAns_...` and `NoAns_...` are the same
-        scores of the questions with and without answers. If questions were
-        skipped, `num_without_gold_answers` counts them.
+        number of scored questions. In v2.0, `HasAns_...` and `NoAns_...` are
+        the same scores of the questions with and without answers. If questions
+        were skipped, `num_without_gold_answers` is their number.
 
     Raises:
         OSError: the file cannot be read.
@@ -66,7 +66,8 @@ def score_outputs(
     if not null_odds:
         return score_predictions(input_file, predictions)
     gold_answers, counts = _read_gold_answers(input_file, predictions, True)
-    # The search for the best threshold needs answers without a threshold.
+    # The search for the best threshold needs each question's best answer, even
+    # if --null_score_diff_threshold rejects the answer.
     best_answers = {
         qas_id: next((entry["text"] for entry in entries if entry["text"]), "")
         for qas_id, entries in nbest.items()
@@ -81,8 +82,8 @@ def has_gold_answers(
     """Returns whether a question can be scored.
 
     In v1.1, the question needs an answer. In v2.0, a question without answers
-    is unanswerable, unless its `is_impossible` is false. Then its answers are
-    unknown.
+    is unanswerable, except if its `is_impossible` is false. Such a question
+    cannot be scored, because its answers are unknown.
 
     `qa` is the question in SQuAD's JSON, and its "answers" are a list.
     """
@@ -92,7 +93,7 @@ def has_gold_answers(
 
 
 def normalize_answer(text: str) -> str:
-    """Lower-cases a text, and drops punctuation, articles, extra spaces."""
+    """Lower-cases a text. Drops punctuation, articles and extra spaces."""
     text = text.lower().translate(_NO_PUNCTUATION)
     return " ".join(_ARTICLES.sub(" ", text).split())
 
@@ -127,7 +128,11 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    """Returns ([(question id, texts of answers)], count of skipped ones)."""
+    """Returns [(question id, texts of gold answers)] of a file, and a count.
+
+    If questions are skipped, the count is {"num_without_gold_answers": number}.
+    Otherwise, it is {}.
+    """
     gold_answers, num_left_out, is_labelled = [], 0, False
     for _, qa, where in read_questions(input_file):
         qas_id = field(qa, "id", str, where)
@@ -217,7 +222,7 @@ def _score_v2(
 def _score_each(
     gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Returns ({question id: exact match}, {question id: F1}), as in v2.0."""
+    """Returns exact match and F1 as in v2.0, each as {question id: score}."""
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
     for qas_id, texts in gold_of.items():

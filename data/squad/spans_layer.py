@@ -1,4 +1,4 @@
-"""SQuAD inside a graph: finds the spans that may be answers.
+"""Finds the spans that may be answers inside a graph, for SQuAD.
 
 N = questions, W = windows, F = length of a window, S = spans, B = number of
 best starts, and of best ends, of each window.
@@ -36,7 +36,7 @@ class BestLogits(NamedTuple):
 def find_best(
     start_logits: tf.Tensor, end_logits: tf.Tensor, n_best_size: int
 ) -> BestLogits:
-    """Selects the best logits of windows, float [W, F] each."""
+    """Selects each window's best logits from all logits, float [W, F]."""
     start_logits = tf.convert_to_tensor(start_logits)
     end_logits = tf.convert_to_tensor(end_logits)
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
@@ -59,7 +59,7 @@ def find_spans(
 ) -> Spans:
     """Finds the Spans of some windows, ordered by window, start and end.
 
-    The windows are those from `begin` up to `end`, int32, of all `windows`.
+    The function reads the windows with the indices `begin` to `end` - 1, int32.
     `first_places`, int64 [W], are the positions in the windows at which the
     passage begins. `max_answer_length` counts WordPieces.
     """
@@ -98,9 +98,11 @@ def find_nulls(
 ) -> tuple[Spans, tf.Tensor]:
     """Returns the Spans [N] of no answer, and their scores, float64 [N].
 
-    The span contains only [CLS], in the window where [CLS] scores lowest.
+    The span of no answer contains only [CLS], in the window where the score of
+    [CLS] is lowest.
 
-    `rows`, int64 [W], is each window's question, and N is `num_questions`.
+    `rows`, int64 [W], is the index of each window's question. N is
+    `num_questions`.
     """
     start_logits = tf.cast(best.null_start_logits, tf.float64)
     end_logits = tf.cast(best.null_end_logits, tf.float64)
@@ -131,7 +133,7 @@ def find_nulls(
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
-    """Returns the indices of spans, int32 [S], best first, ties in order."""
+    """Returns the order of spans by score, int32 [S]. Ties keep their order."""
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 

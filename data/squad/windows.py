@@ -1,4 +1,4 @@
-"""SQuAD: cuts questions and passages into windows for the network.
+"""Cuts questions and passages into windows for the network, for SQuAD.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
 too long for one window is cut into windows that overlap. reading.py reads the
@@ -26,19 +26,19 @@ _FIRST_UNIQUE_ID = 1000000000
 
 @dataclasses.dataclass(slots=True)
 class SquadFeatures:
-    """One window.
+    """Features of one window.
 
     Attributes:
         unique_id: int, number of the window, from 1000000000.
         example_index: int, index of the window's example.
         doc_span_index: int, index among the example's windows.
-        tokens: list of str, without padding.
+        tokens: list of str, the WordPieces without padding.
         token_to_orig_map: {position of a passage token: index of its word}.
         token_is_max_context: {position of a passage token: whether no other
             window contains more context around it}.
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = in the passage.
+        segment_ids: list of int, [max_seq_length], 1 = token of the passage.
         start_position: int, in training: position of the answer's first
             token, or 0 if the window does not contain the answer.
         end_position: int, in training: position of the answer's last token.
@@ -84,7 +84,7 @@ class WindowOptions:
     )
 
     def __post_init__(self) -> None:
-        """Checks the lengths."""
+        """Raises a ValueError if the lengths leave no room for the passage."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
@@ -165,7 +165,7 @@ def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
 
 
 def _encode_id(unique_id: int | None) -> bytes:
-    """Serializes an id, so that the bytes can join a message without an id.
+    """Serializes an id as bytes that can precede a message without an id.
 
     Protocol buffers read two concatenated messages as their union.
     """
@@ -180,7 +180,7 @@ def _encode_windows(
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[bytes]:
-    """Yields the serialized windows of (number, example) pairs, without ids."""
+    """Yields serialized windows of (number, example), without `unique_ids`."""
     windows = create_windows(tokenizer, options, is_training, examples)
     return (encode_squad_features(feature, is_training) for feature in windows)
 
@@ -193,7 +193,7 @@ def create_windows(
 ) -> Iterator[SquadFeatures]:
     """Yields the SquadFeatures of (number, example) pairs.
 
-    Their `unique_id` is None.
+    The `unique_id` of all features is None.
     """
     # Cache words, because they repeat. The tokenizer's own cache works on
     # cleaned text, and cleaning costs time.
@@ -206,7 +206,7 @@ def create_windows(
         lengths = [*map(len, words)]
         doc_tokens = [*itertools.chain.from_iterable(words)]
         tok_to_orig_index = np.repeat(range(len(words)), lengths).tolist()
-        # List the first token of each word, and the end of the passage.
+        # List the index of each word's first token, and the number of tokens.
         orig_to_tok_index = [*itertools.accumulate(lengths, initial=0)]
         char_spans = None
         if options.use_char_offsets:

@@ -1,12 +1,12 @@
-"""SQuAD inside a graph: cuts questions and passages into windows.
+"""Cuts questions and passages into windows inside a graph, for SQuAD.
 
-The windows equal the windows of windows.py. decoder_layer.py finds the same
-answers in them as decoding.py. No Python runs when the layers are called.
+The windows are the same as in windows.py. No Python runs when the graph is
+called.
 
 N = questions, each with its passage. W = windows. F = length of a window. The
 following numbers are totals over all passages. P = WordPieces. C = characters
 after normalization. D = letters, which are all characters of the unchanged
-passages except white space. Words are separated by white space.
+passages except white space. White space separates words.
 """
 
 import functools
@@ -28,7 +28,7 @@ from data.text.tokenizer_layer import (
 )
 from data.text.windows_layer import Windows, cut_windows
 
-# The same characters as in reading.py's WORD, once in RE2's syntax.
+# The same white space as in reading.py's WORD, as code points and for RE2.
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
@@ -64,7 +64,7 @@ class Passages(NamedTuple):
             concatenation of `tokenized`.
         char_sizes: int8 [C], number of bytes of each character.
         contexts: string [N], the unchanged passages.
-        char_letters: int32 [C], the letter that each character came from.
+        char_letters: int32 [C], the letter from which each character comes.
         last_letters: int32 [D], the last dropped accent on each letter, or the
             letter itself if no accent follows.
         texts: string [N], the words, each with a space before it.
@@ -116,8 +116,9 @@ class SquadWindows:
 
         Returns:
             (pack, windows, first_places, passages). `pack` is a function
-            (begin, end) -> features of these windows: input_ids, input_mask
-            and segment_ids, int32 [end - begin, F]. `windows` are Windows.
+            (begin, end) that returns the features of windows `begin` to
+            `end` - 1: input_ids, input_mask and segment_ids, int32
+            [end - begin, F]. `windows` are Windows.
             `first_places`, int64 [W], is the position in each window at which
             the passage begins. `passages` are Passages.
         """
@@ -142,7 +143,7 @@ class SquadWindows:
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     """Tokenizes passages.
 
-    Each step waits for the step before it. So the temporary tensors of two
+    Each step waits for the preceding step, so that the temporary tensors of two
     steps are never in memory together.
 
     `contexts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
@@ -160,7 +161,7 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         source = tf.identity(chars.source)
         num_chars = tf.size(source)
         char_letters = tf.gather(letters.count, source) - 1
-        # Find words by the space before each of them.
+        # Find words by the space before each word.
         word_chars = tf.searchsorted(source, letters.spaces)
     with tf.control_dependencies([char_letters, word_chars]):
         last_letters = _skip_accents(letters, char_letters)
@@ -246,7 +247,7 @@ def _find_letters(decoded: tf.Tensor) -> _Letters:
 
 
 def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
-    """Returns `Passages.starts`."""
+    """Computes `Passages.starts`, int32 [D]."""
     _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
         input=contexts, input_encoding="UTF-8", errors="ignore"
     )
@@ -275,8 +276,8 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     tokenized = tf.strings.unicode_encode(
         ragged.with_row_splits(cps, splits), "UTF-8"
     )
-    # Wait, because both steps need much memory. Recompute `begun`, so that it
-    # need not stay in memory.
+    # Wait for `tokenized`, because both steps need much memory. Recompute
+    # `begun`, so that it need not stay in memory.
     with tf.control_dependencies([tokenized]):
         sizes = utf8_length(tf.identity(chars.cps))
         begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
@@ -292,7 +293,7 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
 
 
 def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
-    """Returns `Passages.last_letters`."""
+    """Computes `Passages.last_letters`, int32 [D]."""
     is_dropped = tf.tensor_scatter_nd_update(
         letters.is_accent,
         char_letters[:, None],

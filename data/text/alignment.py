@@ -9,7 +9,7 @@ from data.text.tokenization import FullTokenizer
 def tokenize_with_spans(
     text: str, tokenizer: FullTokenizer
 ) -> tuple[list[str], list[tuple[int, int]]]:
-    """Tokenizes a text as the tokenizer does, keeping track of characters.
+    """Tokenizes a text, and finds the characters of each token.
 
         "Škoda (1895)" -> sko   ##da   (      1895    )
                           (0,3) (3,5) (6,7) (7,11) (11,12)
@@ -19,7 +19,7 @@ def tokenize_with_spans(
         letter's span includes its accents.
     """
     basic = tokenizer.basic_tokenizer
-    # Joined, the tokens of a text equal the tokens of its single characters. So
+    # The joined tokens of a text equal the joined tokens of its characters. So
     # `origin` lists the index in `text` of each character of the tokens.
     origin = [
         i

@@ -1,7 +1,7 @@
-"""Determines whether a model lower-cases text, and fails rather than guess.
+"""Determines whether to lower-case a model's text, and fails if it is unclear.
 
-The sources, in this order, are: tokenizer_config.json beside the weights or the
-vocabulary, a tokenizer.json, a release's name, the words of the vocabulary.
+The sources are a tokenizer_config.json beside the weights or the vocabulary, a
+tokenizer.json, the name of a release, and the words of the vocabulary.
 """
 
 import json
@@ -13,8 +13,8 @@ from typing import Any
 from files.json_files import read_json
 
 _CONFIG_FILE, _TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
-# Options of transformers' tokenizers that this project lacks, with the values
-# that mean this project's tokenizer.
+# {option of transformers' tokenizers that this project lacks: values with which
+# transformers tokenizes as this project does}.
 _CUTS = {
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -67,7 +67,7 @@ def find_casing(
             flag, is_given = is_lower_case, True
         elif flag != is_lower_case:
             raise ValueError(
-                f"--do_lower_case={flag} contradicts {path}, which says "
+                f"--do_lower_case={flag} contradicts {path}, which sets "
                 f"{str(is_lower_case).lower()}; remove the flag, or correct "
                 "the file"
             )
@@ -82,7 +82,7 @@ def find_casing(
 
 
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
-    """Returns whether a flag, a file or the words determine the casing.
+    """Returns whether a flag, a file or the vocabulary determines the casing.
 
     Args:
         options: options as in `find_casing`.
@@ -97,7 +97,7 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
 
 
 def casing_of(tokens: Sequence[str]) -> bool | None:
-    """Judges by its words whether a vocabulary is lower-cased, or None.
+    """Returns whether a vocabulary's words are lower-cased, or None if unclear.
 
     Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
     """
@@ -115,14 +115,15 @@ def casing_of(tokens: Sequence[str]) -> bool | None:
 def _settings(
     vocab_file: str | os.PathLike[str], checkpoint: str | None
 ) -> Iterator[tuple[str, bool]]:
-    """Yields (path, do_lower_case) of each file that states the casing."""
+    """Yields (path, do_lower_case) of each file that defines the casing."""
     places = [os.path.dirname(vocab_file)]
     if checkpoint:
         is_folder = os.path.isdir(checkpoint)
         places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
     for place in dict.fromkeys(map(os.path.normpath, places)):
         file, is_lower_case = _CONFIG_FILE, read_do_lower_case(place)
-        # A vocabulary that is a tokenizer.json is read once, by its reader.
+        # Skip a vocabulary that is a tokenizer.json, because FullTokenizer has
+        # already read its casing.
         if is_lower_case is None and (
             os.path.basename(vocab_file) != _TOKENIZER_FILE
         ):
@@ -135,7 +136,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
     """Returns `do_lower_case` of a folder's tokenizer_config.json.
 
     Returns:
-        whether text is lower-cased, or None if unknown.
+        whether text is lower-cased, or None if the folder does not define it.
 
     Raises:
         ValueError: the value is neither true nor false, or the file sets an
@@ -151,8 +152,8 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `do_lower_case` must be true or false. "
             f"Received: {value!r}"
         )
-    # If `strip_accents` is None, accents follow the casing. transformers
-    # lower-cases by default.
+    # If `strip_accents` is None, lower-casing also strips accents.
+    # transformers lower-cases by default.
     accents, is_lower_case = settings.get("strip_accents"), value is not False
     if accents not in (None, is_lower_case):
         raise ValueError(

@@ -20,7 +20,7 @@ def is_control(char: str) -> bool:
 def is_punctuation(char: str) -> bool:
     """Returns whether Google's code treats a character as punctuation.
 
-    Every ASCII character except letters, digits and white space counts.
+    Every printable ASCII character except letters, digits and the space counts.
     """
     if char.isascii():
         return "!" <= char <= "~" and not char.isalnum()
@@ -76,7 +76,7 @@ _PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
 
 
 def clean_text(text: str) -> str:
-    """Drops controls, normalizes white space, separates CJK characters."""
+    """Drops controls, normalizes white space and separates CJK characters."""
     # Printable ASCII is already clean.
     if text.isascii() and text.isprintable():
         return text

@@ -23,7 +23,7 @@ class PackingLayer(keras.layers.Layer):
         tokenizer: a TokenizerLayer, such as `FullTokenizer.layer`.
         max_seq_length: F, length of the input. Longer inputs lose WordPieces
             from the end of the longer text.
-        **kwargs: see keras.layers.Layer.
+        **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:
         text_a: string [N].
@@ -69,7 +69,7 @@ class PackingLayer(keras.layers.Layer):
     def call(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
     ) -> dict[str, tf.Tensor]:
-        """Returns the inputs of the model."""
+        """Returns the model's inputs for texts."""
         return self.pack(*self.tokenize(text_a, text_b))
 
     def tokenize(
@@ -117,7 +117,8 @@ class PackingLayer(keras.layers.Layer):
             lengths_a, room - tf.minimum(lengths_b, room // 2)
         )
         lengths_b = tf.minimum(lengths_b, room - lengths_a)
-        # [CLS], the first text, [SEP], and in a pair the second text, [SEP].
+        # Count [CLS], the first text, [SEP], and in a pair also the second text
+        # and [SEP].
         lengths = lengths_a + lengths_b + 2 + is_pair
         row_splits = tf.cumsum(tf.concat([[0], lengths], 0))
         number = row_splits[-1]
@@ -150,8 +151,8 @@ def pad(
 ) -> dict[str, tf.Tensor]:
     """Pads packed ids, ragged int32 [N, None], to the inputs of a model.
 
-    Segment 1 begins at `first_lengths`, int64 [N]. Returns the same as
-    PackingLayer.
+    Segment 1 begins at the position `first_lengths`, int64 [N]. Returns the
+    same dict as PackingLayer.
     """
     positions = tf.range(max_seq_length, dtype=tf.int64)
     is_real = positions < ids.row_lengths()[:, None]

@@ -1,4 +1,4 @@
-"""Ragged tensors in a graph, in memory proportional to their values.
+"""Computes with ragged tensors in memory proportional to their values.
 
 TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` pad every row to the
 longest row. A text of one long word and many short words would need memory for
@@ -13,8 +13,9 @@ def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
     """Returns the row of each value, [num_values], in `row_splits`'s dtype.
 
     Args:
-        row_splits: int [rows + 1], the first value of each row, and the end.
-        num_values: int, the last value of `row_splits`.
+        row_splits: int [rows + 1], index of the first value of each row, and
+            the number of values.
+        num_values: int, the last element of `row_splits`.
     """
     ends = row_splits[1:]
     begun = tf.math.unsorted_segment_sum(
@@ -35,7 +36,7 @@ def with_row_splits(
 def rows(
     values: tf.RaggedTensor, begin: int | tf.Tensor, end: int | tf.Tensor
 ) -> tf.RaggedTensor:
-    """Returns the rows from `begin` up to `end`.
+    """Returns the rows `begin` to `end` - 1.
 
     Equals `values[begin:end]`, but needs half as many operations.
 

@@ -4,8 +4,8 @@ import importlib
 import re
 from collections.abc import Callable
 
-# ISO 639-1. The library accepts any code, and uses the rules of English for
-# unknown languages.
+# Codes of ISO 639-1. The package sentencex accepts any code, and uses the rules
+# of English for unknown languages.
 _LANGUAGES = frozenset(
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
     "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
@@ -90,7 +90,7 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must return the words of a text. For "
                 f"{text[:80]!r} it raised {type(error).__name__}: {error}"
             ) from error
-        # Check for str, because it would be iterated by character.
+        # Reject a str, because each of its characters would become a word.
         if isinstance(returned, str) or not all(
             isinstance(word, str) for word in words
         ):

@@ -1,4 +1,4 @@
-"""BERT's tokenizer: text to WordPieces (Devlin et al. 2018, section 3).
+"""Tokenizes text into WordPieces (Devlin et al. 2018, section 3).
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
@@ -45,7 +45,7 @@ def convert_to_unicode(text: str | bytes) -> str:
 
 
 def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
-    """Reads a vocabulary file, as `FullTokenizer` does, as {WordPiece: id}."""
+    """Reads a vocabulary file, and returns {WordPiece: id}."""
     return FullTokenizer(vocab_file, None).vocab
 
 
@@ -67,16 +67,16 @@ class FullTokenizer:
     Args:
         vocab_file: path of the vocabulary, one WordPiece a line, or of a
             tokenizer.json of transformers.
-        do_lower_case: whether to lower-case the text and strip accents. None
-            decides by the tokenizer.json, else by `casing.casing_of`, else
-            True if the vocabulary has no upper-case letters.
+        do_lower_case: whether to lower-case the text and strip accents. If it
+            is None, the tokenizer.json decides, else `casing.casing_of`, else
+            it is True if the vocabulary contains no upper-case letters.
 
     Attributes:
         vocab_file: path of the vocabulary.
         vocab_bytes: the file's contents, unpacked if its name ends in `.gz`.
             For a tokenizer.json, a vocab.txt with the same rows.
         tokens: the WordPieces in the order of their ids.
-        vocab: {WordPiece: its id}.
+        vocab: {WordPiece: id}.
         do_lower_case: bool.
         segmenter: value of --segmenter, "module:function", or None.
         stated_casing: whether a tokenizer.json lower-cases, or None for other
@@ -86,7 +86,7 @@ class FullTokenizer:
         OSError: the file cannot be read.
         ValueError: the file begins with a byte order mark, which would be part
             of its first WordPiece, or the file is a tokenizer.json of another
-            kind or casing.
+            kind of tokenizer or another casing.
     """
 
     def __init__(
@@ -145,9 +145,10 @@ class FullTokenizer:
         self._word_pieces = WordCache(self.tokenize_word)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Omits the layer, because worker processes run without TensorFlow.
+        """Returns the state to pickle for worker processes.
 
-        Each worker imports the segmenter's function again.
+        The state omits the layer, because workers run without TensorFlow, and
+        the segmenter's function, which each worker imports again.
         """
         left_out = ("layer", "segment")
         return {k: v for k, v in self.__dict__.items() if k not in left_out}
@@ -157,7 +158,7 @@ class FullTokenizer:
         """The function that `segmenter` names, or None.
 
         Raises:
-            ValueError: see `sentences.segmenter`.
+            ValueError: the function does not exist, or fails.
         """
         return sentences.segmenter(self.segmenter) if self.segmenter else None
 
@@ -166,7 +167,7 @@ class FullTokenizer:
         """The same tokenizer as a Keras layer, created once.
 
         Raises:
-            ValueError: see `check_vocab`.
+            ValueError: the vocabulary contains no [CLS], [SEP] or the like.
         """
         from data.text.tokenizer_layer import TokenizerLayer
 
@@ -175,10 +176,7 @@ class FullTokenizer:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Casing, segmenter and checksum of the vocabulary.
-
-        Equal tokenizers have equal identities.
-        """
+        """Casing, segmenter and vocabulary checksum, to compare tokenizers."""
         checksum = zlib.crc32("\n".join(self.tokens).encode())
         return {
             "do_lower_case": self.do_lower_case,
@@ -280,7 +278,7 @@ class FullTokenizer:
         return tokens
 
     def tokenize_word(self, word: str) -> list[str]:
-        """Returns the WordPieces of one white-space token of cleaned text."""
+        """Returns the WordPieces of one word of cleaned text."""
         return [
             piece
             for token in self.basic_tokenizer.tokenize_word(word)
@@ -288,11 +286,11 @@ class FullTokenizer:
         ]
 
     def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:
-        """Returns the ids of WordPieces."""
+        """Converts WordPieces to ids."""
         return convert_by_vocab(self.vocab, tokens)
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
-        """Returns the WordPieces of ids."""
+        """Converts ids to WordPieces."""
         return convert_by_vocab(self.inv_vocab, ids)
 
 
@@ -302,13 +300,13 @@ def load_tokenizer(
     """Loads a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: options of the script, as in `casing.find_casing`. If they
-            have a `segmenter`, it splits the texts into words.
+        options: options of the script, as in `casing.find_casing`. The function
+            that `options.segmenter` names, if any, splits texts into words.
         vocab_size: the model's number of WordPieces, or None to skip the check.
 
     Raises:
-        ValueError: see `FullTokenizer.check_vocab`, `casing.find_casing` and
-            `sentences.segmenter`.
+        ValueError: the vocabulary does not fit the model, the casing is
+            unclear, or the segmenter cannot be imported.
         OSError: the vocabulary cannot be read.
     """
     tokenizer = FullTokenizer(options.vocab_file, None)
@@ -339,7 +337,7 @@ class BasicTokenizer:
         return self._word_tokens.of_all(words)
 
     def tokenize_word(self, word: str) -> list[str]:
-        """Returns the tokens of one white-space token of cleaned text."""
+        """Returns the tokens of one word of cleaned text."""
         if self.do_lower_case:
             word = strip_accents(word.lower())
         return split_on_punctuation(word)

@@ -1,4 +1,4 @@
-"""Reads a tokenizer.json, the file of a tokenizer in transformers 5."""
+"""Reads a tokenizer.json, the file in which transformers saves a tokenizer."""
 
 from typing import Any
 
@@ -17,8 +17,8 @@ _EXPECTED = {
     "normalizer.clean_text": True,
     "normalizer.handle_chinese_chars": True,
 }
-# Older versions do not name the type. If `strip_accents` is missing, the casing
-# decides.
+# Keys that may be missing. Older files contain no `model.type`. Without
+# `strip_accents`, a tokenizer that lower-cases also strips accents.
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
 
 
@@ -26,8 +26,7 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
     """Parses the contents of a tokenizer.json.
 
     Returns:
-        (contents of the vocab.txt with the same rows, whether text is
-        lower-cased).
+        (contents of an equivalent vocab.txt, True if text is lower-cased).
 
     Raises:
         ValueError: the file is not JSON, or describes another tokenizer than

@@ -1,15 +1,15 @@
-"""The tokenizer inside a graph: a Keras layer over string tensors.
+"""Tokenizes string tensors inside a graph, as a Keras layer.
 
 For any text, the layer returns the same ids as `FullTokenizer`, without Python
-at call time, so that a served model tokenizes as in training. BertTokenizer of
+at call time. So a served model tokenizes as in training. BertTokenizer of
 TensorFlow Text may return other ids. All operations are part of TensorFlow, so
 a saved graph runs wherever TensorFlow does, including `saved_model_cli`.
 
 The layer needs less than 100 bytes of memory for each byte of text, whatever
 the length of the words.
 
-N = texts. The following are totals over all texts. D = decoded code points, C =
-code points after normalization, W = words, P = WordPieces.
+N = texts. The following numbers are totals over all texts. D = decoded code
+points, C = code points after normalization, W = words, P = WordPieces.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Characters(NamedTuple):
     Attributes:
         cps: int32 [C], code points.
         begins: bool [C], whether a character begins a `BasicTokenizer` word.
-        source: int32 [C], index in `decoded` that each character came from.
+        source: int32 [C], index in `decoded` of each character's code point.
         row_splits: int32 [N + 1], the first character of each text.
         decoded: int32 [D], the code points, with a line end after each text.
     """
@@ -69,7 +69,7 @@ class TokenizerLayer(keras.layers.Layer):
     Args:
         vocab: the WordPieces in the order of their ids.
         do_lower_case: whether to lower-case the text and strip accents.
-        **kwargs: see keras.layers.Layer.
+        **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:
         texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
@@ -142,14 +142,15 @@ class TokenizerLayer(keras.layers.Layer):
             Tsplits=tf.int32,
         )
         chars = self._normalize(decoded)
-        # Each text's characters stay together: marks move only within a text.
+        # The characters of a text are still contiguous, because marks only
+        # move within a text.
         row_splits = tf.searchsorted(chars.source, row_splits)
-        # Words end at white space and around isolated characters.
+        # Words end at white space, and around characters that are words.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
-        # Wait, because both steps need much memory. If a caller only uses the
-        # ids, TensorFlow skips this step.
+        # Wait for `ends`, because both steps need much memory. If a caller only
+        # uses the ids, TensorFlow skips this step.
         with tf.control_dependencies([ends]):
             kept = ragged.where(chars.cps != ord(" "))
         return (
@@ -186,7 +187,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Expands characters that become several code points."""
+        """Replaces characters that become several code points."""
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -198,7 +199,7 @@ class TokenizerLayer(keras.layers.Layer):
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Compute the place of each row's code points.
+        # Compute the indices at which each row's code points are inserted.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = chars.gather(origin)
@@ -212,7 +213,7 @@ class TokenizerLayer(keras.layers.Layer):
     ) -> _Normalized:
         """Sorts marks into the canonical order of their combining classes.
 
-        Marks stay between the same starters.
+        Each mark stays between the same two starters.
 
         Args:
             chars: _Normalized.

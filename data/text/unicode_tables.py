@@ -1,4 +1,4 @@
-"""Tables that tell a graph what `BasicTokenizer` does with each code point.
+"""Creates tables by which a graph normalizes text as `BasicTokenizer` does.
 
 The tables are built from `unicodedata` and `str`, so they agree with this
 Python's Unicode version on every code point.
@@ -14,15 +14,15 @@ import tensorflow as tf
 
 from data.text import characters
 
-# Flags of an entry.
+# Flags in the low bits of an entry.
 DROPPED = 1  # a control, or a mark that is stripped
-BORDER = 2  # a space, or a word of its own: punctuation, CJK ideographs
+BORDER = 2  # a space, or a separate word: punctuation or a CJK ideograph
 SEVERAL = 4  # becomes several code points
 CASED = 8
-CASE_IGNORABLE = 16  # skipped when looking for a capital sigma's neighbours
-STARTER = 32  # marks are not reordered across it
+CASE_IGNORABLE = 16  # skipped in the search for a capital sigma's neighbors
+STARTER = 32  # marks are not reordered across this character
 REORDERED = 64  # a mark that is not stripped and may be reordered
-ODD = 128  # needs more than this table: one of the two above, a capital sigma
+ODD = 128  # needs more than a look-up: SEVERAL, REORDERED, a capital sigma
 
 CAPITAL_SIGMA = 0x3A3
 _VALUE_SHIFT = 8
@@ -62,7 +62,7 @@ def create_tables(do_lower_case: bool) -> Tables:
     """Creates the tables of `BasicTokenizer(do_lower_case)`."""
     several: list[list[int]] = []
     classes: dict[int, int] = {}
-    # Unassigned code points stay as they are.
+    # Unassigned code points stay unchanged.
     entries = np.full(sys.maxunicode + 1, STARTER, np.int32)
     ideographs = {
         cp for low, high in characters.CJK_RANGES for cp in range(low, high + 1)

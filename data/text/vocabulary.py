@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from data.text import characters, tokenization
 
-# Maximum number of distinct words in memory. Above it, words that occurred only
-# once are dropped.
+# Maximum number of distinct words in memory. Above this number, words that
+# occurred only once are dropped.
 _MAX_WORDS = 5_000_000
 # The most frequent characters that cover this fraction of the text are learned.
 _CHARACTER_COVERAGE = 0.99995
@@ -140,7 +140,10 @@ def learn_vocabulary(
 def count_pieces(
     vocab: Sequence[str], counts: Mapping[str, int]
 ) -> tuple[int, int]:
-    """Counts WordPieces: returns (number of [UNK], number of all)."""
+    """Returns (number of [UNK], number of all WordPieces) in counted words.
+
+    `counts` are {word: number of occurrences}.
+    """
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     num_unknown = num_all = 0
     for word, count in counts.items():
@@ -151,7 +154,7 @@ def count_pieces(
 
 
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
-    """Returns how many of the most frequent characters cover the text."""
+    """Returns how many of the most frequent characters to learn."""
     characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:
@@ -172,7 +175,8 @@ def extend_vocabulary(
     Only words that contain a letter and occur at least twice are added. For a
     word that becomes [UNK], each character counts as a WordPiece. Existing
     WordPieces keep their ids. At most `num_new_words` are added, first to
-    [unusedN] rows, then at the end. None adds one word per [unusedN] row.
+    [unusedN] rows, then at the end. If `num_new_words` is None, one word is
+    added for each [unusedN] row.
 
     Raises:
         ValueError: the text contains no word to add, or `num_new_words` is
@@ -212,7 +216,7 @@ def extend_vocabulary(
 def extension_rows(
     vocab: Sequence[str], extended: Sequence[str]
 ) -> list[list[int]]:
-    """Maps each row of an extended vocabulary to its former WordPieces.
+    """Maps each row of an extended vocabulary to ids of the old vocabulary.
 
     Returns:
         for each row of `extended`, the ids of the WordPieces that `vocab`

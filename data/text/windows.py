@@ -64,8 +64,9 @@ def check_is_max_context(
 ) -> np.ndarray:
     """Returns whether no other window has more context around a token.
 
-    The context is the smaller number of tokens to its left or right in a
-    window. A tie goes to the longer window, then to the first window.
+    The context is the smaller number of tokens to the token's left or right in
+    a window, plus 0.01 times the window's length, as in Google's code. If
+    several windows have the most context, the first window counts.
 
         passage:  a tug pulls the barge past two piers at high tide
         window 1: a tug pulls the barge

@@ -26,7 +26,7 @@ class Windows(NamedTuple):
     lengths: tf.Tensor
 
     def slice(self, begin: tf.Tensor, end: tf.Tensor) -> "Windows":
-        """Returns the windows from index `begin` up to, without, `end`."""
+        """Returns the windows with the indices `begin` to `end` - 1."""
         return Windows(*(values[begin:end] for values in self))
 
     def tokens(self) -> tf.RaggedTensor:
@@ -71,8 +71,8 @@ class Windows(NamedTuple):
             tokens: int64 [...], in [0, P).
 
         Returns:
-            index of the window, int64 of the same shape. For the definition of
-            context see `windows.check_is_max_context`.
+            index of the window, int64 of the same shape.
+            `windows.check_is_max_context` defines the context.
         """
         ends = self.starts + self.lengths
 
@@ -120,7 +120,7 @@ def cut_windows(
     """Cuts texts into windows that cover them.
 
     Args:
-        row_splits: int64 [N + 1], where each text's tokens begin and end.
+        row_splits: int64 [N + 1], index of each text's first token, and P.
         max_tokens: int64 [N], length of a text's windows except the last.
         stride: int, tokens between the starts of successive windows.
         fewest: int, number of windows for a text without tokens, 0 or 1.

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterable
 from itertools import chain
 
-# Maximum number of words in a tokenizer's cache, and longest word to cache.
+# Maximum number of words in a tokenizer's cache, and maximum number of
+# characters in a cached word.
 MAX_CACHED_WORDS = 1 << 17
 _MAX_CACHED_LENGTH = 64
 
@@ -16,15 +17,15 @@ class WordCache(dict):
         self._function = function
 
     def __missing__(self, word: str) -> list:
-        """Calls the function."""
+        """Computes and caches the result of a word that is not cached."""
         result = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
-            # Clear a full cache: frequent words are soon cached again.
+            # Clear a full cache, because frequent words are soon cached again.
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[word] = result
         return result
 
     def of_all(self, words: Iterable[str]) -> list:
-        """Returns the results for all words, as one list."""
+        """Returns the results for all words, joined to one list."""
         return list(chain.from_iterable(map(self.__getitem__, words)))

@@ -11,12 +11,13 @@ import tensorflow as tf
 from data.text import ragged
 
 _MAX_LENGTH = 200  # characters. A longer word becomes [UNK].
-_NUM_WORDS = 1 << 14  # words begun at a time
-# Added to a code point that begins a word, so that it cannot continue another
-# word.
+_NUM_WORDS = 1 << 14  # maximum number of words to begin in one step
+# Number to add to a code point that begins a word, so that the code point
+# cannot continue another word.
 _BEGIN = 1 << 24
 _NO_CHARACTER = _BEGIN + 0x110000
-_FIRST, _FURTHER = 0, 1  # the trees' roots: "un", and "##able" by "able"
+# Roots of the trees: first WordPieces ("un"), and continuations ("##able").
+_FIRST, _FURTHER = 0, 1
 
 
 class WordpieceTable:
@@ -47,7 +48,7 @@ class WordpieceTable:
                     edges[node][cp] = len(edges)
                     edges.append({})
                 node = edges[node][cp]
-            # The last of equal lines counts.
+            # If the vocabulary repeats a WordPiece, the last id counts.
             tokens[node] = index
         offsets, num_rows = _find_offsets(edges)
         table = np.zeros([4, num_rows], np.int32)
@@ -69,7 +70,7 @@ class WordpieceTable:
     def split(
         self, cps: tf.Tensor, begins: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Splits words.
+        """Splits words into WordPieces.
 
         Args:
             cps: int32 [C], code points. The last code point is a space.
@@ -99,7 +100,7 @@ class WordpieceTable:
     def _read(
         self, cps: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Reads many words at a time, one character of each in a step.
+        """Reads many words at a time, and one character of each word per step.
 
         Args:
             cps: int32 [C], code points. _BEGIN is added to the first character
@@ -180,7 +181,7 @@ def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
     """
     offsets, used = [0] * len(edges), {_FIRST, _FURTHER}
     nodes = [node for node, children in enumerate(edges) if children]
-    # Place nodes with many children first. Single children fill the gaps.
+    # Place nodes with many children first. Nodes with one child fill the gaps.
     nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
     begins = [0, 0]
     for node in nodes:

@@ -1,16 +1,16 @@
-"""Chooses the form of an operation for a call. All rules are here.
+"""Chooses the form of an operation for a call, by the first rule that applies.
 
-1. Keras runs on another backend than TensorFlow: the plain form of
-   modeling/ops.py, without a call to this module.
-2. Forms for every graph, and for eager calls: `ALWAYS`.
-3. In graphs, over at least `LEAST_CLASSES` classes, as in the masked LM:
+1. If Keras runs on another backend than TensorFlow, modeling/ops.py uses the
+   plain form and does not call this module.
+2. In all graphs and in eager calls: `ALWAYS`.
+3. In graphs, for at least `LEAST_CLASSES` classes, as in the masked LM:
    `VOCABULARY`.
-4. In training: `TRAINING`; and if rows are, or may be, at
-   least `LEAST_WIDTH` wide, `COMPILED`. For narrower rows, compiling takes
-   longer than it saves.
-5. In inference, in a graph that is pinned to the CPU (`tf.device`), in float32
-   or bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse them for a GPU too, but
-   has no kernel there.
+4. In training, if rows are `LEAST_WIDTH` or wider, or of unknown width:
+   `COMPILED`. For narrower rows, compiling takes longer than it saves.
+   Otherwise in training: `TRAINING`.
+5. In inference, in a graph pinned to the CPU (`tf.device`), in float32 or
+   bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse these forms for a GPU too,
+   but lacks the kernels there.
 6. In inference: `INFERENCE`.
 7. Otherwise: the plain form.
 """
@@ -23,9 +23,9 @@ import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
 
-# Width of a row: the smallest BERT's.
+# Compile operations only for rows of at least the smallest BERT's width.
 LEAST_WIDTH = 128
-# Compiling for fewer takes longer than it saves.
+# For fewer classes, compiling takes longer than it saves.
 LEAST_CLASSES = 1024
 
 Forms = dict[str, Callable]
@@ -54,11 +54,11 @@ INFERENCE: Forms = {"activation": fusions.activation}
 
 
 def choose(name: str, inputs: Any, training: bool) -> Callable | None:
-    """Returns the form of an operation for one call; None = the plain form.
+    """Returns the form of an operation for one call, or None for the plain one.
 
     Args:
         name: name of the function in modeling/ops.py.
-        inputs: the call's first argument.
+        inputs: first argument of the call.
         training: whether the call is part of a training step.
     """
     if name in ALWAYS:

@@ -1,10 +1,10 @@
 """Forms of the operations for inference, most of which TensorFlow fuses.
 
-TensorFlow's graph optimizer replaces several operations by one of oneDNN, if
-they match its patterns exactly: a matrix product, its bias, and a residual or
-an activation; a layer normalisation. The functions here match those patterns.
-Each replaces the one of its name in modeling/ops.py and takes the same
-arguments.
+TensorFlow's graph optimizer replaces several operations by one operation of
+oneDNN if they match a pattern exactly. One pattern is a matrix product with its
+bias and a residual or an activation. Another is a layer normalization. Each
+function here matches such a pattern, and replaces the function of the same name
+and arguments in modeling/ops.py.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from modeling.ops import Tensor
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """`ops.dense`; only products of rows [R, W] are fused."""
+    """Computes `ops.dense`. TensorFlow fuses only products of rows [R, W]."""
     outputs = keras.ops.matmul(inputs, kernel)
     if outputs.dtype.size > 2:
         return tf.nn.bias_add(outputs, bias)
@@ -29,8 +29,8 @@ def _add_bias_to_16_bits(
     outputs: Tensor, bias: Tensor
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        # The gradient of bias_add would sum bfloat16 in bfloat16. Multiply by
-        # ones instead, because matmul sums in float32.
+        # The gradient of bias_add would add up bfloat16 in bfloat16. Multiply
+        # by ones instead, because matmul adds up in float32.
         rows = tf.reshape(upstream, (-1, bias.shape[0]))
         ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
         return upstream, tf.matmul(ones, rows)[0]
@@ -39,15 +39,15 @@ def _add_bias_to_16_bits(
 
 
 def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
-    """`ops.look_up`; on a CPU, ids beyond the table are errors.
+    """Computes `ops.look_up`. On a CPU, an id beyond the table is an error.
 
-    keras.ops.take counts negative ones from the end.
+    `keras.ops.take` would count negative ids from the end.
     """
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """`ops.check_range`; XLA leaves the check out."""
+    """Computes `ops.check_range`. Graphs that XLA compiles omit the check."""
     if tf.executing_eagerly():
         return ids
     lowest, highest = tf.reduce_min(ids), tf.reduce_max(ids)
@@ -60,9 +60,10 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
 
 
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """`ops.reshape_like`, with the result known to have that shape.
+    """Computes `ops.reshape_like`, so that the graph knows the equal shapes.
 
-    A sum of two tensors is fused only if their shapes are known to be equal.
+    TensorFlow fuses a sum of two tensors only if the graph knows that their
+    shapes are equal.
     """
     return tf.reshape(inputs, tf.shape(other))
 
@@ -71,8 +72,8 @@ def _gelu(inputs: Tensor) -> Tensor:
     if inputs.dtype == "float64":
         # TensorFlow's gelu rounds a factor to float32.
         return ops.gelu(inputs)
-    # The optimizer sorts the operations that it compares by name: this scope
-    # must come after the layer's, "dense".
+    # The graph optimizer compares operations sorted by name, so this scope must
+    # follow the layer's scope, "dense".
     with tf.name_scope("gelu"):
         return tf.nn.gelu(inputs, approximate=True)
 
@@ -81,7 +82,7 @@ _ACTIVATIONS = ops.ACTIVATIONS | {"gelu": _gelu}
 
 
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """`ops.activation` after a `dense`, in the dtype of `inputs`."""
+    """Computes `ops.activation` after a `dense`, in the dtype of `inputs`."""
     return _ACTIVATIONS[hidden_act](inputs)
 
 
@@ -93,9 +94,9 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """`ops.attention_probs`, also in bfloat16.
+    """Computes `ops.attention_probs` in the dtype of the scores.
 
-    oneDNN then scales and adds before it rounds the product.
+    In bfloat16, oneDNN scales and adds before it rounds the product.
     """
     dtype = attention_scores.dtype
     scaled = attention_scores * scale + keras.ops.cast(adder, dtype)
@@ -108,16 +109,16 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """`ops.layer_norm`, as a fused batch normalisation.
+    """Computes `ops.layer_norm` as a fused batch normalization.
 
-    In bfloat16 the layer's weights are rounded, like those of products.
+    In bfloat16 the layer's weights are rounded, as the kernels of products are.
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":
         return layer(inputs)
     shape, width = tf.shape(inputs), inputs.shape[-1]
-    # TensorFlow folds ones and zeros of a known number into constants, and then
-    # does not fuse; the placeholder hides the number.
+    # TensorFlow folds a known number of ones and zeros into constants, and then
+    # does not fuse. The placeholder hides the number.
     number = tf.compat.v1.placeholder_with_default(
         tf.reduce_prod(shape[:-1]), []
     )
@@ -144,5 +145,5 @@ def dropout_add_norm(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """`ops.dropout_add_norm` without dropout."""
+    """Computes `ops.dropout_add_norm` without dropout."""
     return layer_norm(inputs + residual, layer)

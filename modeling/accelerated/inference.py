@@ -13,13 +13,14 @@ from modeling.layers import all_layers
 class Predictor:
     """Calls a model for evaluation and prediction, inside a graph.
 
-    If the CPU is the only device, the graph is pinned to it, so that the model
-    uses the forms that are fused there. Kernels can be cast once instead of for
-    every batch.
+    If the CPU is the only device, the graph is pinned to the CPU, so that the
+    model uses the fused forms. Kernels can be cast once instead of for every
+    batch.
 
     Args:
-        model: a keras.Model over a dict of features.
-        jit_compile: whether XLA compiles the graph; it has its own fusions.
+        model: a keras.Model that reads a dict of features.
+        jit_compile: whether XLA compiles the graph. Then the graph is not
+            pinned, because XLA fuses operations itself.
     """
 
     def __init__(self, model: keras.Model, jit_compile: bool = False) -> None:
@@ -33,7 +34,7 @@ class Predictor:
 
         Args:
             features: dict of tensors.
-            kernels: result of `cast_kernels`; empty = the model's own.
+            kernels: result of `cast_kernels`. Empty = use the model's kernels.
         """
         cast = [k for k, _ in _kernels_to_cast(self.model)] if kernels else []
         with (
@@ -43,7 +44,7 @@ class Predictor:
             return self.model(features, training=False)
 
     def cast_kernels(self) -> list[tf.Tensor]:
-        """Returns the kernels in the compute dtype; [] = no cast needed."""
+        """Returns the kernels in the compute dtype, [] if no cast is needed."""
         if self.device is None:
             return []
         return [
@@ -53,15 +54,14 @@ class Predictor:
 
 
 class CastKernels:
-    """Copies of a model's kernels in the dtype that they are computed in.
+    """Copies of a model's kernels, as variables in the compute dtype.
 
-    They are variables: an export stores 16 bits for each of their weights, and
-    no call casts them. Results are the same. Embeddings and biases stay as they
-    are trained.
+    An export stores these variables in 16 bits, and no call casts them. The
+    results are the same. Embeddings and biases keep their dtype.
 
     Args:
-        model: a keras.Model, built. Its graphs hold the variables only as long
-            as this lives.
+        model: a built keras.Model. Keep this object as long as the model's
+            graphs, which need the variables.
     """
 
     def __init__(self, model: keras.Model) -> None:
@@ -83,11 +83,11 @@ class CastKernels:
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns the kernels of layers that compute in another type, and it."""
+    """Returns (kernel, compute dtype) for kernels stored in another dtype."""
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)
-        # A layer with layers inside it has their weights too.
+        # Skip layers that contain other layers, whose weights they list again.
         if len(all_layers(layer)) == 1
         for weight in layer.weights
         if weight.path.endswith("/kernel")

@@ -1,10 +1,11 @@
-"""Operations of a training step, compiled to few loops over their inputs.
+"""Operations of a training step, compiled to a few loops over their inputs.
 
-As separate operations they read and write memory many times and take a fifth of
-a step, much of it drawing random numbers for dropout. XLA compiles for every
-shape, so this is only for training, and for the masked LM's loss in
-evaluations too: their batches have few shapes. Each function replaces the one
-of its name in modeling/ops.py and takes the same arguments.
+As separate operations they would read and write memory many times. They would
+take a fifth of a step, much of it to draw random numbers for dropout. XLA
+compiles a function for every shape. Therefore only training, and the masked
+LM's loss in evaluations, use this module, because their batches have few
+shapes. Each function replaces the function of the same name and arguments in
+modeling/ops.py.
 """
 
 import functools
@@ -20,13 +21,12 @@ from modeling.ops import Features, Tensor, at_least_float32
 
 
 def compiled(function: Callable) -> Callable:
-    """Compiles an elementwise function, and its gradient, with XLA.
+    """Compiles an elementwise function and its gradient with XLA.
 
-    The gradient recomputes the function instead of keeping intermediate
-    results: only the inputs are kept.
+    Only the inputs are kept for the gradient, which recomputes the function.
 
     Args:
-        function: pure function of tensors and constants -> tensor.
+        function: pure function, (tensors and constants) -> tensor.
     """
     signature = inspect.signature(function)
     forward = tf.function(function, jit_compile=True, autograph=False)
@@ -68,19 +68,20 @@ def compiled(function: Callable) -> Callable:
 
 
 def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
-    """Returns uint32 of a shape, uniform, each from its index and the seed.
+    """Returns random uint32 numbers, each computed from its index and the seed.
 
-    A counter-based generator (Salmon et al. 2011): the index goes through
+    The function is a counter-based generator (Salmon et al. 2011). It applies
     Wellons's integer hash `triple32`, a permutation of three multiplications,
-    with a key folded in before the first and between it and the second. No
-    state or order is needed to compute any of them.
+    to the index of each number. It mixes in one key before the first
+    multiplication and another key before the second. Each number can be
+    computed on its own, without state or order.
 
     Args:
         shape: shape of the result, up to 2 ** 31 elements.
         seed: int [2].
     """
     seed = keras.ops.cast(seed, "uint32")
-    # Seeds are small consecutive numbers; hashing removes the pattern.
+    # Hash the seeds, because they are small consecutive numbers.
     first_key = _hash(seed[0] + _uint32(1), _uint32(0))
     second_key = _hash(seed[1], first_key)
     number = 1
@@ -110,7 +111,7 @@ def _uint32(value: int) -> Tensor:
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """`ops.keep_mask`, with random numbers that a compiled loop can draw."""
+    """Computes `ops.keep_mask` from numbers that a compiled loop can draw."""
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
 
@@ -120,7 +121,7 @@ _dropout = compiled(ops.dropout.plain)
 
 
 def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
-    """`ops.dropout`, compiled."""
+    """Computes `ops.dropout` in a compiled loop."""
     if dropout_prob == 0:
         return inputs
     return _dropout(inputs, dropout_prob, seed=seed)
@@ -156,7 +157,7 @@ def dropout_add_norm(
     *,
     seed: Tensor,
 ) -> Tensor:
-    """`ops.dropout_add_norm`, compiled, the sum also in at least float32."""
+    """Computes `ops.dropout_add_norm`, compiled, in at least float32."""
     return _dropout_add_norm(
         inputs,
         residual,
@@ -172,10 +173,10 @@ def dropout_add_norm(
 def _cross_entropy(
     logits: Tensor, labels: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the cross entropy; and of each row the maximum and log(sum).
+    """Returns the cross entropy, the maximum and the log sum of each row.
 
-    The sum is that of exp(logits - maximum). Both are kept apart, since a large
-    maximum would round off the logarithm.
+    The log sum is log(sum(exp(logits - maximum))). The two numbers are not
+    added up, because a large maximum would round off the logarithm.
     """
     exact = at_least_float32(logits)
     maximum = tf.reduce_max(exact, axis=-1)
@@ -216,10 +217,10 @@ def _cross_entropy_gradient(
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """`ops.cross_entropy`, compiled; has no second derivative.
+    """Computes `ops.cross_entropy`, compiled, without a second derivative.
 
-    As operations of TensorFlow's, in bfloat16, the logits of the masked LM are
-    read and written a dozen times, most of them in float32.
+    In bfloat16, TensorFlow's separate operations would read and write the
+    logits of the masked LM a dozen times, mostly in float32.
     """
     labels = tf.cast(labels, tf.int32)
 
@@ -242,6 +243,6 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
 def _refuse_second_derivative(_: Tensor) -> None:
     raise NotImplementedError(
-        "The compiled cross_entropy has no second derivative; compute it in "
-        "`with modeling.ops.plain():`"
+        "The compiled cross_entropy has no second derivative. Compute the "
+        "second derivative in `with modeling.ops.plain():`"
     )

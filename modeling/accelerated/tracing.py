@@ -1,11 +1,11 @@
-"""One graph for layers that differ only in their weights.
+"""Traces one graph for layers that differ only in their weights.
 
-Python makes the operations of a graph one by one, which takes seconds for all
-blocks of an encoder and their gradients. Here it makes those of one block and
-calls them with the weights of each; TensorFlow inlines the calls.
+Python creates the operations of a graph one by one, which takes seconds for all
+blocks of an encoder and their gradients. This module traces only one block, and
+calls its graph with the weights of each block. TensorFlow inlines the calls.
 
-For training only: if an exported graph ran without inlining and oneDNN assumed
-that weights never change, it would use one layer's weights for all.
+Use it only in training. If an exported graph ran without inlining, and oneDNN
+assumed that weights never change, all layers would use the weights of one.
 """
 
 import contextlib
@@ -26,9 +26,10 @@ def replaced_values(
     """Lets layers compute with other values of some variables in the block.
 
     Args:
-        pairs: (variable, its value there), which may have another dtype.
+        pairs: (variable, value to use instead), whose dtypes may differ.
     """
-    # As updates, because a scope's mapping casts values to the variable's type.
+    # Add updates, because the `state_mapping` of a scope casts each value to
+    # the dtype of its variable.
     with keras.StatelessScope() as scope:
         for update in pairs:
             scope.add_update(update)
@@ -41,11 +42,11 @@ def trace_once(
     *,
     training: bool,
 ) -> Callable:
-    """`ops.trace_once`: traces the function for the first layer, for all.
+    """Traces the function of `ops.trace_once` for the first layer only.
 
-    Outside of graphs, and for layers that are not alike, it returns the
-    function unchanged. In mixed precision `keras.remat` recomputes by a second
-    trace, since Keras casts weights in the forward pass only.
+    Outside of graphs, and if layers differ in more than their weights, returns
+    the function unchanged. In mixed precision, `keras.remat` needs a second
+    trace to recompute, because Keras casts weights only in the forward pass.
     """
     if tf.executing_eagerly() or not are_alike(layers):
         return function
@@ -70,9 +71,9 @@ def trace_once(
 def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
     """Returns whether layers differ only in names, weights and `trainable`.
 
-    Two layers are alike if the layers inside, in their order, have the same
-    classes and the same `get_config()`, which holds dtype policies, dropout
-    and LoRA's rank; and the same shapes of variables.
+    Compares the class and the `get_config()` of each layer inside, in order.
+    The latter includes dtype policy, dropout and LoRA's rank. Also compares the
+    shapes and dtypes of the variables.
     """
     first, *others = map(_describe, layers)
     return all(description == first for description in others)

@@ -1,6 +1,7 @@
-"""Finds and reads checkpoints of either format, and extends vocabularies.
+"""Finds and reads checkpoints of two formats, and extends vocabularies.
 
-tf1.py and huggingface/ each read and write one format; training writes TF1's.
+tf1.py reads and writes TensorFlow 1's format, which training writes.
+huggingface/ reads and writes Hugging Face's format.
 """
 
 import os
@@ -28,24 +29,25 @@ from modeling.checkpoints.tf1 import (
     read_tf1_shapes,
 )
 
-# The variables that have a row for each WordPiece.
+# Variables with one row for each WordPiece.
 _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
 )
 
 
-# Files of weights that are not read here: what to do about them.
+# Advice to the user about files of weights that this project cannot read.
 _SAVE_AGAIN = (
     "open the model with transformers' from_pretrained, and write it with "
-    "save_pretrained, which makes model.safetensors"
+    "save_pretrained, which writes model.safetensors"
 )
 _MERGE = (
-    "it changes another model's weights: merge it into that model, then "
-    + _SAVE_AGAIN
+    "an adapter changes another model's weights: merge it into that model, "
+    "then " + _SAVE_AGAIN
 )
 _EXPORT = (
-    "an export has no names of weights; use the checkpoint that it was made of"
+    "an export does not name its weights; use the checkpoint that it was "
+    "created from"
 )
 _FOREIGN_FILES = {
     "adapter_model.safetensors": _MERGE,
@@ -55,7 +57,7 @@ _FOREIGN_FILES = {
     "saved_model.pb": _EXPORT,
     "openvino_model.bin": _EXPORT,
 }
-# Endings of weights under other names.
+# {ending of a file name: advice}, for file names that are not listed above.
 _FOREIGN_ENDINGS = {
     **dict.fromkeys((".onnx", ".tflite", ".xml"), _EXPORT),
     **dict.fromkeys((".bin", ".gguf", ".h5", ".msgpack", ".ot"), _SAVE_AGAIN),
@@ -68,14 +70,14 @@ _PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
 
 
 def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
-    """Names weights of another framework, or in a subfolder, as an error."""
+    """Raises an error if weights are another framework's or in a subfolder."""
     if not os.path.isdir(path):
         _refuse([path] if os.path.isfile(path) else [])
         return
     files = [os.path.join(path, name) for name in sorted(os.listdir(path))]
     if is_huggingface(path) or any(file.endswith(".index") for file in files):
         return
-    # Try names that frameworks write before names that people choose.
+    # Check the usual file names of frameworks before any other names.
     _refuse(file for file in files if os.path.basename(file) in _FOREIGN_FILES)
     inner = [
         file
@@ -86,8 +88,8 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     ]
     if inner:
         raise ValueError(
-            f"{path} has its weights in {' and '.join(inner)}: name "
-            f"{'that' if len(inner) == 1 else 'one of them'}"
+            f"{path} contains weights only in {' and '.join(inner)}; use "
+            f"{'this path' if len(inner) == 1 else 'one of these paths'}"
         )
     _refuse(files)
     for file in files:
@@ -105,26 +107,26 @@ def _refuse(files: Iterable[str]) -> None:
             way_out = _FOREIGN_ENDINGS.get(ending)
         if part := _PART.search(name):
             way_out = (
-                "it has a part of the weights: name its folder, with "
-                f"{name[: part.start()]}{part[1]}.index.json"
+                "the file contains only a part of the weights: use its folder, "
+                f"with {name[: part.start()]}{part[1]}.index.json in it"
             )
         if way_out:
             raise ValueError(f"{file} cannot be read: {way_out}")
 
 
 def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
-    """Returns the file, or the files' prefix, that load_checkpoint reads.
+    """Returns the file, or the prefix of the files, that load_checkpoint reads.
 
-    It checks the sizes of the checkpoint's files, not the values in them.
+    Checks the sizes of the checkpoint's files, not the values in them.
 
     Args:
-        path: see load_checkpoint.
-        best: whether the best step of a run's folder comes first.
+        path: path of the checkpoint, as for load_checkpoint.
+        best: whether to prefer the best step in the folder of a run.
 
     Raises:
-        FileNotFoundError: there is no checkpoint.
-        OSError: one of its files is missing, truncated or not a checkpoint's.
-        ValueError: `path` is one file of a TF1 checkpoint, or holds weights
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: a file of the checkpoint is missing, truncated or malformed.
+        ValueError: `path` is one file of a TF1 checkpoint, or contains weights
             of another framework.
     """
     _refuse_foreign(os.fspath(path))
@@ -144,39 +146,41 @@ def load_checkpoint(
     labels: Sequence[Sequence[str]] = (),
     best: bool = True,
 ) -> LoadReport:
-    """Loads a released checkpoint of either kind into a model.
+    """Loads a checkpoint in Google's or Hugging Face's format into a model.
 
     Args:
-        model: any model here, built or not.
-        path: a TF1 checkpoint such as `bert_model.ckpt` or a folder with
-            one, or a Hugging Face folder, `.safetensors` file or
-            `pytorch_model.bin`. Of a run's folder, what the run would export is
-            read: the best step, else the averages, else the last step; the log
-            says which.
-        layers: for each block of the model, the block of the checkpoint that it
-            starts from, such as `[0, 2, 5]` for a student of 3 blocks; None =
-            the same blocks.
-        labels: for each way to name the model's outputs, the names in order,
-            such as `[["no", "yes"]]`. A head that the checkpoint's folder
-            names in another order gets this one; one with other names stays.
-        best: whether the best step of a run's folder comes first.
+        model: any model of this package, built or not.
+        path: a TF1 checkpoint such as `bert_model.ckpt` or its folder, or a
+            Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
+            the folder of a run, the function loads the weights that the run
+            would export: the best step, else the averages, else the last step.
+            The log names the step.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
+            None = the same numbers.
+        labels: alternative names of the model's outputs, each a list in order,
+            such as `[["no", "yes"]]`. If the checkpoint's folder names the
+            outputs in another order, the function reorders the head. If it uses
+            other names, the head does not change.
+        best: whether to prefer the best step in the folder of a run.
 
     Returns:
-        `LoadReport` with `loaded`, `missing` and `unused` names. A missing head
-        is no error: it keeps its random values.
+        `LoadReport` with `loaded`, `missing` and `unused` names. If the
+        checkpoint lacks the head, the head keeps its random values.
 
     Raises:
-        FileNotFoundError: there is no checkpoint.
-        OSError: it cannot be read.
-        ValueError: `layers` does not give one block for each of the model's,
-            a variable of the encoder is missing or has another shape, a
+        FileNotFoundError: the path contains no checkpoint.
+        OSError: the checkpoint cannot be read.
+        ValueError: `layers` does not name one block for each block of the
+            model, a variable of the encoder is missing or has another shape, a
             value is not a finite floating-point number, or `path` is one
             file of a TF1 checkpoint.
     """
     if layers is not None and len(layers) != model.config.num_hidden_layers:
         raise ValueError(
-            "`layers` must give a block for each of the model's "
-            f"{model.config.num_hidden_layers}. Received: {list(layers)}"
+            "`layers` must name a block for each of the model's "
+            f"{model.config.num_hidden_layers} blocks. "
+            f"Received: {list(layers)}"
         )
     _refuse_foreign(os.fspath(path))
     if is_huggingface(path):
@@ -187,7 +191,7 @@ def load_checkpoint(
     order = find_order(saved or (), labels)
     if order and order != sorted(order):
         names = ", ".join(labels[0])
-        logging.info("%s: its outputs are put in the order %s", path, names)
+        logging.info("%s: reordered the outputs to %s", path, names)
         for variable in model.weights:
             name = original_name(variable)
             if name in {"output_weights", "output_bias"} & {*report.loaded}:
@@ -196,14 +200,14 @@ def load_checkpoint(
 
 
 def has_head(name: str, weights: Collection[str]) -> bool:
-    """Returns whether a file's weights, in either format, include a head.
+    """Returns whether a file's weights include the head of a model class.
 
     Args:
-        name: class of the model.
-        weights: names of the weights in a file.
+        name: class name of the model.
+        weights: names of the weights in the file, in either format.
     """
     if name == "BertEmbedder":
-        # Its vectors are the encoder's.
+        # This model needs no head, because it returns the encoder's vectors.
         return True
     names = {"output_weights", "classifier.weight"}
     if name == "BertSpanLabeler":
@@ -212,13 +216,13 @@ def has_head(name: str, weights: Collection[str]) -> bool:
 
 
 def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
-    """Returns {name in the file: shape} of a checkpoint of either kind.
+    """Returns {name in the file: shape} of a checkpoint in either format.
 
     Args:
         path: result of `find_checkpoint`.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the checkpoint cannot be read.
     """
     if is_huggingface(path):
         return read_huggingface_shapes(path)
@@ -226,15 +230,15 @@ def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
 
 
 def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
-    """Returns the model with another vocabulary.
+    """Returns a copy of a model with another vocabulary.
 
-    A new word starts as the mean of its former WordPieces, so the model keeps
-    what it knew of the word. Random values would confuse the trained layers.
+    The vector of a new word starts as the mean of the vectors of its former
+    WordPieces, because the trained layers know these vectors.
 
     Args:
-        model: any model here, built.
-        rows: for each row of the new embeddings, the old rows to average; its
-            own number if unchanged.
+        model: any built model of this package.
+        rows: for each row of the new embeddings, the numbers of the old rows to
+            average. A row that does not change lists only its own number.
 
     Returns:
         a model of the same class.

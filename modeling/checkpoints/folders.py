@@ -1,4 +1,4 @@
-"""Which checkpoint a folder means."""
+"""Finds the checkpoint to use in a folder."""
 
 import contextlib
 import os
@@ -15,35 +15,35 @@ _FILE_OF_A_CHECKPOINT = re.compile(
 
 
 def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
-    """Returns the checkpoint that `path` names.
+    """Returns the checkpoint that `path` names, or the one to use in a folder.
 
-    Of a run's folder, that is what the run would export: the best step, else
-    the averages, else the last step. Of another directory, it is the newest
-    that its `checkpoint` file names, else the only one in it. The file may name
-    the place where the directory was before it was moved: only the name of the
-    checkpoint counts.
+    In the folder of a run, that is the checkpoint that the run would export:
+    the best step, else the averages, else the last step. In another folder, it
+    is the newest checkpoint that the file `checkpoint` lists, else the only
+    checkpoint there. If that file lists a path outside of the folder, only the
+    name counts, because the folder may have been moved.
 
     Args:
         path: prefix of a checkpoint, or a folder.
-        best: whether to use a run's best step; see --load_best.
+        best: whether to use the best step of a run, as --load_best says.
 
     Raises:
-        FileNotFoundError: there is none.
+        FileNotFoundError: the checkpoint does not exist.
         ValueError: `path` is one file of a checkpoint.
     """
     path = str(path)
     system = file_system(path)
     if _FILE_OF_A_CHECKPOINT.search(path):
         raise ValueError(
-            f"{path} is one file of a checkpoint: give what its files share, "
+            f"{path} is one file of a checkpoint. Use the prefix of its files, "
             f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
         )
     if system.isdir(path):
         return _find_exported(path, best) or _find_newest(path)
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
-            f"There is no checkpoint {path}: no file {path}.index; use the "
-            "path of one on this machine, nothing is downloaded"
+            f"There is no checkpoint {path}: the file {path}.index does not "
+            "exist. Use a path on this machine, because nothing is downloaded"
         )
     return path
 
@@ -57,7 +57,7 @@ def _find_exported(path: str, best: bool) -> str | None:
     }
     for folder, is_used in (
         (run_files.BEST, best and (newest < 0 or not find_fault(path, newest))),
-        # A run that trained on may leave averages of an earlier step here.
+        # If the run trained longer, the averages may be of an earlier step.
         (run_files.AVERAGES, newest in (-1, steps[run_files.AVERAGES])),
     ):
         step = steps[folder]
@@ -67,13 +67,14 @@ def _find_exported(path: str, best: bool) -> str | None:
 
 
 def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
-    """Returns why best weights are not of the run in a folder, or None.
+    """Returns why a folder's best weights are not of its current run, or None.
 
-    If its checkpoints were deleted to train anew, they are of the run before.
+    They are of an earlier run if a user deleted the checkpoints of the folder
+    and trained again.
 
     Args:
         path: folder of the run.
-        newest: the newest step of the folder.
+        newest: newest step of the checkpoints in the folder.
     """
     best = Path(path, run_files.BEST)
     results, history = best / "eval_results.json", Path(path, "history.jsonl")
@@ -81,7 +82,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     step = max(figures.get("global_step", 0), _newest_step(str(best)))
     if step > newest:
         return f"{best} is of step {step}, and the run is at step {newest}"
-    # Earlier versions wrote neither of the two entries.
+    # Earlier versions wrote neither "fingerprint" nor history.jsonl.
     if "fingerprint" not in figures or not history.is_file():
         return None
     for line in history.read_bytes().splitlines():
@@ -93,7 +94,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
 
 
 def _newest_step(folder: str) -> int:
-    """Returns the step of a run's newest checkpoint in a folder; -1 if none."""
+    """Returns the newest step of the checkpoints in a folder, -1 if none."""
     system = file_system(folder)
     names = system.listdir(folder) if system.isdir(folder) else []
     return max(run_files.checkpoint_steps(names), default=-1)
@@ -103,14 +104,14 @@ def _find_newest(path: str) -> str:
     import tensorflow as tf
     from tensorflow.io import gfile
 
-    # Not tf.train.latest_checkpoint, which takes `path` for a pattern.
+    # Do not use tf.train.latest_checkpoint, which reads `path` as a pattern.
     state = None
-    # An empty file, or one that is not UTF-8, names no checkpoint.
+    # Ignore a file `checkpoint` that is empty or not UTF-8.
     with contextlib.suppress(ValueError):
         state = tf.train.get_checkpoint_state(path)
     if state:
         recorded = state.model_checkpoint_path
-        # The file may name a subfolder, and Windows may have written it.
+        # The path may be in a subfolder, and may contain Windows separators.
         is_below = recorded.startswith(os.path.join(path, ""))
         name = re.split(r"[/\\]", recorded)[-1]
         for newest in (
@@ -122,26 +123,31 @@ def _find_newest(path: str) -> str:
     indexes = sorted(
         os.path.join(path, name)
         for name in gfile.listdir(path)
-        # macOS puts a file ._NAME beside each one.
+        # Skip the files ._NAME that macOS creates beside each file.
         if name.endswith(".index") and not name.startswith(".")
     )
     if len(indexes) != 1:
         names = ", ".join(index.removesuffix(".index") for index in indexes)
         there = ", ".join(sorted(gfile.listdir(path))[:5])
         names = (
-            f"{names}; name one of them"
+            f"{names}; use the path of one of them"
             if names
-            else f"{there or 'none'}; weights are read from NAME.index with "
-            "NAME.data-*, model.safetensors or pytorch_model.bin"
+            else f"{there or 'no files'}; weights are read from NAME.index "
+            "with NAME.data-*, model.safetensors or pytorch_model.bin"
         )
         raise FileNotFoundError(
-            f"The directory {path} must hold one checkpoint. Received: {names}"
+            f"The folder {path} must contain one checkpoint. Received: {names}"
         )
     return indexes[0].removesuffix(".index")
 
 
 def describe(prefix: str, has_averages: bool) -> str:
-    """Returns "step N, the best" and so on of a checkpoint, or ""."""
+    """Returns a description such as "step 100, the best", "" if not of a run.
+
+    Args:
+        prefix: prefix of the checkpoint.
+        has_averages: whether averages of its variables are loaded.
+    """
     folder, name = os.path.split(prefix)
     steps = run_files.checkpoint_steps([f"{name}.index"])
     if not steps:

@@ -22,17 +22,17 @@ def load_labels(
     Args:
         path: a folder, the prefix of a TF1 checkpoint in it, or a
             `.safetensors` file in it.
-        num_labels: number of the model's outputs; None = not checked.
+        num_labels: number of the model's outputs. None = do not check it.
 
     Returns:
         list of str: the lines of `labels.txt`, else `id2label` or `label2id`
-        of a Hugging Face `config.json`; None if there is neither, or only the
-        placeholders LABEL_0, LABEL_1, ...
+        of a Hugging Face `config.json`. None if the folder names no labels, or
+        only the placeholders LABEL_0, LABEL_1, ...
 
     Raises:
-        ValueError: they are not `num_labels` labels that `check_labels`
-            accepts, or `id2label` and `label2id` contradict each other; the
-            message names the file.
+        ValueError: the number of labels is not `num_labels`, `check_labels`
+            raises an error for a label, or `id2label` and `label2id` contradict
+            each other. The message names the file.
     """
     path = str(path)
     folder = path if os.path.isdir(path) else os.path.dirname(path)
@@ -59,8 +59,8 @@ def load_labels(
     check_labels(names, f"{config_file}: `id2label`", num_labels)
     if numbered and names != numbered and sorted(names) == sorted(numbered):
         raise ValueError(
-            f"{config_file}: `id2label` has the order {names}, and `label2id` "
-            f"{numbered}; correct the one that is wrong"
+            f"{config_file}: `id2label` orders the labels as {names}, and "
+            f"`label2id` as {numbered}. Correct the wrong entry"
         )
     return names
 
@@ -68,16 +68,16 @@ def load_labels(
 def find_order(
     saved: Sequence[str], labels: Sequence[Sequence[str]]
 ) -> list[int] | None:
-    """Returns the place of each label among the labels of a saved model.
+    """Returns the position of each label among the labels of a saved model.
 
-    Compares the exact names first, then without case and punctuation.
+    Compares exact names first, then names without case and punctuation.
 
     Args:
         saved: names of the saved model's outputs, in order.
-        labels: see `load_checkpoint`.
+        labels: alternative names of the outputs, as for `load_checkpoint`.
 
     Returns:
-        a permutation; None if the names are others.
+        a permutation, or None if the saved names match no alternative.
     """
     for form in (str, _plain):
         places = {form(name): index for index, name in enumerate(saved)}
@@ -94,17 +94,17 @@ def _plain(label: str) -> str:
 
 
 def default_labels(num_labels: int) -> list[str]:
-    """Returns the names that transformers uses for unnamed outputs."""
+    """Returns LABEL_0, LABEL_1, ..., transformers' names of unnamed outputs."""
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 
 def save_labels(
     directory: str | os.PathLike[str], labels: Sequence[str]
 ) -> None:
-    """Writes `labels.txt`, one label a line, whole or not at all.
+    """Writes `labels.txt`, one label per line, completely or not at all.
 
     Raises:
-        ValueError: see `check_labels`.
+        ValueError: `check_labels` raises an error for the labels.
         OSError: the file cannot be written.
     """
     check_labels(labels)
@@ -118,17 +118,18 @@ def _read_lines(labels_file: str) -> list[str]:
     with named_errors(labels_file), open(labels_file, "rb") as reader:
         contents = reader.read()
     try:
-        # As editors on Windows write it, too.
+        # Accept the byte order mark and line ends of editors on Windows.
         text = contents.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{labels_file}: byte {error.start} is not UTF-8; save it as UTF-8"
+            f"{labels_file}: byte {error.start} is not UTF-8. Save the file as "
+            "UTF-8"
         ) from error
     return text.removesuffix("\n").split("\n")
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the values of `id2label` in the order of its numbers."""
+    """Returns the labels of `id2label`, sorted by their numbers."""
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(

@@ -1,43 +1,43 @@
-"""The original's names of a model's variables."""
+"""Names of a model's variables in Google's checkpoints."""
 
 import re
 from collections.abc import Collection, Sequence
 
 import keras
 
-# The path may begin with the name of the task model, and with the head's if the
-# original has its weights at the top level.
+# A path in Keras may begin with the name of the task model, and with the name
+# of a head whose weights have no scope in Google's checkpoints.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
     r"|bilstm/.+"
     r"|output_(?:weights|bias))$"
 )
-# Keras numbers the states of its own layers across the process. None here uses
-# them.
+# States of Keras's own layers, which Keras numbers across the process. No model
+# of this package uses these states.
 _STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 
 def original_name(variable: keras.Variable) -> str:
-    """Returns the name that a released checkpoint has for `variable`.
+    """Returns the name of a variable in Google's checkpoints.
 
     Args:
-        variable: `keras.Variable` of any model here.
+        variable: `keras.Variable` of any model of this package.
 
     Returns:
-        e.g. `bert/encoder/layer_0/attention/self/query/kernel`,
-        `cls/predictions/output_bias` or, a classifier's, `output_weights`;
-        `bilstm/...` for the LSTM that is ours; for variables that BERT does
-        not have, `variable.path`.
+        for example `bert/encoder/layer_0/attention/self/query/kernel`,
+        `cls/predictions/output_bias` or, for a classifier, `output_weights`.
+        For the LSTM that this project adds, `bilstm/...`. For other variables
+        that Google's BERT lacks, `variable.path`.
     """
     match = _ORIGINAL_NAME.search(variable.path)
     return match.group(1) if match else variable.path
 
 
 def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
-    """Returns {original name: variable} of everything in a model.
+    """Returns {Google's name: variable} of all variables in a model.
 
-    The variables include the state of dropout, named by its path in Keras.
+    The variables include the state of dropout, under its path in Keras.
     """
     return {
         original_name(variable): variable
@@ -49,11 +49,12 @@ def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
 def without_scope(
     names: Collection[str], word_embeddings: re.Pattern[str]
 ) -> dict[str, str]:
-    """Returns {name without the scope: name in the file}.
+    """Returns {name without the scope of BERT: name in the file}.
 
-    Modules of TF Hub, and models that hold a BERT, put one scope, such as
-    `module/`, before all its names. If there is another variable of the same
-    name outside of the scope, its name gets a `/`.
+    In modules of TF Hub, and in models that contain a BERT, the names of BERT's
+    variables begin with a scope, such as `module/`. The function removes this
+    scope. If a variable outside of the scope has a name that results from
+    removing it, the function puts `/` before this variable's name.
 
     Args:
         names: names in the file.
@@ -76,12 +77,12 @@ def without_scope(
 
 
 def source_name(name: str, layers: Sequence[int] | None) -> str:
-    """Returns the name of a variable's initial value in the checkpoint.
+    """Returns the name of the checkpoint's entry that a variable starts from.
 
     Args:
-        name: original name of a variable.
-        layers: for each block of the model, the block of the checkpoint that
-            it starts from; None = the same one.
+        name: Google's name of the variable.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from. None = the same numbers.
     """
     if layers is None:
         return name

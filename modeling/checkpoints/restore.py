@@ -1,4 +1,4 @@
-"""Assigns the values of a file to a model's variables, by name."""
+"""Assigns the values in a file to the variables of a model, by name."""
 
 import dataclasses
 import os
@@ -12,7 +12,8 @@ from absl import logging
 
 from modeling.checkpoints.names import original_name, source_name
 
-# Models for masked words, questions or tags may have no pooler.
+# Variables that a checkpoint must contain. The pooler is not required, because
+# models for masked words, questions or tags may lack it.
 _REQUIRED = re.compile(r"bert/(?!pooler/)")
 # Parts of BERT that a checkpoint may lack.
 _OPTIONAL_PARTS = {
@@ -20,7 +21,7 @@ _OPTIONAL_PARTS = {
     "cls/predictions/": "masked LM head",
     "cls/seq_relationship/": "next sentence head",
 }
-# Entries of the configuration that set the first dimension of a table.
+# {name of a table: setting that determines its number of rows}.
 _ROWS = {
     "bert/embeddings/word_embeddings": "vocab_size",
     "bert/embeddings/position_embeddings": "max_position_embeddings",
@@ -29,20 +30,20 @@ _ROWS = {
     "output_weights": "the number of labels",
 }
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
-# Maximum number of new variables that the log names; a complete head has 5.
+# Maximum number of new variables that the log names. The masked LM head has 5.
 _MAX_NAMED = 5
 
 
 @dataclasses.dataclass(frozen=True)
 class LoadReport:
-    """Report of the variables and entries that were matched.
+    """Report of the variables that were loaded from a checkpoint.
 
     Attributes:
-        path: the checkpoint that was read.
-        loaded: original names of the variables that it gave a value.
-        missing: names of the variables that it lacks; they keep their values,
-            so a new head starts at random.
-        unused: names of the file's entries that the model lacks.
+        path: path of the checkpoint.
+        loaded: names of the variables that got a value from the checkpoint.
+        missing: names of the variables that the checkpoint lacks. They keep
+            their values, so a new head starts with random values.
+        unused: names of the checkpoint's entries that the model lacks.
     """
 
     path: str
@@ -61,32 +62,36 @@ def restore_variables(
 ) -> LoadReport:
     """Assigns the values of a checkpoint, one variable at a time.
 
-    Nothing is assigned unless everything fits, so each value is read twice;
-    holding all of them would double the memory. The encoder must be complete.
+    Checks all values before it assigns the first. Therefore it reads each value
+    twice, because keeping all values would double the memory. The checkpoint
+    must contain the complete encoder.
 
     Args:
-        model: any model here, built or not, or a built one around them.
-        path: the checkpoint, for messages.
-        shapes: {original name: shape} of all entries of the file.
-        dtypes: {original name: dtype}, e.g. "float32".
-        read: (original name) -> array.
-        layers: see `load_checkpoint`.
+        model: any model of this package, built or not, or a built keras.Model
+            that contains one.
+        path: path of the checkpoint, for messages.
+        shapes: {name: shape} of all entries, under Google's names.
+        dtypes: {name: dtype}, for example "float32", under Google's names.
+        read: (Google's name of an entry) -> array.
+        layers: for each block of the model, the number of the checkpoint's
+            block to start from. None = the same numbers.
 
     Returns:
         `LoadReport`.
 
     Raises:
         ValueError: a variable of the encoder is missing, a shape differs, a
-            value is not a finite floating-point number, or two of the model's
-            variables have one name.
+            value is not a finite floating-point number, or two variables of the
+            model have the same name.
     """
     if not model.built:
         model.build()
     variables = {original_name(weight): weight for weight in model.weights}
     if len(variables) != len(model.weights):
         raise ValueError(
-            f"Two variables of {model.name} have one name in the original, so "
-            "a checkpoint cannot tell them apart: load it into each BertModel."
+            f"Two variables of {model.name} have the same name in Google's "
+            "checkpoints, so a checkpoint cannot distinguish them. Load the "
+            "checkpoint into each BertModel separately"
         )
     # {name of a variable: name of its entry in the file}
     sources = {name: source_name(name, layers) for name in variables}
@@ -101,9 +106,9 @@ def restore_variables(
         _check_shape(path, name, list(shapes[source]), list(variable.shape))
         if dtypes[source] not in _WEIGHT_DTYPES:
             raise ValueError(
-                f"{source} in {path} is of type {dtypes[source]}, and weights "
-                f"are one of {', '.join(_WEIGHT_DTYPES)}; save the model as "
-                "float32"
+                f"{source} in {path} is of type {dtypes[source]}, but weights "
+                f"must be one of {', '.join(_WEIGHT_DTYPES)}. Save the model "
+                "as float32"
             )
     for variable, source in pairs.values():
         _check_values(path, source, read(source), variable.dtype)
@@ -132,7 +137,9 @@ def _log(
     for prefix, part in _OPTIONAL_PARTS.items():
         if any(name.startswith(prefix) for name in missing):
             logging.warning(
-                "%s has no %s: it starts at random values.", path, part
+                "%s has no %s, so this part starts with random values.",
+                path,
+                part,
             )
     for name, variable in variables.items():
         mark = "" if name in missing else ", *INIT_FROM_CKPT*"
@@ -154,8 +161,8 @@ def _check_complete(
         names = ", ".join([*there][:_MAX_NAMED]) or "nothing"
         raise ValueError(
             f"{path} lacks {len(missing)} of the model's {len(sources)} "
-            f"variables, such as {first}. It has {names}: is it a BERT "
-            "checkpoint, and does the configuration belong to it?"
+            f"variables, such as {first}. The file contains {names}. Is this "
+            "a BERT checkpoint, and does the configuration belong to it?"
         )
 
 
@@ -180,14 +187,14 @@ def _check_shape(
 def _check_values(
     path: str | os.PathLike[str], name: str, value: Any, dtype: str
 ) -> None:
-    """Raises an error if values are not finite in a variable's dtype."""
+    """Raises an error if values are not finite in the variable's dtype."""
     is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
     if keras.ops.all(is_finite):
         return
     is_finite = keras.ops.convert_to_numpy(is_finite)
     index = tuple(int(i) for i in np.argwhere(~is_finite)[0])
     raise ValueError(
-        f"{name} in {path} is {float(value[index])} at {list(index)}, and "
-        f"weights must be finite {dtype} numbers; its training went wrong or "
-        "the file is damaged: use another checkpoint"
+        f"{name} in {path} is {float(value[index])} at {list(index)}, but "
+        f"weights must be finite {dtype} numbers. The training diverged, or "
+        "the file is damaged. Use another checkpoint"
     )

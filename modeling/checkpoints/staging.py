@@ -1,4 +1,4 @@
-"""Moves several new files into place together, or none of them."""
+"""Moves several new files to their final names together, or none of them."""
 
 import contextlib
 import os
@@ -15,24 +15,25 @@ from files.atomic import copy_file, is_remote, partial_path, sync
 def staged_folder(
     directory: str | os.PathLike[str], last: str
 ) -> Iterator[str]:
-    """Makes the files of a model appear in a folder together or not at all.
+    """Lets the files of a model appear in a folder together or not at all.
 
     Args:
-        directory: the folder; created if missing.
-        last: the file that makes the others a model; see `move_into_place`.
+        directory: folder of the model. Created if missing.
+        last: name of the file to move last, without which the other files are
+            no model.
 
     Yields:
-        a temporary folder to write them into.
+        a temporary folder into which to write the files.
 
     Raises:
         OSError: the files cannot be written.
-        ValueError: the folder holds a model that this project did not write,
-            or one with other files.
+        ValueError: the folder contains a model that this project did not write,
+            or a model with other files.
     """
     stage = partial_path(os.path.join(directory, last))
     try:
         with errors_named(directory):
-            # A killed process may have had the same id.
+            # A killed process with the same id may have left this folder.
             _remove(stage)
             file_system(stage).makedirs(stage)
             yield stage
@@ -56,18 +57,19 @@ def staged_folder(
 
 
 def move_into_place(files: dict[str, str]) -> None:
-    """Renames files to their own names.
+    """Renames files to their final names.
 
-    The last one makes the others a model, as a checkpoint's index does. It is
-    moved last and an older one is removed first, so that a process killed in
-    between never leaves a mixture of new and old files. TensorFlow does not
-    wait for the disk, so this does.
+    Without the last file, such as a checkpoint's index, the other files are no
+    model. The function removes an older last file first and moves the new one
+    last. Therefore a killed process never leaves a mixture of new and old
+    files. Before it renames, the function waits until the bytes are on the
+    disk, because TensorFlow does not.
 
     Args:
-        files: {file as written: its own name}, in the order to move them.
+        files: {temporary path: final path}, in the order in which to move.
 
     Raises:
-        OSError: a folder has such a name; no file is moved.
+        OSError: a final path is a folder. Then no file is moved.
         OSError, tf.errors.OpError: a file cannot be moved.
     """
     _refuse_folders(files.values())
@@ -91,10 +93,10 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # It need not be installed, and not be loaded for this.
+        # Compare the module's name, because TensorFlow may not be installed.
         if not type(error).__module__.startswith("tensorflow."):
             raise
-        # Without the names of the operation, which tell a user nothing.
+        # Remove the names of the operation, which do not help a user.
         message = re.sub(
             r"^\{\{.*?\}\} | \[Op:\w+\]", "", getattr(error, "message", "")
         )
@@ -102,7 +104,7 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _files_in(folder: str) -> list[str]:
-    """Returns the paths of the files below a folder, from there."""
+    """Returns the paths of all files in a folder, relative to the folder."""
     walk = file_system(folder).walk(folder)
     return [
         os.path.relpath(os.path.join(place, name), folder)
@@ -115,12 +117,12 @@ def _refuse_folders(paths: Iterable[str]) -> None:
     for path in paths:
         if file_system(path).isdir(path):
             raise IsADirectoryError(
-                f"{path} is a folder; remove it, or write elsewhere"
+                f"{path} is a folder. Remove it, or write to another path"
             )
 
 
 def _is_special(path: str) -> bool:
-    """Returns whether a path is a link or device, not to be renamed over."""
+    """Returns whether a path is a link or device, not a file to replace."""
     return (
         not is_remote(path)
         and os.path.lexists(path)
@@ -134,7 +136,7 @@ def _remove(folder: str) -> None:
 
 
 def file_system(path: str | os.PathLike[str]) -> Any:
-    """Returns what has the functions of tf.io.gfile for a path."""
+    """Returns tf.io.gfile for a remote path, `_Local` for a local path."""
     if not is_remote(path):
         return _Local
     from tensorflow.io import gfile
@@ -143,7 +145,7 @@ def file_system(path: str | os.PathLike[str]) -> Any:
 
 
 class _Local:
-    """The functions of tf.io.gfile, without TensorFlow."""
+    """Functions of tf.io.gfile for local paths, without TensorFlow."""
 
     exists, isdir = staticmethod(os.path.exists), staticmethod(os.path.isdir)
     listdir, remove = staticmethod(os.listdir), staticmethod(os.remove)

@@ -1,8 +1,8 @@
-"""Checkpoints in the format of the original's releases, by variable name.
+"""Reads and writes checkpoints in the TF1 format of Google's releases.
 
-A checkpoint `bert_model.ckpt` is the files `bert_model.ckpt.index` and
-`bert_model.ckpt.data-00000-of-00001`; their common prefix is its name.
-TensorFlow reads and writes them, and is imported only there.
+The name of a checkpoint, such as `bert_model.ckpt`, is the common prefix of its
+files, `bert_model.ckpt.index` and `bert_model.ckpt.data-00000-of-00001`. The
+functions that read or write these files import TensorFlow.
 """
 
 import collections
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# Entry of a run's checkpoint, a text, with the small files of the run.
+# Text entry of a run's checkpoint that contains the small files of the run.
 RUN_STATE = "run_state"
-# TensorFlow 1's name for the average of a variable.
+# Suffix of TensorFlow 1's name for the average of a variable.
 AVERAGE = "/ExponentialMovingAverage"
-# Entries that the original's optimizer, and runs here, leave in a checkpoint.
+# Entries that Google's optimizer and runs of this project add to checkpoints.
 _TRAINING_STATE = re.compile(
     rf"(?:^global_step|^{RUN_STATE}|^loss_scale(?:_good_steps)?"
     rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv]|{AVERAGE})$"
@@ -53,9 +53,9 @@ def load_tf1_checkpoint(
     layers: Sequence[int] | None = None,
     best: bool = True,
 ) -> LoadReport:
-    """Loads a checkpoint's variables by name; see `load_checkpoint`.
+    """Loads a TF1 checkpoint, with the arguments of `load_checkpoint`.
 
-    The report does not count Adam's slots, averages and `global_step`.
+    The report omits Adam's slots, averages and `global_step`.
     """
     import tensorflow as tf
 
@@ -71,9 +71,9 @@ def load_tf1_checkpoint(
         ):
             raise ValueError(
                 f"{prefix} is an object checkpoint of TensorFlow 2, such as "
-                "the Model Garden writes: its entries do not have the names "
-                "of the original. Use the release's TF1 checkpoint, or a "
-                "Hugging Face folder of the model"
+                "the Model Garden writes, whose entries are not named as in "
+                "Google's releases. Use the TF1 checkpoint of the release, or "
+                "a Hugging Face folder of the model"
             )
         stored_names = _stored_names(reader)
         if prefix != str(path):
@@ -86,13 +86,13 @@ def load_tf1_checkpoint(
             for name, average in averages.items():
                 stored_names[name] = stored_names[average]
             if found := describe(prefix, bool(averages)):
-                logging.info("%s is %s of its run", prefix, found)
+                logging.info("%s is %s of the run", prefix, found)
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 
         def read(name: str) -> "tf.Tensor":
-            # Not `reader.get_tensor`, whose result is copied again when
-            # assigned.
+            # Do not use `reader.get_tensor`, because assigning its result
+            # copies the values again.
             return tf.raw_ops.RestoreV2(
                 prefix=literal_name,
                 tensor_names=[stored_names[name]],
@@ -111,17 +111,17 @@ def open_tf1_checkpoint(
     """Opens a checkpoint that `find_tf1_checkpoint` returned.
 
     Yields:
-        its reader, and the name by which TensorFlow's operations find it.
+        the checkpoint's reader, and its prefix for TensorFlow's operations.
 
     Raises:
-        OSError: it cannot be read.
+        OSError: the checkpoint cannot be read.
     """
     import tensorflow as tf
 
     with patterns.literal_name(prefix) as name:
         try:
             yield tf.train.load_checkpoint(name), name
-        # A file that is cut off shows as an IndexError.
+        # A truncated file causes an IndexError.
         except (tf.errors.OpError, IndexError) as error:
             reason = getattr(error, "message", str(error)).strip()
             reason = reason.split("\n", 1)[0].replace(name, str(prefix))
@@ -133,7 +133,7 @@ def open_tf1_checkpoint(
 def read_tf1_shapes(
     prefix: str | os.PathLike[str],
 ) -> dict[str, Sequence[int]]:
-    """Returns {name in the file: shape}; see `modeling.read_shapes`."""
+    """Returns {name in the file: shape} of a TF1 checkpoint."""
     with open_tf1_checkpoint(prefix) as (reader, _):
         return _shapes(reader)
 
@@ -162,13 +162,13 @@ def check_tf1_files(prefix: str) -> None:
     with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
-    # A string's size does not follow from its shape.
+    # Skip strings, because their size does not follow from their shape.
     needed = sum(
         math.prod(shape) * dtypes[name].size
         for name, shape in shapes.items()
         if dtypes[name] != tf.string
     )
-    # {number of files: {number of a file: bytes}}
+    # {total in the file names: {number of a file: its size in bytes}}
     data_files: dict[int, dict[int, int]] = collections.defaultdict(dict)
     folder, name = os.path.split(prefix)
     for file in gfile.listdir(folder or "."):
@@ -183,10 +183,10 @@ def check_tf1_files(prefix: str) -> None:
         if sizes.keys() >= set(range(count))
     ]
     if max(complete, default=-1) < needed:
-        size_text = f"{max(complete)} bytes" if complete else "not all of them"
+        size_text = f"contain {max(complete)}" if complete else "are incomplete"
         raise OSError(
-            f"{prefix} cannot be read: its variables take {needed} bytes in "
-            f"{prefix}.data-*, and there are {size_text}; copy the whole "
+            f"{prefix} cannot be read: its variables need {needed} bytes, but "
+            f"the files {prefix}.data-* {size_text}. Copy the complete "
             "checkpoint again"
         )
 
@@ -196,15 +196,15 @@ def save_checkpoint(
     path: str | os.PathLike[str],
     leave_out: Collection[str] = (),
 ) -> None:
-    """Writes a model's weights as a checkpoint with the original's names.
+    """Writes a model's weights as a checkpoint with Google's names.
 
-    The checkpoint appears whole or not at all.
+    The checkpoint appears complete or not at all.
 
     Args:
-        model: any model here.
-        path: the checkpoint to write, without `.index`; its directory is
+        model: any model of this package.
+        path: prefix of the checkpoint to write, without `.index`. Its folder is
             created if missing.
-        leave_out: original names of weights not to write.
+        leave_out: Google's names of weights to omit.
 
     Raises:
         ValueError: the model is not built.
@@ -212,8 +212,8 @@ def save_checkpoint(
     """
     if not model.built:
         raise ValueError(
-            "The model has no weights yet: call `model.build()`, or load a "
-            "checkpoint, before saving one."
+            "The model has no weights yet. Call `model.build()` or load a "
+            "checkpoint before saving the model"
         )
     weights = {original_name(weight): weight for weight in model.weights}
     for name in leave_out:
@@ -226,17 +226,17 @@ def check_release(
     tokenizer: Any = None,
     labels: Sequence[str] | None = None,
 ) -> None:
-    """Checks that `save_release`, with a model.json, can write to a folder.
+    """Checks that `save_release` can write a model and model.json to a folder.
 
     Args:
-        path: see `save_release`.
+        path: folder or checkpoint to write, as for `save_release`.
         tokenizer: FullTokenizer of the model, or None.
         labels: names of the model's outputs, or None.
 
     Raises:
         OSError: the folder cannot be read.
-        ValueError: it would overwrite files that no earlier run wrote, or
-            leave files of an earlier model beside the new model.
+        ValueError: the release would overwrite files that no earlier run wrote,
+            or files of an earlier model would stay beside the new model.
     """
     folder, names = manifests.release_files(path)
     left_out = set() if labels is not None else {"labels.txt"}
@@ -255,19 +255,19 @@ def save_release(
     leave_out: Collection[str] = (),
     files: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes a folder laid out as the original's releases are.
+    """Writes a folder with the files of Google's releases.
 
-    It holds bert_model.ckpt and bert_config.json, and vocab.txt,
-    tokenizer_config.json and labels.txt where they are known. They appear
+    Writes bert_model.ckpt and bert_config.json, with a tokenizer also vocab.txt
+    and tokenizer_config.json, and with labels also labels.txt. The files appear
     together or not at all.
 
     Args:
-        model: any model here.
-        path: the folder, created if missing; or the checkpoint to write in
-            it, under a name that ends in `.ckpt` instead of bert_model.ckpt.
+        model: any model of this package.
+        path: folder to write, created if missing. Or a checkpoint in the
+            folder, whose name ends in `.ckpt` and replaces bert_model.ckpt.
         tokenizer: FullTokenizer of the model, or None.
         labels: names of the model's outputs, in order, or None.
-        leave_out: original names of weights not to write.
+        leave_out: Google's names of weights to omit.
         files: {name: text} of more files, such as model.json.
 
     Raises:
@@ -301,11 +301,11 @@ def write_checkpoint(
     path: str | os.PathLike[str],
     variables: Mapping[str, keras.Variable | str],
 ) -> None:
-    """Writes variables as a checkpoint that appears whole or not at all.
+    """Writes variables as a checkpoint that appears complete or not at all.
 
     Args:
-        path: the checkpoint to write, without `.index`.
-        variables: the variables, and texts, by name.
+        path: prefix of the checkpoint to write, without `.index`.
+        variables: {name: variable or text} of the checkpoint's entries.
 
     Raises:
         OSError: the files cannot be written.
@@ -316,12 +316,13 @@ def write_checkpoint(
     path = str(path)
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
-    # Without its index, the rest is not a checkpoint.
+    # Move the index last. Without an index, the other files are no checkpoint.
     endings = (".data-00000-of-00001", ".index")
     try:
         with errors_named(f"The checkpoint {path}"):
             gfile.makedirs(folder)
-            # Eager tensors share their variables' memory: nothing is copied.
+            # Eager tensors share their variables' memory, so no value is
+            # copied.
             tf.raw_ops.SaveV2(
                 prefix=partial,
                 tensor_names=list(variables),
@@ -330,8 +331,8 @@ def write_checkpoint(
             )
             move_into_place({partial + end: path + end for end in endings})
     finally:
-        # Compared by name, since a glob would interpret [ or * in the path. A
-        # failed write leaves other endings too.
+        # Compare names, because a glob would interpret [ or * in the path. A
+        # failed write may leave files with other endings too.
         if gfile.isdir(folder):
             for name in gfile.listdir(folder):
                 if name.startswith(f"{os.path.basename(partial)}."):

@@ -1,6 +1,6 @@
-"""Engines run a network in some runtime: ids in, arrays out.
+"""Engines run an exported network in a runtime such as ONNX Runtime.
 
-B = batch, F = length of an input.
+B = batch size, F = length of an input.
 """
 
 import dataclasses
@@ -18,21 +18,22 @@ from absl import logging
 from files import requirements
 from files.flags import flag
 
-# Maximum WordPieces of a batch, with padding, and maximum values of an output.
+# Maximum number of WordPieces in a batch, including padding, and maximum number
+# of values in an output.
 BUDGET = 1024
 MAX_VALUES = 1 << 24
 
 
 class Engine(Protocol):
-    """A network in some runtime.
+    """A network that is loaded into a runtime.
 
     Attributes:
-        name: key of RUNTIMES.
+        name: name of the runtime, a key of RUNTIMES.
         precision: numeric type of the matrix products: "float32", "bfloat16",
             "float16" or "int8".
         is_row_wise: True if the result for a row depends on the other rows of
-            the batch and on padding. Then pass one row at a time, padded no
-            more than its own length needs.
+            the batch and on the padding. Then pass one row at a time, with as
+            little padding as possible.
         inputs: {name: shape}, with None for a variable size.
     """
 
@@ -42,7 +43,7 @@ class Engine(Protocol):
     inputs: dict[str, tuple[int | None, ...]]
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Returns the network's outputs. Any thread may call this method.
+        """Runs the network and returns its outputs. Thread-safe.
 
         Args:
             features: input_ids, input_mask and segment_ids, int32 [B, F].
@@ -53,7 +54,7 @@ class Engine(Protocol):
 
 
 class Runtime(NamedTuple):
-    """A runtime, and the format of exports that it runs.
+    """A runtime, and the format of the exports that the runtime runs.
 
     Attributes:
         file: path of the model inside the folder of an export.
@@ -68,7 +69,7 @@ class Runtime(NamedTuple):
     engine: str
 
 
-# On a CPU, the first installed runtime is chosen.
+# {name: Runtime}. On a CPU, the first installed runtime is chosen.
 RUNTIMES = {
     "litert": Runtime(
         "model.tflite", "ai_edge_litert", "requirements/predict.txt", "LiteRt"
@@ -85,7 +86,8 @@ RUNTIMES = {
 }
 FILES = tuple(runtime.file for runtime in RUNTIMES.values())
 
-# {our name: Hugging Face's name} of inputs and outputs, for ONNX and OpenVINO.
+# {name in this project: name in Hugging Face's models} of inputs and outputs,
+# for ONNX and OpenVINO.
 INPUTS = {
     "input_ids": "input_ids",
     "input_mask": "attention_mask",
@@ -103,9 +105,9 @@ class EngineConfig:
 
     engine: str | None = flag(
         None,
-        "Runtime that runs the model. By default the first of these that is "
-        "installed and has a file in the folder. On a GPU, onnx or saved_model "
-        "come first.",
+        "Runtime that runs the model. The default is the first of these "
+        "runtimes that is installed and whose format the folder contains. If a "
+        "GPU is used, onnx and saved_model come first.",
         choices=[*RUNTIMES],
     )
     num_threads: int | None = flag(
@@ -124,7 +126,7 @@ class EngineConfig:
     )
 
     def engine_options(self) -> dict[str, Any]:
-        """Returns the values of these flags as arguments for serving.load."""
+        """Returns the values of the flags as arguments for serving.load."""
         fields = dataclasses.fields(EngineConfig)
         return {field.name: getattr(self, field.name) for field in fields}
 
@@ -135,7 +137,7 @@ class Input(NamedTuple):
     Attributes:
         ids: ids of the WordPieces, including special tokens.
         first_length: number of ids in segment 0.
-        state: anything that a task needs to decode the outputs.
+        state: other data that the task needs to decode the outputs.
     """
 
     ids: list[int]
@@ -151,14 +153,16 @@ def open_engine(
 ) -> Engine:
     """Loads an export into a runtime that suits the export and this machine.
 
-    If ONNX Runtime or TensorFlow can use an NVIDIA GPU of the machine, it is
-    chosen, ONNX Runtime first. Otherwise the first installed one of RUNTIMES.
+    If ONNX Runtime or else TensorFlow can use an NVIDIA GPU of the machine,
+    that runtime is chosen. Otherwise the first installed one of RUNTIMES is
+    chosen.
 
     Args:
         folder: folder of an export, with at least one of FILES.
         name: key of RUNTIMES, or None to choose one.
         num_threads: number of threads, or None for one per CPU.
-        allow_any_operation: see SavedModel.
+        allow_any_operation: True to load a SavedModel whose operations may read
+            and write files.
 
     Raises:
         OSError: a file cannot be loaded.
@@ -183,7 +187,7 @@ def open_engine(
             f"{folder} needs {runtime.package}: "
             f"{requirements.install(runtime.requirements)}"
         )
-    # Import late, because the import of a runtime may last seconds.
+    # Import late, because importing a runtime may take seconds.
     module = importlib.import_module(f"serving.engines.{name}")
     options = {"allow_any_operation": allow_any_operation}
     engine = getattr(module, runtime.engine)(
@@ -194,13 +198,13 @@ def open_engine(
 
 
 def _choose(names: Sequence[str]) -> str:
-    """Returns which of the runtimes `names` to use."""
+    """Returns the name of the runtime to use, one of `names`."""
     installed = [
         name
         for name in names
         if importlib.util.find_spec(RUNTIMES[name].package)
     ]
-    # Use a GPU only if this machine has one that is not hidden from CUDA.
+    # Use a GPU only if CUDA_VISIBLE_DEVICES does not hide the machine's GPUs.
     if os.environ.get("CUDA_VISIBLE_DEVICES") not in ("", "-1") and glob.glob(
         "/dev/nvidia[0-9]*"
     ):
@@ -213,7 +217,7 @@ def _choose(names: Sequence[str]) -> str:
 
 
 def name_outputs(names: Sequence[str]) -> dict[str, str]:
-    """Returns {our name: name in the file} of the outputs to compute.
+    """Returns {name in this project: name in the file} of outputs to compute.
 
     Args:
         names: names of the file's outputs. "logits" is omitted, because only
@@ -232,7 +236,7 @@ def damaged(path: str | os.PathLike[str], reason: Any) -> OSError:
 
 
 def failure(error: Exception) -> ValueError:
-    """Returns a ValueError of one line for a run that failed."""
+    """Converts a runtime's error to a ValueError of one line."""
     reason = " ".join(str(error).split())[:200] or "out of memory"
     return ValueError(f"the model failed on this input: {reason}")
 
@@ -256,12 +260,12 @@ def compute(
 
     Args:
         engine: Engine.
-        inputs: inputs, in any number.
-        keep: function (input, its row of each output) -> value to keep. It lets
-            a task drop large outputs early, to save memory.
-        longest: see `cut`.
-        pads: see `cut`.
-        max_values: see `cut`.
+        inputs: inputs of any number and any lengths.
+        keep: function (input, {output: row of the input}) -> value to return.
+            It lets a task drop large outputs early, to save memory.
+        longest: maximum length of an input in WordPieces.
+        pads: True to pad all inputs to `longest`.
+        max_values: number of values that the network outputs per WordPiece.
     """
     kept: list[Any] = [None] * len(inputs)
     sizes = [len(each.ids) for each in inputs]
@@ -281,16 +285,16 @@ def cut(
     max_values: int = 1,
     width: int = 1,
 ) -> Iterator[tuple[list[int], int]]:
-    """Cuts rows into batches of about the same length each.
+    """Divides rows into batches. The rows of a batch are of similar length.
 
     Args:
         engine: Engine.
         sizes: length of each row in WordPieces, without padding.
         longest: maximum length of a row in WordPieces.
-        pads: True to pad all rows to `longest`. Otherwise rows are padded to
-            the longest row of their batch, rounded up.
+        pads: True to pad all rows to `longest`. False to pad them to the
+            longest row of their batch, rounded up.
         max_values: number of values that the network outputs per WordPiece.
-        width: inputs per row, that is choices in multiple choice.
+        width: number of inputs per row, above 1 only in multiple choice.
 
     Yields:
         (indices of the rows of a batch, length to which they are padded).
@@ -307,12 +311,12 @@ def cut(
 
 
 def lengths(longest: int) -> list[int]:
-    """Returns all lengths to which `cut` rounds up, at most `longest`."""
+    """Returns the lengths, up to `longest`, to which `cut` pads batches."""
     return sorted({_round_up(size, longest) for size in range(1, longest + 1)})
 
 
 def _round_up(length: int, longest: int) -> int:
-    """Rounds up to a multiple of 8, or of an eighth of the next power of 2."""
+    """Rounds up to a multiple of max(8, the next power of 2 divided by 8)."""
     step = max((1 << (length - 1).bit_length()) // 8, 8)
     return min(-(-length // step) * step, longest)
 

@@ -20,7 +20,7 @@ class LiteRt:
         num_threads: number of threads, or None for one per CPU.
 
     Raises:
-        OSError: the file cannot be loaded.
+        OSError: the model file cannot be loaded.
     """
 
     name = "litert"
@@ -49,9 +49,10 @@ class LiteRt:
         }
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """See Engine."""
+        """Runs the network. Thread-safe."""
         try:
-            # One call at a time: calls use the same memory and all threads.
+            # Allow one call at a time, because calls share memory and use all
+            # threads.
             with self._lock:
                 return self._serve(**features)
         except (RuntimeError, ValueError, MemoryError) as error:

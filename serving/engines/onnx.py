@@ -10,22 +10,22 @@ from absl import logging
 from serving import engines
 
 FILE = engines.RUNTIMES["onnx"].file
-# Name that ONNX Runtime uses for its CUDA support.
+# ONNX Runtime's name for computing with CUDA.
 _GPU = "CUDAExecutionProvider"
 
 
 class OnnxRuntime:
     """An Engine that uses ONNX Runtime.
 
-    In int8 it is row-wise, because ONNX Runtime quantizes all rows of a batch
-    with the same range.
+    An int8 model is row-wise, because ONNX Runtime quantizes all rows of a
+    batch with the same range.
 
     Args:
         folder: folder of the export.
         num_threads: number of threads, or None for one per CPU.
 
     Raises:
-        OSError: the file cannot be loaded.
+        OSError: the model file cannot be loaded.
     """
 
     name = "onnx"
@@ -33,7 +33,7 @@ class OnnxRuntime:
     def __init__(self, folder: Path, num_threads: int | None = None) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = engines.count_threads(num_threads)
-        # Log fatal errors only, because ONNX Runtime raises all others.
+        # Log only fatal errors, because ONNX Runtime raises all other errors.
         options.log_severity_level = 4
         providers = ["CPUExecutionProvider"]
         if finds_gpu():
@@ -43,7 +43,7 @@ class OnnxRuntime:
                 str(folder / FILE), options, providers
             )
         except Exception as error:
-            # ONNX Runtime's errors have no other common class.
+            # The only common class of ONNX Runtime's errors is Exception.
             raise engines.damaged(folder / FILE, error) from error
         if len(providers) > len(self._session.get_providers()):
             logging.warning(
@@ -68,7 +68,7 @@ class OnnxRuntime:
         )
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """See Engine."""
+        """Runs the network. Thread-safe."""
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()

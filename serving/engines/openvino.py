@@ -41,7 +41,7 @@ class OpenVino:
         default = "bfloat16" if "BF16" in able else "float32"
         self.precision = precision or default
         options = {
-            # OpenVINO's names are f32 and bf16.
+            # OpenVINO names the precisions f32 and bf16.
             "INFERENCE_PRECISION_HINT": self.precision.replace("float", "f"),
             "INFERENCE_NUM_THREADS": engines.count_threads(num_threads),
             "PERFORMANCE_HINT": "LATENCY",
@@ -64,13 +64,13 @@ class OpenVino:
         )
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """See Engine."""
+        """Runs the network. Thread-safe."""
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()
         }
         try:
-            # One call at a time: a request uses all threads.
+            # Allow one call at a time, because a call uses all threads.
             with self._lock:
                 outputs = self._request.infer(inputs)
         except (RuntimeError, MemoryError) as error:

@@ -18,14 +18,14 @@ FILE = engines.RUNTIMES["saved_model"].file
 
 
 class SavedModel:
-    """An Engine that uses TensorFlow. It can also call any signature.
+    """An Engine that uses TensorFlow, with a method that calls any signature.
 
     Args:
         path: folder of a SavedModel.
         num_threads: number of threads per operation, in the whole process. None
             lets TensorFlow choose.
-        allow_any_operation: also load a model whose operations may do more
-            than compute. See operations.py.
+        allow_any_operation: True to load a model whose operations may do more
+            than compute, such as read files. See operations.py.
 
     Attributes:
         signatures: {name: function}.
@@ -64,14 +64,16 @@ class SavedModel:
         operations.check(used, self.path, allow_any_operation)
         with patterns.literal_name(self.path) as name:
             try:
-                # Keep a reference, because it owns the variables.
+                # Keep a reference to the model, because the model owns the
+                # variables.
                 self._loaded = tf.saved_model.load(name)
             except Exception as error:
                 # TensorFlow may raise any exception for a damaged file.
                 reason = str(error).replace(name, self.path)
                 raise engines.damaged(self.path, reason) from error
         self.signatures = self._loaded.signatures
-        # Copy, because a reference would keep the whole file in memory.
+        # Copy the definitions. References would keep the complete file in
+        # memory.
         self.definitions = {
             name: copy.deepcopy(definition)
             for name, definition in saved.meta_graphs[0].signature_def.items()
@@ -80,18 +82,18 @@ class SavedModel:
 
     @functools.cached_property
     def inputs(self) -> dict[str, tuple[int | None, ...]]:
-        """See Engine."""
+        """Shapes of the inputs of `serve`, None for a variable size."""
         specs = self.signatures["serve"].structured_input_signature[1]
         return {name: tuple(spec.shape) for name, spec in specs.items()}
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """See Engine."""
+        """Runs the network. Thread-safe."""
         return self.run_signature("serve", features)
 
     def run_signature(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs. See `call`.
+        """Returns a signature's outputs, or raises a ValueError of one line.
 
         Raises:
             ValueError: the signature fails on the inputs.
@@ -99,13 +101,13 @@ class SavedModel:
         try:
             return self.call(signature, inputs)
         except (tf.errors.OpError, MemoryError) as error:
-            # The most frequent cause is lack of memory.
+            # The most frequent cause is a lack of memory.
             raise engines.failure(error) from None
 
     def call(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs, strings as bytes.
+        """Returns a signature's outputs. Strings are bytes.
 
         Args:
             signature: name of the signature.
@@ -120,7 +122,7 @@ class SavedModel:
 
     @functools.cached_property
     def precision(self) -> str:
-        """See Engine."""
+        """Numeric type of the matrix products of `serve`."""
         if "serve" not in self.signatures:
             return "float32"
         graph = self.signatures["serve"].graph.as_graph_def()

@@ -1,4 +1,4 @@
-"""Writes exports: SavedModels here, with Keras, other formats in formats.py."""
+"""Writes exports. formats.py writes all formats except SavedModels."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -28,25 +28,28 @@ def export_saved_model(
     tokenizer: FullTokenizer | None = None,
     output_mode: str = "classification",
 ) -> None:
-    """Writes a complete export or none, and replaces an earlier export.
+    """Writes an export, and replaces an earlier one once it is complete.
 
-    Only a SavedModel contains all endpoints. Other formats contain the first.
+    Only a SavedModel contains all endpoints, other formats only the first.
 
     Args:
         export_dir: folder to write. Missing parent folders are created.
         model: keras.Model whose variables are exported.
         endpoints: {signature name: (function, list of tf.TensorSpec)}. The
             first endpoint also becomes `serving_default`.
-        files: {name: text} of more files, such as the labels. If the only
-            format is a SavedModel, all files except README.md are written into
-            its `assets.extra`.
+        files: {name: text} of additional files, such as the labels. If the only
+            format is a SavedModel, all files except README.md are written to
+            the folder `assets.extra`.
         options: ExportConfig, or None for a SavedModel.
-        tokenizer: FullTokenizer of the model, or None. Its files are written
-            too, in the forms of this project and of other libraries.
-        output_mode: output mode of a classifier. See export_classifier.
+        tokenizer: FullTokenizer of the model, or None. The tokenizer's files
+            are written too, in the formats of this project and of other
+            libraries.
+        output_mode: for a classifier, "classification", "multilabel" or
+            "regression".
 
     Raises:
-        OSError: the export cannot be written. An earlier export stays.
+        OSError: the export cannot be written. An earlier export does not
+            change.
         ValueError: the folder contains files that are not an export (see
             export_folders.py), or the model has no weights yet.
     """
@@ -90,7 +93,6 @@ def _write_saved_model(
     model: keras.Model,
     endpoints: Mapping[str, tuple],
 ) -> None:
-    """Writes the SavedModel of an export into a folder."""
     archive = keras.export.ExportArchive()
     kernels = inference.CastKernels(model)
     # The archive finds the variables that the functions use. If it also tracked
@@ -111,8 +113,8 @@ def _trace(
 ) -> Callable[..., Any]:
     """Traces a function, and returns a function that calls the trace.
 
-    Keras and TensorFlow each trace the function that they export. So they trace
-    only a call instead of the network.
+    Keras and TensorFlow each trace the function that they export. With this
+    function, they trace only a call, not the network.
     """
     traced = tf.function(
         function, signature, autograph=False

@@ -4,8 +4,8 @@
     onnx      onnx/model.onnx              onnx.py
     openvino  model.xml and model.bin      openvino, from the same graph
 
-The LiteRT model uses the plain operations of modeling/ops.py and computes
-padding too, because LiteRT cannot run fused operations or skip padding.
+LiteRT cannot run fused operations or skip padding. So its model uses the plain
+operations of modeling/ops.py, and also computes padding.
 """
 
 import contextlib
@@ -42,7 +42,8 @@ def write(
         model: model of a task.
         name: name of the format.
         endpoint: (function, specs of its inputs) of the signature `serve`.
-        output_mode: output mode of a classifier. See export_classifier.
+        output_mode: for a classifier, "classification", "multilabel" or
+            "regression".
         length: fixed length of inputs in WordPieces, or None for any length.
         int8: whether to quantize the model.
     """
@@ -64,10 +65,10 @@ def write(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Makes the model compute all of a batch in plain float32 operations.
+    """Makes a model compute with plain float32 operations, also at padding.
 
-    In the block, padding is computed too, and a model with mixed precision
-    computes in float32, because LiteRT cannot convert operations in 16 bits.
+    While the block runs, a model with mixed precision computes in float32,
+    because LiteRT cannot convert operations in 16 bits.
     """
     layers = all_layers(model)
     policies = [layer.dtype_policy for layer in layers]
@@ -108,7 +109,8 @@ def _write_litert(
             function, input_signature=signature, autograph=False
         )
         concrete = traced.get_concrete_function()
-    # Without this line, a Keras model's file silently lacks the weights.
+    # Without this line, the file of a Keras model does not contain the weights,
+    # and no error is raised.
     frozen = convert_variables_to_constants_v2(concrete)
 
     def serve(*inputs: tf.Tensor) -> Any:
@@ -118,7 +120,8 @@ def _write_litert(
 
     module = tf.Module()
     module.serve = tf.function(serve, signature, autograph=False)
-    # The converter keeps a signature's names only if it reads a SavedModel.
+    # Convert a SavedModel, because the converter keeps a signature's names only
+    # in this case.
     with tempfile.TemporaryDirectory(dir=path.parent) as saved:
         tf.saved_model.save(module, saved, {"serve": module.serve})
         converter = tf.lite.TFLiteConverter.from_saved_model(
@@ -138,7 +141,8 @@ def _write_onnx(path: Path, graph: Any, int8: bool) -> None:
         return
     from onnxruntime import quantization
 
-    # Prevent a warning to optimize the graph: ONNX Runtime optimizes it.
+    # Prevent the warning to optimize the graph first. ONNX Runtime optimizes
+    # the graph when it is loaded.
     quantization.quant_utils.add_pre_process_metadata(graph)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         whole = Path(folder, path.name)

@@ -5,7 +5,8 @@ token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
 variable. The outputs are the outputs of a SavedModel's `serve`, and "logits" as
 in Hugging Face.
 
-B = batch, C = choices, T = length in WordPieces, W = hidden size, N = heads.
+B = batch size, C = choices, T = length in WordPieces, W = hidden size, N =
+attention heads.
 """
 
 import math
@@ -21,12 +22,14 @@ from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM
 from serving import engines
 
-# The first operator set with Gelu, and the file version that belongs to it.
+# The first version of ONNX's operators with Gelu, and the version of the file
+# format that it requires.
 _OPSET = 20
 _IR_VERSION = 10
-# Maximum bytes of weights inside the file. Protobuf's limit is 2 GiB.
+# Maximum bytes of weights inside the file, because Protobuf's limit is 2 GiB.
+# Larger weights are written to a second file.
 _MAX_BYTES = 2_000_000_000
-# Sizes: numbers, or names of sizes that are known only at run time.
+# Shape of a tensor. A str is the name of a size that is known only at run time.
 Shape = list[Any]
 
 
@@ -40,7 +43,8 @@ def create(
 
     Args:
         model: a BertModel or a model from modeling.tasks, already built.
-        output_mode: output mode of a BertClassifier. See export_classifier.
+        output_mode: for a BertClassifier, "classification", "multilabel" or
+            "regression".
         length: fixed T, or None for a variable T.
         precision: precision to record in the metadata of the file.
     """
@@ -84,7 +88,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model, with large weights in a second file."""
+    """Writes a model to a file, and large weights to a second file."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -97,7 +101,7 @@ def save(model: onnx.ModelProto, path: Any) -> None:
 class _Writer:
     """Builds the operations and weights of a graph.
 
-    The methods receive names of tensors and return the name of a new tensor.
+    The methods accept names of tensors, and return the name of a new tensor.
 
     Args:
         config: configuration of the model.
@@ -124,7 +128,7 @@ class _Writer:
         return name
 
     def weight(self, variable: Any, transpose: bool = False) -> str:
-        """Adds a variable of the model, at most once per variable."""
+        """Adds a variable of the model to the graph, at most once."""
         name = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
@@ -143,13 +147,13 @@ class _Writer:
         return self.add("Add", product, self.weight(layer.bias))
 
     def head(self, inputs: str, layer: Any) -> str:
-        """Applies an OutputHead."""
+        """Adds the operations of an OutputHead."""
         kernel = self.weight(layer.output_weights, transpose=True)
         product = self.add("MatMul", inputs, kernel)
         return self.add("Add", product, self.weight(layer.output_bias))
 
     def layer_norm(self, inputs: str, layer: Any) -> str:
-        """Normalizes the last axis."""
+        """Adds layer normalization over the last axis."""
         return self.add(
             "LayerNormalization",
             inputs,
@@ -159,7 +163,7 @@ class _Writer:
         )
 
     def activate(self, inputs: str, hidden_act: str) -> str:
-        """Applies an activation. See ops.ACTIVATIONS."""
+        """Applies an activation function by its name in ops.ACTIVATIONS."""
         if hidden_act == "linear":
             return inputs
         if hidden_act == "silu":
@@ -179,7 +183,8 @@ class _Writer:
     ) -> tuple[str, str]:
         """Returns the sequence output and the pooled output of a TaskModel."""
         one = self.constant([1], np.int64)
-        # Positions 0, 1, 2, ..., int64 [B, T]. ONNX Runtime can fuse this form.
+        # Positions 0, 1, 2, ..., int64 [B, T]. ONNX Runtime fuses operations of
+        # exactly this form.
         ones = self.add("Add", self.add("Sub", ids, ids), one)
         places = self.add("CumSum", ones, one, exclusive=1)
         outputs = self.embed(bert.embeddings, ids, segments, places)
@@ -195,7 +200,8 @@ class _Writer:
             past = self.add("Cast", past, to=TensorProto.FLOAT)
             real = self.add("Mul", real, past)
         # For inputs that are too long, this slice is too short, so `Sub` fails.
-        # Otherwise OpenVINO would look up zeros beyond the table of positions.
+        # Without this check, OpenVINO would read zeros beyond the position
+        # table.
         zero = self.constant([0], np.int64)
         length = self.add("Shape", ids, start=1, end=2)
         most = self.config.max_position_embeddings
@@ -281,7 +287,8 @@ class _Writer:
         ]
 
         def join(name: str, extra: int = 0) -> str:
-            # Keras orders the gates i, f, c, o, but ONNX i, o, f, c.
+            # Keras stores the gates in the order i, f, c, o, but ONNX in i, o,
+            # f, c.
             rows = []
             for cell in cells:
                 value = keras.ops.convert_to_numpy(getattr(cell, name))
@@ -324,8 +331,9 @@ class _Writer:
         """Returns {name of an output: (tensor, shape)} of a task's head.
 
         Args:
-            model: see `create`.
-            output_mode: see `create`.
+            model: a BertModel or a model from modeling.tasks.
+            output_mode: for a BertClassifier, "classification", "multilabel"
+                or "regression".
             encoded: sequence output and pooled output.
             shape: shape of the inputs.
         """

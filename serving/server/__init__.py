@@ -1,1 +1,1 @@
-"""The server of serve.py: TensorFlow Serving's REST protocol, and a page."""
+"""The server of serve.py: the protocols of TensorFlow Serving and KServe."""

@@ -1,7 +1,8 @@
 """The routes of the server, as an ASGI application (Starlette).
 
-Starlette, not FastAPI: that adds validation of declared bodies, but TensorFlow
-Serving's bodies depend on the model, and its errors have their own form.
+The application uses Starlette, not FastAPI. FastAPI validates the bodies that a
+route declares, but the bodies in TensorFlow Serving's protocol depend on the
+model.
 """
 
 import asyncio
@@ -30,7 +31,7 @@ from serving.server.signatures import Key
 from serving.server.versions import ServedModel, not_found
 
 PAGE = Path(__file__).parent / "page"
-# The page may load only its own files.
+# Content-Security-Policy: the page may load only files of this server.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -41,14 +42,14 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-# Bytes of each part in which a long reply is sent.
+# Bytes of a part of a long reply. Long replies are sent in parts.
 _PART = 1 << 18
 
 
 def to_response(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """Returns a JSON response in TensorFlow Serving's form, even with NaN."""
+    """Returns a JSON response. As in TensorFlow Serving, NaN is allowed."""
     body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status, headers, "application/json")
 
@@ -143,7 +144,7 @@ class Server:
             task.cancel()
 
     def _guard(self, answer: Any) -> Any:
-        """Adds the token check, logging and errors to a route."""
+        """Adds the token check, request log and error replies to a route."""
 
         async def guarded(request: Request) -> Response:
             with self.monitoring.observe(request) as record:
@@ -182,7 +183,7 @@ class Server:
             )
 
     async def _page(self, request: Request) -> Response:
-        # Look the name up in a table, so that no client's path is opened.
+        # Look the name up in a table, so that a client cannot open other files.
         files = {file.name: file for file in PAGE.iterdir() if file.is_file()}
         name = request.path_params.get("file", "index.html")
         if name not in files:
@@ -219,7 +220,7 @@ class Server:
     async def _do_task(
         self, request: Request, record: RequestRecord
     ) -> Response:
-        """Handles `POST /api/models/NAME/TASK`, which the page calls."""
+        """Handles `POST /api/models/NAME/TASK`, a request of the web page."""
         model = self._find(request.path_params["name"], record)
         record.operation = name = request.path_params["task"]
         content = await self.limits.read_body(request)
@@ -303,7 +304,8 @@ class Server:
             raise BadRequest(f"Malformed request: {request.method} /v2/{path}")
         name = match["name"]
         number = int(match["version"]) if match["version"] else None
-        # Read the complete body first, so that the connection can be reused.
+        # Read the complete body before any error, so that the connection can be
+        # reused.
         content = await self.limits.read_body(request)
         model = self._find(name, record, number)
         version = model.find(number)
@@ -370,13 +372,14 @@ class Server:
         """Submits a request to a model and returns the model's result.
 
         Raises:
-            RestError: the queue is full, the model takes longer than
-                `timeout_s`, or it fails on the request.
+            RestError: the queue is full, the reply is not ready after
+                `timeout_s`, or the model fails on the request.
         """
         try:
             future = model.find(number).submit(*call)
         except Closed:
-            # A new version has just replaced the one that `find` returned.
+            # A new version has just replaced the version that `find` returned.
+            # Find the new version.
             future = model.find(number).submit(*call)
         try:
             async with asyncio.timeout(self.limits.timeout_s):

@@ -1,7 +1,7 @@
 """Batches requests: one queue and one thread for each model.
 
-The queue is bounded. When it is full, a request fails at once, so that an
-overloaded server still answers accepted requests quickly.
+When the queue is full, a new request fails at once, so that an overloaded
+server still answers accepted requests quickly.
 """
 
 import dataclasses
@@ -14,7 +14,7 @@ from typing import Any
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
 
-# (key, payloads of the requests) -> results of the requests.
+# Function (key, payloads of the requests) -> results of the requests.
 RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
@@ -50,11 +50,11 @@ class Batcher:
     """Runs requests of equal keys together, in order of arrival.
 
     Args:
-        run: function that computes a batch. If it fails, each request of the
-            batch is computed separately.
+        run: function that computes a batch. If it fails, the batcher computes
+            each request of the batch separately.
         limits: limits of batches and of the queue.
-        on_batch: called after each batch with its number of rows and the
-            seconds that it took.
+        on_batch: function (number of rows, seconds) that is called after each
+            batch.
     """
 
     def __init__(
@@ -115,17 +115,17 @@ class Batcher:
         return work.future
 
     def __len__(self) -> int:
-        """Returns how many requests are waiting."""
+        """Returns the number of waiting requests."""
         return len(self._waiting)
 
     def close(self) -> None:
-        """Rejects new requests. Waiting requests are still computed."""
+        """Rejects new requests. The batcher still computes waiting requests."""
         with self._changed:
             self._is_closed = True
             self._changed.notify()
 
     def join(self, timeout: float | None = None) -> None:
-        """Waits until all requests are computed. Call `close` first."""
+        """Waits until all requests are computed, after a call of `close`."""
         self._thread.join(timeout)
 
     def _work(self) -> None:
@@ -144,11 +144,11 @@ class Batcher:
             ]
             if batch:
                 self._compute(batch)
-            # Keep no request in memory while waiting.
+            # Free the batch's memory before waiting for the next batch.
             del batch
 
     def _next_batch(self) -> list[_Work]:
-        """Removes a batch from the queue, after waiting for more requests."""
+        """Waits until a batch is complete, and removes it from the queue."""
         first = self._waiting[0]
         if first.is_alone or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
@@ -186,7 +186,7 @@ class Batcher:
         except BaseException as error:
             failure = error
         if failure and len(batch) > 1:
-            # Compute each request separately, so that only a bad one fails.
+            # Compute each request separately, so that only the bad ones fail.
             for work in batch:
                 self._compute([work])
             return

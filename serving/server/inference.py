@@ -1,4 +1,4 @@
-"""The Open Inference Protocol, as KServe's and Triton's clients speak it.
+"""The Open Inference Protocol, which clients of KServe and Triton use.
 
 Tensors are JSON, or bytes after the JSON (Triton's binary_tensor_data).
 """
@@ -26,14 +26,15 @@ SERVER = {
     "version": "1",
     "extensions": ["binary_tensor_data"],
 }
-# Header with the length of the JSON, in bytes. Binary tensors follow the JSON.
+# Header with the length of the JSON in bytes, if binary tensors follow the
+# JSON.
 LENGTH_HEADER = "Inference-Header-Content-Length"
 _TYPES = {"string": "BYTES", "float16": "FP16", "float32": "FP32"}
 _TYPES |= {"float64": "FP64"}
 
 
 def describe(name: str, number: int, version: Description) -> dict[str, Any]:
-    """Returns the metadata of a model's version, with its default signature."""
+    """Returns a version's metadata, with the default signature's tensors."""
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)
         or [*version.signatures.values()][0]
@@ -97,7 +98,8 @@ def find_signature(
 ) -> str:
     """Returns the name of the signature that fits a request.
 
-    A request may name a signature, and must contain exactly its inputs.
+    A request may name a signature. It must contain exactly the signature's
+    inputs.
 
     Raises:
         BadRequest: no signature fits.

@@ -16,10 +16,12 @@ from serving.server.protocol import BadRequest, RestError
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-# The server reads and drops a body up to this multiple of --max_body_bytes,
-# because most clients read no reply before they have sent the body.
+# The server reads and drops a too large body up to this multiple of
+# --max_body_bytes, because most clients do not read a reply before they have
+# sent the complete body.
 _DISCARDED = 64
-# Maximum numbers and strings in a reply. A larger reply could fill the memory.
+# Maximum number of values (numbers and strings) in a reply. A larger reply
+# could fill the memory.
 MAX_VALUES = 1 << 22
 
 
@@ -39,25 +41,26 @@ class Limits(EngineConfig):
     )
     max_queue: int = flag(
         256,
-        "Maximum requests that wait for a model. When this many wait, new "
-        "requests get status 429.",
+        "Maximum number of requests in the queue of a model. When the queue is "
+        "full, new requests get status 429.",
         at_least=1,
     )
     max_body_bytes: int = flag(
-        1 << 20, "Maximum bytes in the body of a request.", at_least=1
+        1 << 20, "Maximum size of a request's body, in bytes.", at_least=1
     )
     max_texts: int = flag(
-        128, "Maximum texts, or rows, in a request.", at_least=1
+        128, "Maximum number of texts (or rows) in a request.", at_least=1
     )
     max_wordpieces: int = flag(
         32768,
-        "Maximum WordPieces in a request, over all its texts.",
+        "Maximum number of WordPieces in all texts of a request.",
         at_least=1,
     )
     min_probability: float = like(TaskOptions, "min_probability")
     timeout_s: float = flag(
         30.0,
-        "Maximum seconds to receive a request, and again to compute its reply.",
+        "Maximum seconds to receive a request, and maximum seconds to compute "
+        "the reply.",
         at_least=0.1,
     )
 
@@ -98,7 +101,8 @@ class Limits(EngineConfig):
             message = f"The body did not arrive within {self.timeout_s:g} s"
             raise RestError(408, message, close) from None
         if encoding == "gzip" and size <= most:
-            # 16 selects the gzip format. Stop one byte after the limit.
+            # Adding 16 selects the gzip format. Decompress at most one byte
+            # more than the limit.
             inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
             try:
                 body = bytearray(inflate.decompress(body, most + 1))
@@ -138,7 +142,7 @@ class Limits(EngineConfig):
         """Returns the number of rows of a request, after checking its size.
 
         Raises:
-            RestError: the request contains too many rows or WordPieces, or its
+            RestError: the request contains too many rows or WordPieces, or two
                 inputs differ in their number of rows.
         """
         sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
@@ -155,7 +159,7 @@ def check_wordpieces(count: int, most: int) -> None:
     """Checks that a request contains at most `most` WordPieces.
 
     Raises:
-        RestError: `count`, the request's number of WordPieces, is larger.
+        RestError: `count`, the request's number of WordPieces, is above `most`.
     """
     if count > most:
         raise RestError(
@@ -169,7 +173,7 @@ def check_values(count: int) -> None:
     """Checks that a reply contains at most MAX_VALUES numbers and strings.
 
     Raises:
-        RestError: the reply would contain more.
+        RestError: `count`, the reply's number of values, is above MAX_VALUES.
     """
     if count > MAX_VALUES:
         raise RestError(

@@ -36,7 +36,7 @@ class RequestRecord:
 
     Attributes:
         model: name of the model, or "" if the server serves no such model.
-        operation: the signature, the task, "status" or "metadata".
+        operation: name of the signature or the task, "status" or "metadata".
         num_texts: number of texts, or rows.
         status: HTTP status of the reply.
         error: error message of the reply, or "".
@@ -110,7 +110,8 @@ class Monitoring:
             yield record
         finally:
             seconds = time.monotonic() - began
-            # Use only known names, so that clients cannot create metrics.
+            # Label metrics only with known names, so that clients cannot create
+            # metrics.
             is_known = record.model and record.status < 400
             operation = record.operation if is_known else ""
             self._requests.labels(record.model, operation, record.status).inc()
@@ -140,8 +141,8 @@ class Monitoring:
             if os.write(self._log, data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            # A full disk stops the log, not the server.
-            logging.warning("--request_log: %s; logging stops here", error)
+            # If the disk is full, the log ends, but the server continues.
+            logging.warning("--request_log: %s. Logging stops here", error)
             self._log = None
 
     def render(self, models: Mapping[str, ServedModel]) -> tuple[bytes, str]:
@@ -171,6 +172,6 @@ def _open_log(path: str) -> int:
             )
     log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     if is_torn:
-        # End the line that an earlier, full disk cut off.
+        # Add a newline to a last line that a full disk cut off.
         os.write(log, b"\n")
     return log

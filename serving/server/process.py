@@ -13,14 +13,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.server.app import Server
 
-# Maximum open connections. Requests on any more get status 503.
+# Maximum number of open connections. Requests on additional connections get
+# status 503.
 MAX_CONNECTIONS = 1000
 # Maximum bytes of a request's path and headers.
 MAX_HEAD_BYTES = 1 << 16
-# Maximum connections that wait to be accepted.
+# Maximum number of connections that wait to be accepted.
 _BACKLOG = 1024
 # Seconds after a stop signal in which an open connection may still send a
-# request. The reply tells the client to close the connection.
+# request. The reply then contains `Connection: close`.
 _LAST_S = 5
 
 
@@ -42,7 +43,7 @@ def serve(server: Server, listener: socket.socket) -> None:
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
         _close_if_last(server),
-        # The other parser, httptools, does not limit the size of headers.
+        # Uvicorn's other parser, httptools, does not limit the size of headers.
         http="h11",
         ws="none",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
@@ -56,9 +57,9 @@ def serve(server: Server, listener: socket.socket) -> None:
         server_header=False,
     )
     running = _Uvicorn(config, server)
-    # Uvicorn handles signals only while it serves. With these handlers, an
-    # earlier signal also stops it. Uvicorn raises the signals again when it
-    # ends, and then the handlers do nothing.
+    # Uvicorn itself handles signals only while it serves. These handlers stop
+    # it after an earlier signal too. When Uvicorn ends, it raises the signals
+    # again, and the handlers do nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
@@ -85,7 +86,7 @@ def listen(host: str, port: int) -> socket.socket:
             stack.callback(listener.close)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            # Keep the socket open on success.
+            # On success, do not close the socket.
             stack.pop_all()
     return listener
 
@@ -103,12 +104,12 @@ def _named(host: str, port: int) -> Iterator[None]:
 
 
 def _close_if_last(server: Server) -> ASGIApp:
-    """Adds `Connection: close` to the application's last replies."""
+    """Adds `Connection: close` to replies after a stop signal."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope.get("headers", ())}
-        # A proxy may disagree about where a body with both headers ends, and
-        # read the rest of the body as another request.
+        # If a request contains both headers, a proxy may disagree about the end
+        # of the body, and read the rest of the body as another request.
         is_odd = {b"content-length", b"transfer-encoding"} <= names
 
         async def send_last(message: Message) -> None:
@@ -130,7 +131,8 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
-        # {connection: ((last request, whether it was answered), since when)}
+        # {connection: ((last request, whether it was answered), time of the
+        # last change of this pair)}
         self._since: dict[object, tuple[tuple[object, bool], float]] = {}
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

@@ -1,7 +1,7 @@
 """TensorFlow Serving's REST protocol: requests, from JSON to arrays.
 
-The rules and the error messages are copied from TensorFlow Serving (its page
-"RESTful API", and its server's replies), so that the same client works with
+The rules and the error messages are copied from TensorFlow Serving (from its
+page "RESTful API" and from its replies), so that the same client works with
 both servers.
 """
 
@@ -16,7 +16,8 @@ import numpy as np
 from serving.server.signatures import Spec, Specs
 
 DEFAULT_SIGNATURE = "serving_default"
-# Characters of a value that a message shows, and maximum nesting of lists.
+# Maximum characters of a value in an error message, and maximum nesting of
+# lists.
 _SHOWN = 200
 _MAX_RANK = 16
 _TYPES = {
@@ -45,7 +46,8 @@ class RestError(Exception):
         message: str,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        # Pickling sends these arguments from one process to another.
+        # Exception.__init__ stores the arguments, so that the error can be
+        # pickled.
         super().__init__(status, message, headers)
         self.status = status
         self.message = message
@@ -106,7 +108,7 @@ def signature_name(request: Mapping[str, Any]) -> str:
 def parse_inputs(
     request: Mapping[str, Any], inputs: Specs
 ) -> dict[str, np.ndarray]:
-    """Returns the arrays in a request, by the names of a signature's inputs.
+    """Returns {name of an input: array} for the inputs of a signature.
 
     A request contains "instances" (row form) or "inputs" (column form).
 
@@ -249,8 +251,8 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
     """Returns nested lists as an array. Strings become bytes.
 
     Raises:
-        RestError: the lists differ in length, or a value is not of the Spec's
-            type.
+        RestError: the lists differ in length, or a value is not of the type of
+            `spec`.
     """
     shape: list[int] = []
     inner = value
@@ -341,7 +343,7 @@ def _decode_base64(value: dict[str, Any]) -> bytes:
 def _show(value: Any) -> str:
     """Returns a JSON value, shortened for an error message."""
     text = ""
-    # Render only the part that is shown.
+    # Convert only the part that is shown to JSON, because a value may be large.
     for part in json.JSONEncoder(indent=4).iterencode(value):
         text += part
         if len(text) > _SHOWN:

@@ -18,12 +18,12 @@ _MODEL = (
 )
 CALL_PATH = re.compile(_MODEL + r":(?P<method>(?i:classify|regress|predict))")
 STATUS_PATH = re.compile(_MODEL + r"(?P<metadata>/(?i:metadata))?")
-# Method name of all signatures.
+# Value of "method_name" for all signatures, in the metadata.
 METHOD = "tensorflow/serving/predict"
-# Maximum values that are Python objects at a time. An object needs 30 times the
-# memory of a value in an array.
+# Maximum number of values that are converted to Python objects at a time. An
+# object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
-# Types whose names differ in protocol buffers.
+# Names in protocol buffers that are not DT_ and the name of the type.
 _TYPES = {
     "float16": "DT_HALF",
     "float32": "DT_FLOAT",
@@ -77,7 +77,6 @@ def to_body(
 def _write_reply(
     outputs: Mapping[str, np.ndarray], is_columns: bool, num_rows: int, *_: int
 ) -> Iterator[str]:
-    """Yields the text of a reply."""
     yield '{"outputs": ' if is_columns else '{"predictions": '
     if len(outputs) == 1:
         ((name, value),) = outputs.items()
@@ -102,7 +101,7 @@ def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def to_json(name: str, value: np.ndarray) -> Iterator[str]:
-    """Yields the JSON of an array in parts. For `name`, see `_to_lists`."""
+    """Yields the JSON of the output `name`, an array, in parts."""
     if value.size <= _PART:
         yield json.dumps(_to_lists(name, value), ensure_ascii=False)
         return
@@ -118,7 +117,7 @@ def to_json(name: str, value: np.ndarray) -> Iterator[str]:
 
 
 def _to_lists(name: str, value: np.ndarray) -> Any:
-    """Returns nested lists, with base64 strings if a name ends in `_bytes`."""
+    """Returns nested lists. If `name` ends in `_bytes`, strings are base64."""
     if value.dtype == object:
 
         def to_json(item: bytes) -> Any:
@@ -128,7 +127,7 @@ def _to_lists(name: str, value: np.ndarray) -> Any:
 
         return np.vectorize(to_json, [object])(value).tolist()
     if value.dtype == np.float32:
-        # Use the fewest digits that reproduce the float32.
+        # Write the smallest number of digits that reproduces the float32.
         return value.astype("U").astype(np.float64).tolist()
     return value.tolist()
 

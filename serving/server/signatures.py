@@ -37,18 +37,18 @@ Specs = Mapping[str, Spec]
 
 
 class Signature(NamedTuple):
-    """The inputs and the outputs of a signature, by name."""
+    """{name: Spec} of a signature's inputs, and of its outputs."""
 
     inputs: Specs
     outputs: Specs
 
 
 class Key(NamedTuple):
-    """Signature or task of a call. Calls with equal keys can be batched.
+    """The signature or task of a call. Calls with equal keys can be batched.
 
     Attributes:
         name: name of the signature, or of the task if `shapes` is None.
-        shapes: shape of one row of each input, () for a text.
+        shapes: shape of one row of each input. The shape of a text is ().
     """
 
     name: str
@@ -56,7 +56,7 @@ class Key(NamedTuple):
 
 
 class Description(NamedTuple):
-    """Properties of a version that the server needs.
+    """Description of a loaded version, for the server's process.
 
     Attributes:
         signatures: {name: Signature}.
@@ -95,7 +95,7 @@ def read_signature(function: Any, definition: Any) -> Signature:
 
 
 def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
-    """Returns each array's Spec. Sizes that differ in two calls are None."""
+    """Returns each array's Spec. A size that differs between calls is None."""
     return {
         key: Spec(
             Spec.type_of(array),
@@ -115,7 +115,7 @@ def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
 
 
 def stack(rows: Sequence[Arrays]) -> dict[str, np.ndarray]:
-    """Stacks the outputs of several texts, padded with b"" or 0."""
+    """Stacks the outputs of several texts, and pads them with b"" or 0."""
     outputs = {}
     for name, first in rows[0].items():
         values = [row[name] for row in rows]

@@ -1,7 +1,7 @@
 """Serves the newest version of each model.
 
-A new version is loaded and warmed up beside the old one, and then replaces it.
-The old version finishes its requests.
+A new version is loaded and warmed up while the old one still answers. Then it
+replaces the old version, which finishes its requests.
 """
 
 import dataclasses
@@ -25,14 +25,14 @@ from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Description, Key
 
-# Path, size in bytes and change time in nanoseconds of an export's files.
+# (Path, size in bytes, change time in nanoseconds) of each file of an export.
 Files = list[tuple[str, int, int]]
 
 
 class LoadedVersion:
-    """One version of a model, in its own process. See worker.py.
+    """One version of a model, in its own process, which runs worker.main.
 
-    `files` is what `find_files` returned. `is_lost` is True if the process
+    `files` is the result of `find_files`. `is_lost` is True if the process
     ended before `close` was called.
 
     Raises:
@@ -53,7 +53,7 @@ class LoadedVersion:
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
-            # Start a new session, which Ctrl-C does not reach.
+            # Start the process in a new session, which Ctrl-C does not reach.
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c"),
@@ -67,14 +67,15 @@ class LoadedVersion:
             )
         self.pid = self._process.pid
         try:
-            # Send plain Limits: the process cannot unpickle serve.py's class.
+            # Send an instance of Limits itself, because the process cannot
+            # unpickle the subclass that serve.py defines.
             fields = [field.name for field in dataclasses.fields(Limits)]
             values = {name: getattr(limits, name) for name in fields}
             self.description: Description = self._ask(path, Limits(**values))
         except Exception:
             self._end()
             raise
-        # See worker.Version.run.
+        # The process passes these messages to worker.Version.run.
         self.batcher = Batcher(self._ask, limits, on_batch)
 
     def _ask(self, *message: Any) -> Any:
@@ -108,11 +109,11 @@ class LoadedVersion:
             is_long: True to compute the request in a batch of its own.
 
         Returns:
-            a Future of the result. See worker.Version.run.
+            a Future of the result of worker.Version.run for this request.
 
         Raises:
-            RestError: the queue is full or closed, or this version lacks a
-                signature of the version before.
+            RestError: the queue is full or closed, or this version does not
+                contain a signature that an earlier version contained.
         """
         signatures = self.description.signatures
         if key.shapes is not None and key.name not in signatures:
@@ -121,7 +122,7 @@ class LoadedVersion:
         return self.batcher.submit(key, payload, num_rows, is_alone)
 
     def close(self, timeout: float | None = None) -> None:
-        """Waits until all accepted requests are done, then ends the process."""
+        """Waits until accepted requests are answered, and ends the process."""
         self.batcher.close()
         self.batcher.join(timeout)
         self._end()
@@ -158,10 +159,11 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: its files}, when loading failed and at the last check.
+        # {version: files}, when loading failed (_failed), at the last check
+        # (_seen).
         self._failed: dict[int, Files] = {}
         self._seen: dict[int, Files] = {}
-        # {version: (state, error message)}, for the status.
+        # {version: (state, error message)}, for status requests.
         self.states: dict[int, tuple[str, str]] = {}
         self.current: LoadedVersion | None = None
 
@@ -169,10 +171,10 @@ class ServedModel:
         """Loads the newest version that can be loaded.
 
         If loading fails, the next older version is served. The failed version
-        is tried again when its files change.
+        is loaded again when its files change.
 
-        While the server runs, a version is loaded once it is complete and its
-        files have not changed since the previous call.
+        While the server runs, it loads a version once the version is complete
+        and its files have not changed since the previous call.
         """
         with self._lock:
             versions = find_versions(self.path)
@@ -214,7 +216,7 @@ class ServedModel:
         return before == files and all((folder / n).exists() for n in names)
 
     def _load(self, number: int, folder: Path) -> bool:
-        """Returns whether a version was loaded and replaced the current one."""
+        """Loads a version, and returns whether it replaced the current one."""
         files, before = find_files(folder), self.current
         if self._failed.get(number) == files:
             return False
@@ -255,10 +257,10 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns a loaded version by its number, or the newest for None.
+        """Returns the loaded version, if `version` is its number or None.
 
         Raises:
-            RestError: this version is not served.
+            RestError: this version of the model is not loaded.
         """
         current = self.current
         if current and version in (None, current.number):

@@ -1,7 +1,7 @@
 """Runs one version of a model in its own process.
 
-The end of the process frees the version's memory, because TensorFlow itself
-never frees a model's graph. The server's process imports no runtime.
+When a version is replaced, its process ends and so frees the memory. TensorFlow
+itself never frees a model's graph. The server's process imports no runtime.
 """
 
 import contextlib
@@ -35,11 +35,11 @@ from serving.server.signatures import (
 from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
-# The options (top_k, n_best, tokens) of the page and of the signatures. With
-# `tokens`, a signature also returns the vector of each WordPiece.
+# Options (top_k, n_best, tokens) for the page, for signatures and for
+# answer_n_best. With `tokens`, `embed` also returns a vector per WordPiece.
 _PAGE = 8, 8, False
 _SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
-# HTTP status by the class of the runtime's error. Other errors get status 400.
+# {name of an error's class in TensorFlow: HTTP status}. Other errors get 400.
 _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
     **dict.fromkeys(("InternalError", "UnknownError", "DataLossError"), 500),
@@ -48,7 +48,7 @@ _IDS = {"input_ids", "input_mask", "segment_ids"}
 
 
 class Version:
-    """A loaded model, and the calls that the server makes to it.
+    """A loaded model, which computes the calls that the server sends.
 
     Args:
         path: folder of an export.
@@ -60,7 +60,7 @@ class Version:
 
     def __init__(self, path: Path, limits: Limits) -> None:
         model = self.model = TextModel(path, **limits.engine_options())
-        # Do not limit the calls that warm the model up.
+        # Do not limit the calls below, which warm the model up.
         self._max_wordpieces = sys.maxsize
         least = limits.min_probability
         page, default, every = (
@@ -70,8 +70,8 @@ class Version:
             for top_k, n_best, tokens in (_PAGE, _SIGNATURES, _N_BEST)
         )
         self._tasks = {name: model.task(name, page) for name in model.tasks}
-        # The tasks compute the signatures over text, with every engine. In
-        # exports without a model.json, the graph contains these signatures.
+        # Signatures over text are computed by the tasks, with every engine.
+        # Only in exports without a model.json, they are computed by the graph.
         self._texts: dict[str, TextTask] = {
             name: model.task(task.name, every if "n_best" in name else default)
             for task in (() if model.is_former else self._tasks.values())
@@ -108,11 +108,11 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls each signature, because a first call is slow, and returns all.
+        """Calls all signatures, because first calls are slow, and returns them.
 
         Args:
-            signatures: {name: Signature} of a SavedModel. The others are
-                inferred from the results of two calls.
+            signatures: {name: Signature} in the graph of a SavedModel. Other
+                signatures are inferred from the results of two calls.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
         found = dict(signatures)
@@ -120,7 +120,7 @@ class Version:
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
         for name in [*self._ids, *self._texts]:
-            # Skip the signatures in the graph of a SavedModel.
+            # Signatures in the graph of a SavedModel are already known.
             if name in signatures:
                 continue
             asked: list[Arrays] = []
@@ -226,7 +226,8 @@ class Version:
         encoded, values = [], 0
         for requests in groups:
             texts = [text for each in requests for text in task.texts_of(each)]
-            # Tokenize only if needed: a WordPiece is at least one character.
+            # Tokenize only if there are more characters than --max_wordpieces,
+            # because a WordPiece is at least one character.
             if sum(map(len, texts)) > self._max_wordpieces:
                 count = sum(len(tokenize(text)) for text in texts)
                 check_wordpieces(count, self._max_wordpieces)
@@ -301,7 +302,7 @@ class Version:
                 )
 
     def _count_values(self, signature: str, length: int) -> int:
-        """Returns an upper bound on the number of values in a row's outputs."""
+        """Returns the maximum number of values in the outputs for a row."""
         found = self._signatures.get(signature, Signature({}, {}))
         return sum(
             math.prod(length if size is None else size for size in shape[1:])
@@ -320,14 +321,15 @@ class Version:
 def main(file: int) -> None:
     """Loads a version and runs its calls, until the server closes the pipe.
 
-    The first message is (path, limits), each later one (key, payloads). The
+    The first message is (path, limits), the others are (key, payloads). The
     replies are (result, None) or (None, error).
 
     Args:
         file: descriptor of this end of the pipe.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
-        # Ignore the signal: the server ends this process after the last call.
+        # Ignore signals, because the server ends this process after the last
+        # call.
         signal.signal(number, signal.SIG_IGN)
     logging.use_absl_handler()
     chatter.silence_tensorflow()
@@ -351,7 +353,7 @@ def main(file: int) -> None:
                 logging.exception("Failed to compute a request")
                 message = "internal error (see the server's log)"
                 connection.send((None, RestError(500, message)))
-            # Keep no request in memory while waiting.
+            # Free the request's memory before waiting for the next request.
             del key, payloads
-    # Skip all cleanup, because the process has nothing open to close.
+    # Skip the interpreter's cleanup, because no file or lock needs it.
     os._exit(0)

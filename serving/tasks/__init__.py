@@ -1,4 +1,4 @@
-"""Tasks of exported models, one class each. base.py says how they work."""
+"""Tasks of exported models. base.py documents the classes' methods."""
 
 from serving.tasks.answer import Answer
 from serving.tasks.base import TextTask

@@ -14,8 +14,8 @@ from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
 
-# Name of an output, name of the list of it in `answer_n_best`, and the value
-# that fills up a short list.
+# (Name of an output, name of the list in `answer_n_best` that contains all
+# values of the output, value that pads a short list.)
 OUTPUTS = (
     ("answer", "answers", np.array(b"", object)),
     ("probability", "probabilities", np.float32(0)),
@@ -28,7 +28,7 @@ _PLURALS = {plural for _, plural, _ in OUTPUTS}
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
     """Returns the options with which the model was exported."""
     fields = [field.name for field in dataclasses.fields(kind)]
-    # Earlier exports have no trim_padding.
+    # The settings of earlier exports do not contain trim_padding.
     return kind(**{name: settings[name] for name in fields if name in settings})
 
 
@@ -88,12 +88,12 @@ class Answer(TextTask):
         return reply
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """Returns the outputs of `answer` or `answer_n_best`."""
         reply, null_odds, n_best = self._decode(request, row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
         for name, plural, filler in OUTPUTS:
-            # The exported graph returns n_best_size answers and "no answer".
-            # One more row, the first, is the single answer.
+            # Row 0 is the single answer. The other rows are the n_best_size
+            # answers and "no answer", as the exported graph returns them.
             values = np.full([2 + self._decoding.n_best_size], filler)
             for place, each in enumerate([reply, *n_best]):
                 text = each[name]
@@ -123,7 +123,7 @@ class Answer(TextTask):
             place = decoding.find_place(
                 answer.nbest[index][1], example, word_starts, tokenizer
             )
-            # -1 means "no answer", for characters and bytes.
+            # A position of -1 means "no answer".
             in_bytes = [
                 len(context[:char].encode()) if char >= 0 else -1
                 for char in place

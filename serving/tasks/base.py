@@ -1,4 +1,4 @@
-"""Base class of the tasks of exported models: texts in, plain Python out.
+"""Base class of tasks, which turn texts into an exported model's answers.
 
 The tasks use the same tokenizer, windows and decoders as training.
 """
@@ -18,13 +18,13 @@ Reply = dict[str, Any]
 
 
 class Encoded(NamedTuple):
-    """A request as the network reads it.
+    """A request that is encoded for the network.
 
     Attributes:
         inputs: inputs of the network, several for a long text.
         tokens: WordPieces of the first input.
-        num_cut: number of WordPieces that were cut off.
-        state: anything that a task needs to decode the outputs.
+        num_cut: number of WordPieces that were cut off at the maximum length.
+        state: other data that the task needs to decode the outputs.
     """
 
     inputs: Sequence[Input]
@@ -34,7 +34,7 @@ class Encoded(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An encoded request, and what `TextTask.keep` returned for each input."""
+    """An encoded request, and the result of `TextTask.keep` for each input."""
 
     encoded: Encoded
     outputs: list[Any]
@@ -50,15 +50,16 @@ class TextTask(abc.ABC):
 
     #: Name of the task, for --task.
     name: str
-    #: {field of a request: whether it is required}.
+    #: {field of a request: whether the field is required}.
     fields: dict[str, bool] = {}
     #: Other names under which `check` accepts a field.
     other_names: dict[str, list[str]] = {}
     #: Whether all inputs are padded to the model's length.
     pads = False
-    #: Whether the network predicts the entire vocabulary at each WordPiece.
+    #: Whether the network outputs a value for each word of the vocabulary at
+    #: each position.
     predicts_words = False
-    #: Whether the network reads a text of a request several times.
+    #: Whether a request's inputs repeat its texts, so that they can be long.
     repeats = False
     #: Fields that are lists of texts.
     lists: Sequence[str] = ()
@@ -110,7 +111,7 @@ class TextTask(abc.ABC):
         return answers
 
     def compute(self, requests: Sequence[Request]) -> list[Row]:
-        """Runs the model, and returns a Row for each request. See `reply`.
+        """Runs the model, and returns a Row for each request, for `reply`.
 
         Raises:
             ValueError: the model fails on the requests.
@@ -122,8 +123,8 @@ class TextTask(abc.ABC):
     def reply(self, request: Request, row: Row) -> Reply:
         """Returns the result of `read`, and "num_wordpieces_cut" if not 0.
 
-        The number is a lower bound, because the end of a very long text is not
-        tokenized.
+        "num_wordpieces_cut" is a lower bound, because the end of a very long
+        text is not tokenized.
         """
         answer, count = self.read(request, row), row.encoded.num_cut
         return answer | ({"num_wordpieces_cut": count} if count else {})
@@ -138,11 +139,11 @@ class TextTask(abc.ABC):
         return self.pack(*texts)
 
     def pack(self, tokens_a: list[str], tokens_b: list[str]) -> Encoded:
-        """Packs the WordPieces of one or two texts. See `PackingLayer`."""
+        """Packs the WordPieces of one or two texts, as PackingLayer does."""
         is_pair = bool(tokens_b)
         room = self.model.max_seq_length - 2 - is_pair
         count = len(tokens_a) + len(tokens_b)
-        # Cut the longer text first, or the second if both are equally long.
+        # Cut the longer text. If both texts are equally long, cut the second.
         tokens_a = tokens_a[: room - min(len(tokens_b), room // 2)]
         tokens_b = tokens_b[: room - len(tokens_a)]
         tokens = ["[CLS]", *tokens_a, "[SEP]"]
@@ -169,7 +170,7 @@ class TextTask(abc.ABC):
     def read_arrays(self, request: Request, row: Row) -> Outputs:
         """Returns the outputs of the task's signatures for one request.
 
-        The export functions in serving/*.py document these outputs.
+        The docstrings of the export functions in serving/ describe the outputs.
         """
 
 

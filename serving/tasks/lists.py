@@ -19,7 +19,7 @@ def _labels(settings: Mapping[str, Any]) -> list[str]:
 class OneToManyTask(TextTask):
     """A task over one text, paired with each text of a list.
 
-    A subclass names two `fields`: first the text, then the list.
+    The `fields` of a subclass are the text and the list, in this order.
     """
 
     repeats = True
@@ -47,7 +47,7 @@ class OneToManyTask(TextTask):
         return [text for pair in self.pairs(request) for text in pair]
 
     def encode(self, request: Request) -> Encoded:
-        """Returns one input per pair. `num_cut` is the largest of all pairs."""
+        """Returns one input per pair. `num_cut` is the pairs' maximum."""
         most, cut = self.model.max_seq_length, self.model.tokenizer
         packed = [
             self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
@@ -78,7 +78,7 @@ class Rerank(OneToManyTask):
         return outputs["values"]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"ranking"}, the best passage first. "index" starts at 0."""
+        """Returns {"ranking"}: {"index", "score"} per passage, best first."""
         found = self.read_arrays(request, row)
         order, scores = found["order"].tolist(), found["scores"]
         return {
@@ -110,7 +110,7 @@ class ZeroShot(OneToManyTask):
         return is_single and _LABEL in _labels(settings)
 
     def check(self, request: Request) -> None:
-        """Checks a request. By default its labels are the ones of --labels."""
+        """Checks a request. A request without labels uses those in --labels."""
         request.setdefault("labels", self.options.labels)
         super().check(request)
         labels = request["labels"]
@@ -145,7 +145,7 @@ class ZeroShot(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns `probabilities`, which sum to 1, `entailment` and `label`."""
+        """Returns `probabilities` (of sum 1), `entailment` and `label`."""
         entailed = np.array(row.outputs, np.float32)
         total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
         probabilities = entailed / total

@@ -74,10 +74,10 @@ class Tag(TextTask):
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"words", "tags", "probabilities"}, with one item per word.
 
-        For a text also returns the "spans" of the words, the "entities", the
-        "text", and as "label" the entities as [start, end, type], which
-        annotation tools read. The "probability" of an entity is the probability
-        of its least probable tag.
+        If the request is a text, also returns the "spans" of the words, the
+        "entities", the "text", and "label": the entities as [start, end, type],
+        which annotation tools read. The "probability" of an entity is the
+        probability of its least probable tag.
         """
         words, tags, values = self._tag(row)
         probabilities = to_numbers(values)
@@ -104,7 +104,7 @@ class Tag(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """Returns the outputs of `tag` and `tag_words`."""
         words, tags, probabilities = self._tag(row)
         return {
             "words": to_bytes(words),

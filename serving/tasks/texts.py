@@ -56,7 +56,7 @@ class Classify(PairTask):
         if not self._stride:
             return super().encode(request)
         tokens = self.model.tokenizer.tokenize(request["text_a"])
-        # A text without WordPieces also needs one window.
+        # A text without WordPieces needs one window too.
         packed = [
             self.pack(tokens[start : start + length], [])
             for start, length in cut_spans(
@@ -76,7 +76,7 @@ class Classify(PairTask):
         settings = self.model.settings
         mode = settings["output_mode"]
         values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
-        # Pool the logits as they are before the division by the temperature.
+        # Undo the division by the temperature, pool, and divide again.
         temperature = settings.get("temperature", 1.0)
         (pooled,) = windows.pool(
             temperature * windows.to_logits(values, mode),
@@ -104,7 +104,7 @@ class Classify(PairTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask. A label that is not chosen is b""."""
+        """Returns the outputs of `classify`. A label not chosen is b""."""
         outputs = self._pool(row)
         if "values" in outputs:
             return outputs
@@ -125,17 +125,17 @@ class Classify(PairTask):
 
 
 class Embed(TextTask):
-    """Computes the pooled and mean vectors of a text, and of its WordPieces."""
+    """Computes the vectors of a text: pooled, mean, and per WordPiece."""
 
     name = "embed"
     fields = {"text": True}
     signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns a text's vectors, with `tokens` also one per WordPiece.
+        """Returns the vectors of a text.
 
-        Without the option `tokens`, the vectors of many texts need little
-        memory.
+        With the option `tokens`, also keeps the vectors of its WordPieces,
+        which need much more memory.
         """
         sequence = outputs["sequence_output"][: len(encoded.ids)]
         # The mean includes [CLS] and [SEP], as in sentence-transformers.
@@ -163,7 +163,7 @@ class Embed(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask. Needs the option `tokens`."""
+        """Returns the outputs of `embed`. Needs the option `tokens`."""
         (vectors,) = row.outputs
         return {
             "pooled_output": vectors["pooled"],
@@ -175,24 +175,24 @@ class Embed(TextTask):
 
 
 class Tokenize(PairTask):
-    """Returns the WordPieces that the model reads of a text or a pair."""
+    """Returns the WordPieces of a text or a pair that the model reads."""
 
     name = "tokenize"
     signatures = {"tokenize": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs. `state` is the number of all WordPieces."""
+        """Returns no inputs. `state` is the number of WordPieces, uncut."""
         tokens = [*map(self.model.tokenizer.tokenize, self.texts_of(request))]
         count = sum(map(len, tokens))
         return Encoded([], self.pack(*tokens).tokens, state=count)
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"tokens", "num_wordpieces"}, the number before any cut."""
+        """Returns {"tokens", "num_wordpieces"}. Only the tokens are cut."""
         encoded = row.encoded
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """Returns the outputs of `tokenize`."""
         count = np.array(row.encoded.state, np.int32)
         return tokens_of(row) | {"num_wordpieces": count}
 
@@ -211,7 +211,7 @@ class Attention(PairTask):
         return super().encode(request)._replace(inputs=[])
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"tokens", "attention"}: [block][head][from][to]."""
+        """Returns {"tokens", "attention"}, attention[block][head][from][to]."""
         probs = self._compute(request)
         if not np.isfinite(probs).all():
             raise ValueError("the model returns weights that are not finite")
@@ -221,7 +221,7 @@ class Attention(PairTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """Returns the outputs of `attention`."""
         return tokens_of(row) | {"attention_probs": self._compute(request)}
 
     def _compute(self, request: Request) -> np.ndarray:

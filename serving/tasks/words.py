@@ -25,7 +25,7 @@ class FillMask(TextTask):
             raise ValueError(f"no {MASK} in 'text'")
 
     def encode(self, request: Request) -> Encoded:
-        """Inserts [MASK] itself, because the tokenizer would split it."""
+        """Encodes a text, in which each [MASK] is one WordPiece."""
         tokenizer, most = self.model.tokenizer, self.model.max_seq_length
         tokens: list[str] = []
         for number, part in enumerate(request["text"].split(MASK)):
@@ -35,10 +35,10 @@ class FillMask(TextTask):
         return self.pack(tokens, [])
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the top_k probabilities and their ids, for each [MASK]."""
+        """Returns the top_k probabilities and WordPiece ids for each [MASK]."""
         ids, vocab = np.array(encoded.ids), self.model.tokenizer.vocab
         masks = np.flatnonzero(ids == vocab[MASK])
-        # The model's table may be larger than the vocabulary.
+        # The model's embedding table may contain more rows than the vocabulary.
         num_tokens = len(self.model.tokenizer.tokens)
         probabilities = outputs["masked_lm_probabilities"][masks, :num_tokens]
         best = np.argsort(-probabilities, axis=-1, kind="stable")
@@ -67,7 +67,7 @@ class FillMask(TextTask):
         )
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """Returns the outputs of `fill_mask`."""
         ((probabilities, ids),) = row.outputs
         tokens = to_bytes([self.model.tokenizer.tokens[i] for i in ids.flat])
         return {
@@ -94,15 +94,15 @@ class NextSentence(TextTask):
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """Returns the output of `next_sentence`."""
         return {"probability": row.outputs[0]}
 
 
 class Score(TextTask):
     """Computes the pseudo-log-likelihood of a text (Salazar et al. 2020).
 
-    Each WordPiece is masked once. The score is the sum of the logarithms of the
-    probabilities that the model predicts for the masked WordPieces.
+    Each WordPiece is masked once. The score is the sum of the log probabilities
+    that the model predicts for the masked WordPieces.
     """
 
     name = "score"
@@ -112,7 +112,7 @@ class Score(TextTask):
     repeats = True
 
     def encode(self, request: Request) -> Encoded:
-        """Returns one input per WordPiece, in which a [MASK] replaces it."""
+        """Returns one input per WordPiece. [MASK] replaces this WordPiece."""
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
         mask = self.model.tokenizer.vocab[MASK]
@@ -125,7 +125,7 @@ class Score(TextTask):
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the log probability of the WordPiece that was masked."""
         probability = outputs["masked_lm_probabilities"][encoded.state]
-        # An int8 model may round the probability to 0.
+        # Avoid the logarithm of 0, to which an int8 model may round.
         return np.log(np.maximum(probability, np.finfo(np.float32).tiny))
 
     def read(self, request: Request, row: Row) -> Reply:
@@ -146,7 +146,7 @@ class Score(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """See TextTask."""
+        """Returns the outputs of `score`."""
         logs = np.array(row.outputs, np.float32)
         total = logs.sum(dtype=np.float64)
         return {

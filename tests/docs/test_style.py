@@ -32,19 +32,19 @@ RULES = {
 }
 # Hits in: pages, docstrings, comments, errors.
 BUDGET: dict[str, tuple[int, ...]] = {
-    "those of": (3, 8, 1, 0),
+    "those of": (3, 0, 0, 0),
     "next to": (0, 0, 0, 0),
-    "alone": (0, 0, 1, 4),
+    "alone": (0, 0, 0, 0),
     "leave out": (0, 0, 0, 0),
-    "what is": (55, 7, 5, 0),
-    "refuse": (0, 2, 0, 0),
-    "give": (0, 3, 0, 2),
-    "has": (20, 125, 41, 74),
-    "made": (7, 16, 3, 6),
+    "what is": (55, 0, 0, 0),
+    "refuse": (0, 0, 0, 0),
+    "give": (0, 1, 0, 0),
+    "has": (20, 90, 26, 55),
+    "made": (7, 3, 3, 1),
     "worth, figure": (0, 2, 0, 0),
-    "share, further": (8, 15, 6, 4),
+    "share, further": (8, 7, 4, 1),
     "likewise": (0, 0, 0, 0),
-    "semicolon": (2, 204, 12, 223),
+    "semicolon": (2, 0, 0, 200),
     "Args of": (0, 0, 0, 0),
 }
 KINDS = ("pages", "docstrings", "comments", "errors")

@@ -23,7 +23,7 @@ from files import atomic, json_files
         (b'{"k":": NaN", "b": NaN}', ': "b": NaN is not'),
         (b'{"\\u00e9": NaN}', ': "\u00e9": NaN is not'),
         (b'{"a": ' + b"1" * 5000 + b"}", "4300 digits"),
-        (b"[1]", "must hold a JSON object"),
+        (b"[1]", "must contain a JSON object"),
         (b"null", "Received: null"),
     ],
 )
@@ -62,6 +62,6 @@ def test_sound_files_are_read(tmp_path):
 @pytest.mark.parametrize("number", [float("nan"), float("inf")])
 def test_a_number_that_is_not_finite_is_never_written(tmp_path, number):
     path = tmp_path / "some.json"
-    with pytest.raises(ValueError, match=f"{path} would contain NaN or an inf"):
+    with pytest.raises(ValueError, match=f"{path} would contain NaN or inf"):
         atomic.write_json(path, {"a": [number]})
     assert not list(tmp_path.iterdir())

@@ -58,8 +58,8 @@ def test_the_second_process_names_the_first(tmp_path):
     started = json.loads(path.read_text())["started"]
     assert line == (
         f"--output_dir=run is in use by process {process.pid} on host "
-        f"{socket.gethostname()}, started at {started}; wait for it to end, or "
-        "use another path"
+        f"{socket.gethostname()}, started at {started}; wait until that "
+        "process ends, or use another path"
     )
     finish(process)
 
@@ -112,8 +112,8 @@ def test_a_lock_of_another_host(tmp_path):
     path.write_text(json.dumps(left))
     assert refused(path) == (
         "--output_dir=run is in use, or was left behind, by process 12 on "
-        "host node7, started at 2026-01-02 03:04:05; if it no longer runs "
-        f"there, remove {path}, or set --take_over_lock"
+        "host node7, started at 2026-01-02 03:04:05; if that process "
+        f"has ended, remove {path}, or set --take_over_lock"
     )
     assert json.loads(path.read_text()) == left
     path.unlink()
@@ -180,7 +180,7 @@ def test_a_link_is_not_followed(tmp_path, text):
         target.write_text(text)
     assert refused(path) == (
         f"--output_dir=run needs the name {path} for its lock, but there is a "
-        "symbolic link of that name; remove it"
+        "symbolic link of that name. Remove it"
     )
     assert path.is_symlink() and target.exists() == (text is not None)
     assert not text or target.read_text() == text
@@ -192,7 +192,7 @@ def test_a_link_is_not_followed(tmp_path, text):
 def test_what_is_no_file_is_named(tmp_path, make, kind):
     path = tmp_path / ".lock"
     make(path)
-    assert f"there is a {kind} of that name; remove it" in refused(path)
+    assert f"there is a {kind} of that name. Remove it" in refused(path)
 
 
 @pytest.mark.parametrize(
@@ -302,5 +302,5 @@ def test_a_system_without_fcntl_says_so(tmp_path, monkeypatch, caplog):
     path = tmp_path / ".lock"
     with locks.hold(path, "x"):
         assert json.loads(path.read_text())["pid"] == os.getpid()
-    assert "Windows lacks fcntl, so nothing locks" in caplog.text
+    assert "Windows lacks fcntl, so the output is not" in caplog.text
     assert not path.exists()

@@ -25,16 +25,16 @@ TABLE = """
     vocab_file=absent output_file=absent
 
     # A model's folder, and a checkpoint, which is all its files.
-    init_checkpoint=model output_file=model/features -> that is a model
-    init_checkpoint=model output_file=model/vocab.txt -> that is a model
-    init_checkpoint=model output_file=model/new/features -> that is a model
+    init_checkpoint=model output_file=model/features -> a model to read
+    init_checkpoint=model output_file=model/vocab.txt -> a model to read
+    init_checkpoint=model output_file=model/new/features -> a model to read
     init_checkpoint=MODEL output_file=MODEL.index -> are the same
     init_checkpoint=MODEL output_file=MODEL.data-00000-of-00001 -> are the same
     init_checkpoint=MODEL export_weights=MODEL -> are the same
     init_checkpoint=MODEL export_weights=model -> inside --export_weights=model
     init_checkpoint=MODEL output_file=model/features
     init_checkpoint=MODEL export_weights=new/new.ckpt
-    vocab_file=model/vocab.txt export_weights=model -> could be overwritten
+    vocab_file=model/vocab.txt export_weights=model -> could overwrite
 
     output_dir=run export_dir=run/export -> an export needs a folder of its own
     init_checkpoint=run export_dir=run/export -> needs a folder of its own
@@ -57,19 +57,19 @@ TABLE = """
 
     output_dir=new export_weights=./new -> are the same
     output_files=a,./a -> --output_files=a,./a: ./a is named twice
-    output_file=a output_dir=a/run -> that is a file
+    output_file=a output_dir=a/run -> a file cannot contain
     output_files=a,b output_dir=run export_weights=run/weights
     output_dir=run export_weights=run/weights/a.ckpt
-    output_dir=run export_weights=run/a.ckpt -> the run describes weights of its
-    output_dir=run export_weights=run/best -> the run describes weights of its
-    output_dir=run export_weights=run/averages/a.ckpt -> the run describes
-    output_dir=run export_weights=run/run_2/best/a.ckpt -> the run describes
+    output_dir=run export_weights=run/a.ckpt -> the run writes its own
+    output_dir=run export_weights=run/best -> the run writes its own
+    output_dir=run export_weights=run/averages/a.ckpt -> the run writes
+    output_dir=run export_weights=run/run_2/best/a.ckpt -> the run writes
 
     # Remote paths are compared as text.
     input_file=gs://b/*.txt output_file=gs://b/out
     export_weights=gs://b/new init_checkpoint=gs://b/new/a/b
     export_weights=gs://b/new/ data_dir=gs://b/new -> are the same
-    export_weights=gs://b/new vocab_file=gs://b/new/vocab.txt -> be overwritten
+    export_weights=gs://b/new vocab_file=gs://b/new/vocab.txt -> could overwrite
     # Keys of an object store, not folders: an empty part or a dot counts.
     export_weights=gs://b//new data_dir=gs://b/new
     export_weights=gs://b/./new data_dir=gs://b/new
@@ -148,8 +148,8 @@ def test_inputs_named_like_the_parts_of_an_output(folder):
         "wiki.work/text",
     ):
         line = refused(input_file=given, output_files="a,./wiki")
-        assert "has the name of a part of --output_files=a,./wiki" in line
-    assert "a part of" in refused(
+        assert "is named like a shard of --output_files=a,./wiki" in line
+    assert "a shard of" in refused(
         input_file="wiki-00000-of-00008.partial-77", output_files="wiki"
     )
     check(input_file="wiki-notes*", output_files="wiki")
@@ -162,7 +162,7 @@ def test_inputs_and_parts_of_an_output_that_are_links():
     os.symlink("other/books", "books")
     os.symlink("corpus.txt", "books-00000-of-00002")
     for given in ("corpus.txt", "books-0*"):
-        assert "a part of" in refused(input_file=given, output_files="books")
+        assert "a shard of" in refused(input_file=given, output_files="books")
 
 
 def test_a_checkpoint_next_to_a_file_of_its_name(folder):
@@ -188,7 +188,7 @@ def test_an_input_that_is_a_link_in_the_folder_of_an_output(folder):
         input_file="run/eval_results.txt", output_dir="run"
     )
     for given in ("model/model.safetensors", "./model/model.safetensors"):
-        assert "it could be overwritten there" in refused(
+        assert "the model could overwrite the input" in refused(
             init_checkpoint=given, export_weights="model"
         )
     check(input_file="run/text", output_dir="run", export_weights="model/new")

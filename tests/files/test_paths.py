@@ -88,9 +88,7 @@ def test_what_is_write_protected():
 @pytest.mark.parametrize("flag", ["output_dir", "export_dir"])
 def test_runs_and_exports_need_a_local_folder(flag):
     """Their files would land in a local folder with the name `gs:`."""
-    assert "is not a path on this machine" in refused(
-        **{flag: "gs://bucket/run"}
-    )
+    assert "is a remote path" in refused(**{flag: "gs://bucket/run"})
 
 
 def test_a_model_that_is_not_ours_is_not_replaced(folder):
@@ -100,10 +98,10 @@ def test_a_model_that_is_not_ours_is_not_replaced(folder):
         (target / name).write_text("theirs")
         line = refused(export_weights=target.name)
         assert f"--export_weights={target.name}: " in line
-        assert f"holds {name}, which bert_weights.json there does not" in line
+        assert f"contains {name}, which its bert_weights.json does not" in line
         manifests.add(target, [name])
         check(export_weights=target.name)
-    assert "holds bert_model.ckpt.data-00000-of-00001, bert_mo" in refused(
+    assert "contains bert_model.ckpt.data-00000-of-00001, ber" in refused(
         export_weights="model/bert_model.ckpt"
     )
     # What is neither replaced nor a part of a model may stay.
@@ -114,4 +112,4 @@ def test_a_model_that_is_not_ours_is_not_replaced(folder):
     # One description cannot be of two models.
     (folder / "mixed" / "vocab.txt").write_text("theirs")
     line = refused(export_weights="mixed/own.ckpt")
-    assert "mixed holds vocab.txt, which bert_weights.json there" in line
+    assert "mixed contains vocab.txt, which its bert_weights.json" in line

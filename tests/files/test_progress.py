@@ -24,12 +24,6 @@ def test_what_is_done_of_how_much(lines):
     assert lines()[1].endswith(" left")
 
 
-def test_the_end_is_where_the_work_ends(lines):
-    """A limit such as --max_eval_steps is no number of batches."""
-    assert [*progress.track("ab", 100, "batch", "Evaluating")] == [*"ab"]
-    assert lines()[-1] == "Evaluating batch 2 of 2"
-
-
 def test_one_element_is_no_progress(lines):
     assert [*progress.track("a", 1, "batch", "Showing")] == ["a"]
     assert lines() == []

@@ -99,7 +99,7 @@ def test_a_wrong_value_is_named(changes, message):
     ("text", "message"),
     [
         ('{"hidden_size": 768}', "must contain `vocab_size`"),
-        ("[30522]", "must hold a JSON object"),
+        ("[30522]", "must contain a JSON object"),
         ("vocab_size: 30522", "is not valid JSON"),
         ('{"vocab_size": 99, "hidden_size": [7]}', "`hidden_size`"),
         ('{"vocab_size": 99, "initializer_range": 1e999}', "initializer_range"),

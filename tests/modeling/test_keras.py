@@ -300,7 +300,7 @@ def test_bert_takes_a_dict_of_features():
     assert_close(bert(renamed), expected, 0)
     alone = {"input_ids": features["input_ids"]}
     assert_close(bert(alone), bert(features["input_ids"]), 0)
-    with pytest.raises(ValueError, match="dict that holds `input_ids`"):
+    with pytest.raises(ValueError, match="dict that contains `input_ids`"):
         bert({"input_mask": features["input_mask"]})
     with pytest.raises(ValueError, match="all features in the dict"):
         bert(features, features["input_mask"])

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from modeling import BertClassifier, BertConfig, BertModel, BertPretrainer
 from modeling.losses import PretrainingLoss
-from modeling.tasks import TaskModel
+from modeling.task_model import TaskModel
 from tests import golden
 from tests.modeling.kinds import (
     CONFIG,
@@ -218,9 +218,9 @@ def test_a_wrong_shape_is_named(changes, message):
 def test_a_missing_feature_is_named():
     features = create_features()
     del features["masked_lm_positions"]
-    with pytest.raises(ValueError, match="holds `masked_lm_positions`.*input_"):
+    with pytest.raises(ValueError, match="`masked_lm_positions`.*input_"):
         MODELS["pretrainer"]()(features)
-    with pytest.raises(ValueError, match="must be a dict that holds `input_id"):
+    with pytest.raises(ValueError, match="a dict that contains `input_id"):
         MODELS["classifier"]()(features["input_ids"])
     with pytest.raises(ValueError, match="rank 3, .batch, choices, length"):
         MODELS["choices"]()(features)

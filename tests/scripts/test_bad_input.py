@@ -96,12 +96,12 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--input_file=cut.tfrecord", "cut.tfrecord", "truncated"),
         ("--input_file=other.tfrecord", "no feature 'input_ids'"),
         ("--bert_config_file=fewer_words.json", "vocab_size is 100"),
-        ("--max_seq_length=31", "=31; choose --max_seq_length=32"),
+        ("--max_seq_length=31", "=31; set --max_seq_length=32"),
         ("--do_train=False", "nothing to do", "--do_train", "--do_eval"),
         ("--bert_config_file=none.json", "none.json"),
         ("--bert_config_file=not.json", "not.json is not valid JSON"),
         ("--max_seq_length=65", "--max_seq_length=65", "64 positions"),
-        (f"--init_checkpoint={prefix}.index", f"its files share, {prefix}"),
+        (f"--init_checkpoint={prefix}.index", f"prefix of its files, {prefix}"),
         ("--init_checkpoint=none.ckpt", "no checkpoint none.ckpt"),
         (
             f"--init_checkpoint={prefix} --bert_config_file=more_words.json",
@@ -164,7 +164,7 @@ def test_run_classifier(files, model_flags):
         ("--bert_config_file=fewer_words.json", "larger than the model: 1600"),
         (f"{released} --do_lower_case=False", "use --do_lower_case=True"),
         (cased, "use --do_lower_case=False"),
-        ("--init_checkpoint=few", "few must hold one checkpoint"),
+        ("--init_checkpoint=few", "few must contain one checkpoint"),
         ("--init_checkpoint=cut.ckpt", "cut.ckpt cannot be read"),
         ("--init_checkpoint=model.safetensors", "model.safetensors"),
         ("--task_name=csv --data_dir=csv", "csv/train.csv", "line 3"),
@@ -221,7 +221,7 @@ def test_texts_and_vocabularies(files, model_flags):
         ("--vocab_size=x", "--vocab_size=x"),
         ("--vocab_size=105", "--vocab_size=105 is too small"),
         ("--num_new_words=3", "--num_new_words needs --extend"),
-        ("--extend=a.txt --vocab_size=50", "--vocab_size is for a new"),
+        ("--extend=a.txt --vocab_size=50", "--vocab_size is only for a"),
         ("--input_file=none*", "--input_file: no file"),
         ("--input_file=empty", "no words in the input"),
         ("--output_file=hard.txt", SAME),
@@ -267,7 +267,7 @@ def test_texts_and_vocabularies(files, model_flags):
         ),
         (
             "--layer_weights=1,2",
-            "must be left out with --token_features=layers",
+            "must be unset with --token_features=layers",
         ),
         ("--output_file=empty/out.json", "empty/out.json"),
     ]
@@ -318,7 +318,7 @@ def test_records_that_are_found_corrupt_while_training(
     path, says = files / "changed.tfrecord", ["the record at byte", "corrupt"]
     if broken == "an id too large":
         path = tmp_path / "beyond.tfrecord"
-        says = ["it has the value 5000 of 'input_ids'", "vocab_size is 1600"]
+        says = ["has the value 5000 of 'input_ids'", "vocab_size is 1600"]
         serialized = list(records.read_records(str(tiny / "train.tfrecord")))
         example = tf.train.Example.FromString(serialized[-1])
         example.features.feature["input_ids"].int64_list.value[3] = 5000

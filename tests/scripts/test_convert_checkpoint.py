@@ -186,13 +186,13 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     )
     (tmp_path / "unknown/model.json").unlink()
     for source, options, message in (
-        ("other", {}, "is of BertLMHeadModel"),
+        ("other", {}, "BertLMHeadModel has no"),
         ("torch", {}, "torch/pytorch_model.bin cannot be read: "),
-        ("unknown", {}, "use --model=classifier, token_"),
+        ("unknown", {}, "Use --model=classifier, token_"),
         ("bert-base-uncased", {}, "nothing is downloaded"),
         (f"{RECORDED}/BertModel", {"model": "squad"}, "no weights for --model"),
         ("short", {}, "`id2label` must name the model's 3"),
-        ("damaged/bert_model.ckpt", {}, "makes up one of 5 tokens"),
+        ("damaged/bert_model.ckpt", {}, "invents one of 5 tokens"),
         ("damaged", {"vocab_file": "larger.txt"}, "larger than the model: 25"),
     ):
         with pytest.raises((ValueError, OSError), match=message):

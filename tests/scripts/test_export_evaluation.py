@@ -112,9 +112,8 @@ def test_records_that_are_too_long_are_not_checked(flags, tmp_path):
         flags,
         "--do_eval --export_format=litert --export_seq_length=8",
     ).check()
-    assert (
-        "its inputs have 8 WordPieces, but the records have 16" in done.stderr
-    )
+    message = "inputs have 8 WordPieces, but the records have 16"
+    assert message in done.stderr
     # A longer one is padded.
     export(
         tmp_path,

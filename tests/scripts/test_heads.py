@@ -107,7 +107,7 @@ def test_a_model_of_mnli_from_elsewhere(models, tmp_path):
         )
         is_unnamed += "contradiction, entailment, neutral, in this order."
         assert (is_unnamed in stderr) == (name == "unnamed")
-        is_moved = "its outputs are put in the order contradiction, entailment"
+        is_moved = "reordered the outputs to contradiction, entailment"
         assert (is_moved in stderr) == (name == "reordered")
 
 

@@ -168,7 +168,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
         ),
         (
             {"input_file": "none.jsonl"},
-            "line 1: there is no 'review' among its",
+            "line 1: the row has no 'review', only the fields",
         ),
         (
             {"input_file": "none.jsonl", "text_column": None},

@@ -10,8 +10,8 @@ from tools import convert_checkpoint
     ("shapes", "message"),
     [
         ({"classifier.weight": []}, r"classifier.weight in .* has shape \[\]"),
-        ({"classifier.weight": [8]}, r"has shape \[8\], and must be"),
-        ({"output_weights": [0, 8]}, r"has shape \[0, 8\], and must be"),
+        ({"classifier.weight": [8]}, r"has shape \[8\], but must have"),
+        ({"output_weights": [0, 8]}, r"has shape \[0, 8\], but must have"),
         ({"pooler.dense.bias": [8]}, "has neither output_weights nor"),
     ],
 )

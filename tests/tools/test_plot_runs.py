@@ -48,9 +48,9 @@ def test_panels_hold_the_points_of_the_histories(runs):
     assert rate[1].points == [(n / 4, 1e-3 / n) for n in range(1, 6)]
     panels = plot_runs.create_panels(runs, "steps", ["gradient_norm"])
     assert panels["gradient_norm"][0].points[2] == (3.0, 1.0)
-    with pytest.raises(ValueError, match="--metrics: no run has f1; they have"):
+    with pytest.raises(ValueError, match="--metrics: no run has f1; use some"):
         plot_runs.create_panels(runs, "steps", ["f1"])
-    with pytest.raises(ValueError, match="--metrics= names none; the runs hav"):
+    with pytest.raises(ValueError, match="--metrics= names no metric; use s"):
         plot_runs.create_panels(runs, "steps", [])
 
 
@@ -93,7 +93,7 @@ def test_a_folder_of_several_runs_means_all_of_them(tmp_path):
     names = [run.name for run in found]
     assert names == ["all/run_1", "all/run_2", "all/run_10"]
     twice = [("", tmp_path / "all")] * 2
-    with pytest.raises(ValueError, match="two runs are called all/run_1; name"):
+    with pytest.raises(ValueError, match="two runs are called all/run_1; rena"):
         plot_runs.read_runs(twice)
     with pytest.raises(FileNotFoundError, match="has no history.jsonl"):
         plot_runs.read_runs([("", tmp_path)])
@@ -129,7 +129,7 @@ def test_the_script_says_what_is_wrong(tmp_path):
             "and repeated/run_1 is one of several",
         ),
         ({"runs": "damaged", "png": "x.png"}, "history.jsonl, line 2 is not"),
-        ({"runs": "empty", "png": "x.png"}, "nothing to draw against steps"),
+        ({"runs": "empty", "png": "x.png"}, "no values over steps"),
     ):
         flags = {"runs": "a=one", **more}
         done = script_runner.run(SCRIPT, tmp_path, **flags)

@@ -97,7 +97,7 @@ def test_runs_of_other_settings_are_named_and_not_mixed(tmp_path):
         )
     write_run(tmp_path / "out/sts-b/seed_1", {"pearson": 0.2}, do_eval=True)
     done = run(tmp_path, metrics="f1,pearson").check()
-    assert "mrpc has runs of different learning_rate;" in done.stderr
+    assert "mrpc contains runs with different learning_rate," in done.stderr
     first, second, other = done.stdout.splitlines()[1:]
     assert first.startswith("mrpc (learning_rate=2e-05)  1 ")
     assert second.startswith("mrpc (learning_rate=3e-05)  2 ")
@@ -237,7 +237,7 @@ def test_a_row_says_what_the_weights_were_trained_with(tmp_path):
         default = {"learning_rate": 5e-5, "task_name": "rte"} | flags
         write_run(folder, {"accuracy": 0.5}, more=more, **default)
     done = run(tmp_path).check()
-    assert "has runs of different quantize;" in done.stderr
+    assert "contains runs with different quantize," in done.stderr
     rows = [line.split("  ")[0] for line in done.stdout.splitlines()]
     assert rows[1:3] == ["out (quantize=None)", "out (quantize=dynamic)"]
 

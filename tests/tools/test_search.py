@@ -83,8 +83,8 @@ def test_a_study_goes_on_where_it_was_killed(flags, tmp_path):
 
 def test_what_is_wrong_is_named_in_one_line(flags, tmp_path):
     cases = [
-        ({"space": "learning_rate=1e-4"}, "--space: learning_rate=1e-4 is no"),
-        ({"space": "seed=5:1"}, "--space: seed=5:1 is none of"),
+        ({"space": "learning_rate=1e-4"}, "--space: learning_rate=1e-4 must"),
+        ({"space": "seed=5:1"}, "--space: seed=5:1 must have"),
         ({"folds": 40}, "--folds=40: Cannot have number of splits"),
         ({"data_dir": "."}, "there is no train set in .:"),
         ({"max_seq_len": 3}, "Unknown command line flag 'max_seq_len'"),

@@ -9,6 +9,7 @@ import pytest
 import modeling
 from tests import script_runner
 from training import costs
+from training.callbacks import memory_check
 
 LENGTH, NUM_PREDICTIONS = 32, 5
 
@@ -46,7 +47,7 @@ def estimate_and_peak(pretraining_flags, config_file, folder, **more):
     model.build()
     options = types.SimpleNamespace(**summary["all_flags"])
     needed = costs.training_memory(model, options, LENGTH, NUM_PREDICTIONS)
-    message = costs.out_of_memory(needed, options)
+    message = memory_check.out_of_memory(needed, options)
     needed = float(re.search(r"needs about ([\d.]+) GiB", message)[1])
     return needed, summary["peak_memory_bytes"] / 2**30
 

@@ -250,7 +250,7 @@ def test_a_member_without_the_head_is_refused(tmp_path):
     modeling.save_release(encoder, tmp_path)
     model = modeling.BertClassifier(CONFIG, 2, seed=0)
     model.build()
-    with pytest.raises(ValueError, match="has no weight output_weights"):
+    with pytest.raises(ValueError, match="contains no output_weights"):
         list(
             ensembles.predict_together(
                 model, [str(tmp_path)], toy_task.ToyTask(), lambda: []

@@ -79,7 +79,7 @@ def test_a_run_means_what_it_exports(
         )
     converted = values(tmp_path / "converted/bert_model.ckpt")
     assert_same_bits(converted, exported)
-    assert caplog.text.count(f"{run / place} is {which} of its run") == 2
+    assert caplog.text.count(f"{run / place} is {which} of the run") == 2
     assert "Unused" not in caplog.text
     # As a teacher, and in an ensemble.
     teacher = fingerprints.fingerprint_checkpoint(str(run))
@@ -99,7 +99,7 @@ def test_another_models_release_is_refused_before_the_training(
     release.mkdir()
     (release / "labels.txt").write_text("no\nyes\n")
     manifests.add(release, ["labels.txt"])
-    with pytest.raises(ValueError, match="holds a model with labels.txt"):
+    with pytest.raises(ValueError, match="contains a model with labels.txt"):
         train_and_export(options, tmp_path, **LAST)
     assert not [*(tmp_path / "run").glob("model.ckpt-*")]
 

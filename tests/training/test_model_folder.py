@@ -93,7 +93,7 @@ def test_what_checkpoints_depend_on_never_changes(folder, flag):
 
 def test_a_start_that_has_moved_on_can_be_left_out(folder):
     check(folder, {"init_checkpoint": RECORDS})
-    with pytest.raises(ValueError, match="remove the flag to resume"):
+    with pytest.raises(ValueError, match="Remove the flag to resume"):
         check(folder, {"init_checkpoint": [["eval.tfrecord", 5, 2]]})
     check(folder, {})
 
@@ -177,7 +177,7 @@ def test_weights_that_are_not_there_are_named():
 )
 def test_an_export_is_named_as_one(tmp_path, file):
     (tmp_path / file).write_bytes(b"")
-    with pytest.raises(ValueError, match=f"{file} .*: an export has no names"):
+    with pytest.raises(ValueError, match=f"{file} .*: an export does not"):
         DataFolderConfig(output_dir="x", init_checkpoint=str(tmp_path))
 
 

@@ -142,7 +142,7 @@ def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("[]", "must hold a JSON object"),
+        ("[]", "must contain a JSON object"),
         ('{"batch_size": 1', "is not valid JSON"),
         ("[" * 100_000, "nested too deeply"),
     ],

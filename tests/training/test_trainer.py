@@ -93,7 +93,7 @@ def test_options_of_keras_optimizers_are_kept():
         return trainer
 
     plain = train()
-    assert plain.optimizer.takes_scaled
+    assert plain.optimizer.can_apply_scaled
     # As far as Adam gets with a gradient of 0.5: see its docstring.
     for option in ("clipnorm", "clipvalue", "global_clipnorm"):
         m1, m2 = 0.05, 0.05 * 0.9 + 0.05

@@ -1,4 +1,4 @@
-"""Callbacks, which do everything in a training run except its steps."""
+"""Callbacks for everything in a training run except the steps themselves."""
 
 import contextlib
 from collections.abc import Mapping
@@ -20,9 +20,10 @@ class Callback:
 
     Attributes:
         trainer: the Trainer that the callback is attached to.
-        every: `on_step` runs at least at each multiple of this number of steps,
-            because a call of several steps ends there. 0 = at no fixed steps.
-        may_save: False postpones a checkpoint that is due.
+        every: `on_step` runs at least at each multiple of this number of steps.
+            If one call runs several steps, it ends at such a multiple. 0 means
+            no fixed steps.
+        may_save: False to postpone a checkpoint that is due.
     """
 
     trainer: "Trainer"
@@ -34,7 +35,7 @@ class Callback:
         self.trainer = trainer
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the model and the loss to train, by default the arguments.
+        """Returns the model and the loss to train, by default unchanged.
 
         The Trainer calls this method in the scope of the strategy.
         """
@@ -57,11 +58,11 @@ class Callback:
         return False
 
     def running(self) -> Any:
-        """Returns a context manager for the time in which steps run."""
+        """Returns a context manager that is open while steps run."""
         return contextlib.nullcontext()
 
     def on_step_begin(self) -> float:
-        """Returns this worker's vote. Each worker then gets the mean vote."""
+        """Returns this worker's vote, which is averaged over all workers."""
         return 0.0
 
     def before_update(self, agreed: "tf.Tensor") -> None:
@@ -82,22 +83,22 @@ class Callback:
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool | None:
-        """Runs after a step. Return True to end the training.
+        """Runs after a step, and returns True to end the training.
 
         Args:
             step: number of steps trained so far.
             logs: the loss, its parts, the learning rate and the norm of the
                 gradient.
-            agreed: mean of the workers' votes. A single worker votes after the
-                step.
+            agreed: mean of the workers' votes. A single worker votes again
+                after the step.
         """
 
     def evaluating(self) -> Any:
-        """Returns a context manager for evaluating the model."""
+        """Returns a context manager that is open during an evaluation."""
         return contextlib.nullcontext()
 
     def on_save(self, step: int) -> None:
         """Runs before a checkpoint is written."""
 
     def on_trained(self) -> None:
-        """Runs after `fit`, even if training had ended in an earlier run."""
+        """Runs after `fit`, even if an earlier run completed the training."""

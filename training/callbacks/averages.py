@@ -35,8 +35,9 @@ class WeightAverages(Callback):
         average = d * average + (1 - d) * weight
         d = min(--ema_decay, (1 + n) / (10 + n))
 
-    so that the first weights do not dominate the averages of a short run. A
-    skipped step does not change the averages.
+    The smaller d of the first steps prevents the initial weights from
+    dominating the averages of a short run. A skipped step does not change the
+    averages.
     """
 
     def attach(self, trainer: "Trainer") -> None:
@@ -70,7 +71,7 @@ class WeightAverages(Callback):
                 average.assign(self._weights[name].value)
 
     def after_update(self, step: tf.Tensor, is_made: tf.Tensor) -> None:
-        """Moves the averages towards the weights."""
+        """Updates the averages with the weights of a step."""
         step = tf.cast(step, tf.float64)
         most = tf.constant(self.trainer.config.ema_decay, tf.float64)
         decay = tf.minimum(most, (1 + step) / (10 + step))

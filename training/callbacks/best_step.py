@@ -27,7 +27,7 @@ class BestStep(Callback):
     earlier run in the same folder, are ignored.
 
     Args:
-        evaluate: function (Trainer) -> {name: value}.
+        evaluate: function (Trainer) -> {name of a metric: value}.
         every: number of steps between two evaluations.
         metric: name of the metric that chooses the best step.
         folder: folder of the best weights.
@@ -52,8 +52,8 @@ class BestStep(Callback):
         self._patience = patience
         self._sign = sign_of(metric)
         self._folder, self.is_of_run = folder, False
-        # Metrics of the best step so far. Keep them in memory, so that workers
-        # agree even if one worker reads the file late.
+        # Metrics of the best step so far. They are kept in memory, so that all
+        # workers use the same metrics even if one worker reads the file late.
         self._best: dict[str, Any] | None = None
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
@@ -63,7 +63,7 @@ class BestStep(Callback):
         return self._folder / _FILE
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Ignores files of another run and results on another dev set."""
+        """Drops metrics that are from another run or another dev set."""
         if self.is_of_run:
             return
         run = self.trainer.history
@@ -85,11 +85,13 @@ class BestStep(Callback):
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
         """Evaluates if an evaluation is due. Returns True to stop training."""
-        # Also evaluate after the last step, even if it is not a multiple.
+        # Also evaluate after the last step, even if its number is no multiple
+        # of `every`.
         if step % self.every and step != self.trainer.num_train_steps:
             return False
         with self.trainer.evaluating():
-            # Replace the evaluation's global_step, the step at its start.
+            # Set global_step, because the Trainer's own value is still the step
+            # at the start of the training.
             results = {**self._evaluate(self.trainer), "global_step": step}
             self.trainer.history.add("eval", step, results)
             figures = {k: v for k, v in results.items() if k != "global_step"}
@@ -112,7 +114,7 @@ class BestStep(Callback):
         return self.has_ended(step)
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether `patience` is used up at a step, and logs it."""
+        """Returns whether to stop early at a step, and logs the reason."""
         best = self._best
         if not self._patience or best is None:
             return False
@@ -171,7 +173,7 @@ def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
 def _find_fault(
     folder: Path, settings: Mapping[str, Any], newest: int
 ) -> str | None:
-    """Returns why another run wrote the best weights, or None if none did."""
+    """Returns evidence that another run wrote the best weights, or None."""
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
     # Earlier versions wrote no fingerprint.

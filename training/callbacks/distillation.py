@@ -38,7 +38,7 @@ from training.config import (
 from training.prediction import BatchPredictor
 from training.run_folder import are_same, folder_of
 
-# Logit at padding, whose softmax is 0.
+# Logit at padding. Its softmax is 0.
 _PADDING = -10000.0
 
 
@@ -46,7 +46,11 @@ def check_teacher(
     config: PretrainingConfig | FineTuningConfig,
     bert_config: modeling.BertConfig,
 ) -> None:
-    """Raises a ValueError if a flag contradicts the teacher."""
+    """Checks that no flag contradicts the teacher.
+
+    Raises:
+        ValueError: a flag contradicts the teacher.
+    """
     _check_init_layers(config, bert_config)
     if not config.teacher:
         return
@@ -116,14 +120,14 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
 
 
 class Teacher(Callback):
-    """Trains with the model of --teacher, in all trainings of a command.
+    """Adds the loss of the model in --teacher to the training of a student.
 
     Args:
         config: configuration that `check_teacher` accepts.
-        create_model: function (BertConfig, **arguments of every model) ->
-            TaskModel.
+        create_model: function (BertConfig, **options) -> TaskModel. `options`
+            are the arguments that every model accepts.
         loss: loss of the task.
-        labels: see `modeling.load_checkpoint`.
+        labels: names of the model's outputs, as in `modeling.load_checkpoint`.
 
     Attributes:
         settings: settings that must not change when a run is resumed.
@@ -179,7 +183,7 @@ class Teacher(Callback):
             )
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the student joined with its teacher, and the loss."""
+        """Returns a model that runs student and teacher, and the loss."""
         self._distiller = Distiller(
             model,
             self._loss,
@@ -197,8 +201,8 @@ class Teacher(Callback):
         """Returns training records with the teacher's outputs added.
 
         The new records are written beside the old ones, with a JSON file that
-        names their sources. If an earlier run wrote them from the same records,
-        teacher and flags, they are reused. Then the teacher is freed.
+        names their sources. Records that an earlier run wrote from the same
+        sources are reused. Then the teacher's memory is freed.
         """
         model, config = self._model, self._config
         (source,), spec, _ = records
@@ -233,7 +237,7 @@ class Teacher(Callback):
     def _write_records(
         self, model: keras.Model, records: tfrecords.Records, path: str
     ) -> None:
-        """Writes records with a model's outputs added. See `add_outputs`."""
+        """Adds a model's outputs to records, and writes them to `path`."""
         config = self._config
         dataset = tfrecords.create_dataset(
             records,
@@ -261,7 +265,6 @@ class Teacher(Callback):
                     writer.write(next(serialized) + added)
 
     def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
-        """Returns the teacher's outputs from the features of a batch."""
         outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
         return outputs.get("outputs", outputs)
 
@@ -272,7 +275,7 @@ def _by_name(outputs: Any) -> dict[str, Any]:
 
 
 def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
-    """Returns whether a file is complete and its sources are `made_from`."""
+    """Returns whether `path` is complete and was written from `made_from`."""
     if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
         return False
     try:

@@ -1,4 +1,4 @@
-"""The history of a run: its metrics by step and hours.
+"""Writes the history of a run: the metrics of each step and its time.
 
 The file `history.jsonl` in the run's folder contains one JSON object per line:
 
@@ -12,11 +12,6 @@ step has at most one line of each kind. The line of an evaluation also contains
 a `fingerprint` of the run and its dev set (training/summary.py). TensorBoard
 shows the same metrics, with the prefix `eval/` for evaluations, and a few
 examples.
-
-A new metric is written here if it is added to one of these: for fine-tuning
-`Task.evaluate` (and `Task.metrics`, if it may choose the best step), for
-pretraining `pretraining_metrics`, and for a step the logs of
-training/train_step.py.
 """
 
 import contextlib
@@ -38,15 +33,15 @@ if TYPE_CHECKING:
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
-# Entries of each line that say at which point of training it was written.
+# Entries of each line that state the progress of the training.
 _NAMES = ("step", "hours", "examples", "learning_rate")
-# Largest valid value, because larger ones cannot be drawn.
+# Largest valid value in a line. Plots cannot show larger values.
 _LARGEST = 1e300
-# Number of examples that TensorBoard shows of an evaluation.
+# Number of examples per evaluation that TensorBoard shows.
 NUM_SAMPLES = 8
-# Maximum characters that TensorBoard shows of a cell.
+# Maximum characters of a table cell in TensorBoard.
 _MAX_CHARACTERS = 500
-# Characters with a meaning in Markdown, the language of TensorBoard's texts.
+# Characters to escape, because TensorBoard renders texts as Markdown.
 _SIGNS = re.compile(r"([\\`*_{}\[\]()#+.!|-])")
 
 
@@ -97,7 +92,7 @@ class History(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Drops the lines of later steps, which training will repeat."""
+        """Drops the lines of later steps, because training repeats them."""
         self.drop_after(self.trainer.global_step)
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.
@@ -111,15 +106,15 @@ class History(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Remembers the learning rate of a step, for the next line."""
+        """Stores the learning rate of a step for the next line."""
         self._rate = logs.get("learning_rate")
 
     def on_save(self, step: int) -> None:
-        """Adds a line from which a resumed run reads the time spent."""
+        """Adds a line of the kind "checkpoint", for resumed runs."""
         self.add("checkpoint", step, {})
 
     def drop_after(self, step: int) -> None:
-        """Drops the lines after a step, which training repeats."""
+        """Drops the lines of steps after `step`, which training repeats."""
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
@@ -127,7 +122,7 @@ class History(Callback):
             self._write_all()
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds a line of one of KINDS, or replaces its metrics if it exists.
+        """Adds a line, or replaces the metrics of the line if it exists.
 
         Raises:
             OSError: the file cannot be written.
@@ -162,14 +157,14 @@ class History(Callback):
             atomic.sync(self._path)
 
     def best(self) -> dict[str, Any] | None:
-        """Returns the best step's metrics, or None on another dev set."""
+        """Returns the best step's metrics, or None if its dev set differs."""
         line = self._lines.get(("eval", self.best_step or 0)) or {}
         if line.get("fingerprint") != self.fingerprint:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns this dev set's first evaluation that reaches a target."""
+        """Returns the first evaluation of this dev set to reach a target."""
         mine = self.fingerprint
         dev_set = mine.get("dev_set")
         found = [
@@ -178,13 +173,13 @@ class History(Callback):
             if line["kind"] == "eval"
             # Earlier versions wrote no fingerprint.
             and line.get("fingerprint", mine).get("dev_set") == dev_set
-            # None stands for a value that was not finite.
+            # The history contains None for a value that was not finite.
             and (line["metrics"].get(name) or 0.0) >= target
         ]
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns {name: value} of _NAMES, from another line of the step."""
+        """Returns {name: value} of _NAMES, the same for all lines of a step."""
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
@@ -203,8 +198,9 @@ class History(Callback):
 
         Args:
             step: number of steps trained.
-            name: name of the page.
-            rows: examples with the model's answers, {column: text} each.
+            name: name of the table, such as "samples".
+            rows: a dict {column: text} for each example, with the model's
+                answer.
         """
         is_known = ("eval", step) in self._lines
         if rows and self._shows and not is_known:
@@ -217,7 +213,7 @@ class History(Callback):
 
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[Any]:
-        """Yields tf.summary, which writes to TensorBoard inside the block."""
+        """Yields tf.summary with a writer for the run's TensorBoard files."""
         # Import late, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 

@@ -1,4 +1,4 @@
-"""Reports steps that were skipped for a non-finite loss or gradient."""
+"""Stops a run whose losses or gradients stay infinite or NaN."""
 
 from collections.abc import Mapping
 
@@ -13,8 +13,9 @@ class NonFinite(Callback):
     """Logs skipped steps, and stops a run after too many in a row.
 
     A gradient that overflows only because of float16's loss scaling is logged
-    but not counted. A skipped step may be caused by the weights. So a
-    checkpoint after a skipped step is postponed, except at the end of training.
+    but not counted. The weights may be the cause of a skipped step. So no
+    checkpoint is written right after a skipped step, except at the end of
+    training.
 
     Args:
         records: training records, for the error message, or None.
@@ -26,7 +27,7 @@ class NonFinite(Callback):
 
     @property
     def may_save(self) -> bool:  # type: ignore[override]
-        """Whether the latest step was not skipped."""
+        """False after a skipped step, to postpone a checkpoint."""
         return not self._in_a_row
 
     def on_step(

@@ -1,4 +1,4 @@
-"""Shows losses, rates and progress: in the history, in the log and as a bar."""
+"""Shows losses, rates and progress in the history, in the log and as a bar."""
 
 import contextlib
 import math
@@ -17,9 +17,9 @@ _MEASURING_SHARE = 0.01
 
 
 class ProgressBar(Callback):
-    """Shows a bar on a terminal, or else occasional log lines.
+    """Shows a progress bar on a terminal, otherwise occasional log lines.
 
-    Its rates exclude the time of other callbacks and of saving.
+    The rate in the bar excludes the time of other callbacks and of saving.
     """
 
     def __init__(self) -> None:
@@ -48,7 +48,7 @@ class ProgressBar(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Shows the step if it is due, and pauses the clock until the next."""
+        """Shows the step if it is due, and pauses the bar's clock."""
         if self._bar.due(step):
             self._bar.examples_per_unit = self._sizes.at(step - 1)
             self._bar.update(step, **logs)
@@ -68,12 +68,13 @@ class Summaries(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Computes the work per example, and measures the peak rate."""
+        """Computes the operations per example, and measures the peak rate."""
         trainer, config = self.trainer, self.trainer.config
         self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
         self._peak = None
-        # If padding is skipped, the work per example depends on the batch.
+        # If padding is skipped, the number of operations per example depends on
+        # the batch. Then report neither tokens_per_second nor mfu.
         if not config.unpads:
             self._per_example["tokens"], _ = trainer.shape
             self._flops = costs.training_flops(
@@ -88,7 +89,7 @@ class Summaries(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Writes the losses and rates of a step, if it is due."""
+        """Writes losses and rates if the step is a multiple of `every`."""
         if self._last is None:
             # Ignore the rate of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
@@ -105,7 +106,8 @@ class Summaries(Callback):
             if self._peak:
                 achieved = rate * self._flops
                 values["mfu"] = achieved / self._peak.update(achieved)
-            # Read the clock after measuring, which is not part of a step.
+            # Read the clock again, to exclude the time of measuring the peak
+            # rate.
             self._last = (step, time.monotonic())
         values["peak_memory_gib"] = costs.peak_memory() / 2**30
         self.trainer.history.add("train", step, values)
@@ -117,7 +119,7 @@ class Summaries(Callback):
 
 
 class PeakRate:
-    """The best rate of matrix products so far, in operations per second.
+    """Highest measured rate of matrix products, in operations per second.
 
     A measurement on a busy machine is too low, so the rate is measured again
     during training.
@@ -130,7 +132,7 @@ class PeakRate:
         self.update()
 
     def update(self, achieved: float = 0.0) -> float:
-        """Returns the best rate, and from time to time measures it again."""
+        """Returns the highest rate, and sometimes measures it again first."""
         started = time.monotonic()
         if started >= self._next:
             self._best = max(self._best, self._measure())

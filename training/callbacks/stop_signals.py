@@ -10,7 +10,7 @@ from absl import logging
 
 from training.callbacks import Callback
 
-# Exit status of a run that a stop signal ended (EX_TEMPFAIL).
+# Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75
 
 
@@ -27,7 +27,7 @@ class StopSignals(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Handles the signals in the block.
+        """Handles SIGTERM and SIGINT while the block runs.
 
         Raises:
             SystemExit: a signal has ended the training.

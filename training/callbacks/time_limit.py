@@ -1,4 +1,4 @@
-"""Ends a run after --max_hours, and lets the learning rate follow the time."""
+"""Ends a run after --max_hours, and passes the time spent to the schedule."""
 
 import contextlib
 import time
@@ -18,7 +18,7 @@ class TimeLimit(Callback):
     Args:
         max_hours: time limit of the run in hours. None = no limit.
         spent_variable: float variable, which each step sets to the fraction of
-            the time spent. None if the learning rate schedule is not "time".
+            --max_hours that is spent. None if --lr_schedule is not "time".
         now: function () -> seconds, for tests.
     """
 
@@ -42,7 +42,7 @@ class TimeLimit(Callback):
 
     @property
     def spent(self) -> float:
-        """Fraction of the time that is spent, 1.0 or more at the end."""
+        """Fraction of --max_hours that is spent, 1.0 or more at the end."""
         return self.hours / self._max_hours if self._max_hours else 0.0
 
     def count_from(self, hours: float) -> None:
@@ -50,7 +50,7 @@ class TimeLimit(Callback):
         self._before = hours * 3600
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether the time is over, and logs it."""
+        """Returns whether --max_hours have passed, and logs the reason."""
         if self.spent < 1:
             return False
         logging.info(
@@ -61,7 +61,7 @@ class TimeLimit(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Counts the time in the block."""
+        """Adds the duration of the block to the time spent."""
         self._started = self._now()
         try:
             yield
@@ -69,18 +69,18 @@ class TimeLimit(Callback):
             self._before, self._started = self.hours * 3600, None
 
     def on_step_begin(self) -> float:
-        """Returns the fraction of the time that is spent."""
+        """Returns the fraction of --max_hours that is spent."""
         return self.spent
 
     def before_update(self, agreed: tf.Tensor) -> None:
-        """Sets the variable that the learning rate follows."""
+        """Sets the variable from which the schedule reads the time spent."""
         if self._spent_variable is not None:
             self._spent_variable.assign(tf.cast(agreed, tf.float64))
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Returns whether the time is over."""
+        """Returns whether --max_hours have passed on average."""
         if agreed >= 1:
             logging.info("Reached --max_hours after step %d.", step)
         return agreed >= 1

@@ -1,7 +1,7 @@
 """Silences the logs of other libraries in the output of scripts."""
 
 import contextlib
-import importlib.util
+import importlib.machinery
 import logging
 import os
 import sys
@@ -31,13 +31,15 @@ class _QuietImport:
         """Returns TensorFlow's import spec, None for other modules."""
         if name != "tensorflow":
             return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
 
+        # A caller may ask for the spec without importing TensorFlow, so this
+        # finder stays in place until the import.
         def exec_module(module: Any) -> None:
+            sys.meta_path.remove(self)
             with _silent_stderr():
                 execute(module)
 

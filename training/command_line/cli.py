@@ -49,9 +49,9 @@ def run(
             return value is the exit status.
         config: dataclass of the script's flags. See files/flags.py.
         passes_rest: True if `main` handles flags that the script does not
-            define, such as another library's. Otherwise they are errors.
+            define, such as another library's. Otherwise such flags are errors.
         takes_arguments: True if `main` handles arguments that are not flags.
-            Otherwise they are errors.
+            Otherwise such arguments are errors.
     """
     # --help shows the docstring of __main__, which is wrong for an installed
     # command, and the path in sys.argv[0], which is wrong for `python -m`.
@@ -89,16 +89,15 @@ def run(
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
     except BrokenPipeError:
-        # The reader closed the pipe, as in --help | head: exit like a process
-        # that SIGPIPE ends. Nothing can be flushed at exit.
+        # The reader closed the pipe, as in --help | head. Exit like a process
+        # that SIGPIPE ends. Replace stdout, because it cannot be flushed at
+        # exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(_BROKEN_PIPE)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _CommonConfig:
-    """The flags that every script accepts."""
-
     debug: bool = script_flags.flag(
         False, "Print the traceback of any error, and TensorFlow's logs."
     )
@@ -207,7 +206,7 @@ def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
 def _is_users(error: Exception) -> bool:
     if isinstance(error, USER_ERRORS):
         return True
-    # Do not import TensorFlow here, so that --help does not wait.
+    # Do not import TensorFlow here, because the import takes seconds.
     tf = sys.modules.get("tensorflow")
     return tf is not None and isinstance(
         error,

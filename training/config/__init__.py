@@ -1,8 +1,8 @@
 """Configuration of training: each field is a flag, with default and help.
 
-`files/flags.py` defines a class's flags, and returns an instance that contains
-the parsed values. To vary a configuration, use `dataclasses.replace`. The
-modules of this folder import no TensorFlow.
+`files/flags.py` defines the flags of a class, and returns an instance of the
+class with the parsed values. To vary a configuration, use
+`dataclasses.replace`. The modules of this folder import no TensorFlow.
 """
 
 from training.config.fine_tuning import DataFolderConfig, FineTuningConfig

@@ -10,7 +10,7 @@ from training.config.training import TrainingConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FineTuningConfig(TrainingConfig, TextConfig):
-    """Flags of all fine-tuning, such as input length, epochs and actions."""
+    """Flags of all fine-tuning scripts, such as input length and epochs."""
 
     max_seq_length: int = flags.head(
         128,
@@ -21,25 +21,30 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     trim_padding: bool = flags.like(TrainingConfig, "trim_padding", True)
     do_predict: bool = flags.neutral(False, "Predict the test set.")
     eval_batch_size: int = flags.neutral(
-        8, "Examples in an eval batch.", at_least=1
+        8, "Number of examples in an eval batch.", at_least=1
     )
     predict_batch_size: int = flags.neutral(
-        8, "Examples in a test batch.", at_least=1
+        8, "Number of examples in a test batch.", at_least=1
     )
     num_train_epochs: float = flags.training(
-        3.0, "Epochs of training.", at_least=0.0, at_most=1e9, may_grow=True
+        3.0,
+        "Number of training epochs.",
+        at_least=0.0,
+        at_most=1e9,
+        may_grow=True,
     )
     warmup_proportion: float = flags.training(
         0.1,
-        "Fraction of the steps used for warmup, 0.1 = 10%.",
+        "Fraction of the training steps used for warmup. 0.1 = 10%.",
         at_least=0.0,
         at_most=1.0,
     )
     num_train_runs: int = flags.training(
         1,
         "Train this many times with different seeds, in the folders run_1, "
-        "run_2 ... of --output_dir. Report mean and deviation, and save the "
-        "weights of the run that is best on the dev set in --output_dir.",
+        "run_2 ... of --output_dir. Report the mean and the standard deviation "
+        "of each result. Save the weights of the run that is best on the dev "
+        "set in --output_dir.",
         at_least=1,
         may_grow=True,
     )
@@ -61,13 +66,13 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     load_best: bool = flags.decoding(
         True,
-        "Evaluate, predict and export with the best step, if training "
-        "evaluated its steps. --noload_best uses the last step.",
+        "Evaluate, predict and export with the weights of the best step, if "
+        "training ran evaluations. --noload_best uses the last step.",
     )
     ensemble: str | None = flags.decoding(
         None,
         "Evaluate and predict with several trained models at once: the "
-        "--output_dir of each, comma-separated. Their probabilities are "
+        "--output_dir of each, comma-separated. The models' probabilities are "
         "averaged.",
         kind=Kind.MODELS,
     )
@@ -78,9 +83,9 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     max_export_loss: float = flags.neutral(
         0.5,
-        "Maximum loss of an export against the model on the dev set, in "
-        "hundredths of the task's main metric. A worse export replaces no "
-        "file and is written to NAME.rejected.",
+        "Maximum amount by which an export may score lower than the model on "
+        "the dev set, in hundredths of the task's main metric. A worse export "
+        "replaces no file and is written to EXPORT_DIR.rejected.",
         at_least=0.0,
     )
 
@@ -88,14 +93,14 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def weights(self) -> str | None:
-        """See TrainingConfig. For an ensemble, this is its first model."""
+        """Path of the weights to load. For an ensemble, of its first model."""
         if self.ensemble is not None:
             return self.ensemble.split(",")[0]
         return super().weights
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """See ModelConfig."""
+        """Flags that the command line or the model's folder must set."""
         return (*super().needed, "vocab_file")
 
     def __post_init__(self) -> None:
@@ -130,19 +135,19 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """See TrainingConfig."""
+        """Whether to restore the best step, if it is saved."""
         return self.load_best and not self.do_train
 
     @property
     def keeps_best(self) -> bool:
-        """See TrainingConfig."""
+        """Whether training runs evaluations and saves the best step."""
         return self.do_train and (
             self.evaluate_each_epoch or self.early_stopping_patience > 0
         )
 
     @property
     def evaluates(self) -> bool:
-        """Whether the model is evaluated at any time."""
+        """Whether the command evaluates, during or after training."""
         return (
             self.do_eval
             or self.keeps_best
@@ -156,7 +161,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
             num_examples: number of examples in an epoch.
 
         Raises:
-            ValueError: the training would have no step.
+            ValueError: the training would be shorter than one step.
         """
         size = self.batch_sizes.final
         steps = int(num_examples / size * self.num_train_epochs)
@@ -181,6 +186,6 @@ class DataFolderConfig(FineTuningConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """See ModelConfig."""
+        """Flags that the command line or the model's folder must set."""
         reads = self.do_train or self.evaluates or self.do_predict
         return (*super().needed, *(["data_dir"] if reads else []))

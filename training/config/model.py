@@ -63,8 +63,9 @@ class ExportConfig:
     export_format: str = flags.neutral(
         "saved_model",
         "Format of the export: saved_model, litert, onnx or openvino, or "
-        "several of them, separated by commas. All formats but saved_model "
-        "read token ids. The tokenizer files are saved beside the model.",
+        "several of them, separated by commas. Only a saved_model can read "
+        "text. The other formats read token ids. The tokenizer files are saved "
+        "beside the model.",
     )
     export_seq_length: int | None = flags.neutral(
         None,
@@ -81,14 +82,14 @@ class ExportConfig:
     quantize: str | None = flags.neutral(
         None,
         "Write LiteRT and ONNX in int8. With this flag, the default format is "
-        "LiteRT. A SavedModel beside them keeps its precision.",
+        "litert. A SavedModel in the same export is not quantized.",
         choices=("int8",),
     )
 
     def __post_init__(self) -> None:
         """Checks the flags, and appends --export_version to --export_dir."""
         # An empty path comes from an unset shell variable. Another check
-        # reports it.
+        # reports the empty path.
         if self.export_version is not None and self.export_dir != "":
             if self.export_dir is None:
                 raise ValueError(
@@ -158,7 +159,7 @@ class ExportConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeviceConfig(ExportConfig):
-    """Flags of the devices and the precision to compute with."""
+    """Flags of the devices, and of the precision of the computation."""
 
     distribution_strategy: str | None = flags.neutral(
         None,
@@ -175,9 +176,9 @@ class DeviceConfig(ExportConfig):
         False,
         "Compile the network with XLA, for GPUs and TPUs. Slower on a CPU.",
     )
-    use_tpu: bool = flags.neutral(False, "Run on a TPU.")
+    use_tpu: bool = flags.neutral(False, "Use a TPU.")
     tpu_name: str | None = flags.neutral(
-        None, "Name or grpc address of the TPU."
+        None, "Name of the TPU, or its grpc address."
     )
     tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
     gcp_project: str | None = flags.neutral(None, "Project of the TPU.")
@@ -185,7 +186,9 @@ class DeviceConfig(ExportConfig):
         None, "Address of the TPU, if --tpu_name is not set."
     )
     num_tpu_cores: int = flags.neutral(
-        8, "Expected number of TPU cores. Another number logs a warning."
+        8,
+        "Expected number of TPU cores. A warning is logged if the TPU's number "
+        "differs.",
     )
 
     @property
@@ -254,7 +257,7 @@ class ModelConfig(DeviceConfig):
     )
 
     def __post_init__(self) -> None:
-        """Reads values of flags that are not set from the model's folder."""
+        """Sets missing flags to the values in the model's folder."""
         model_folder.complete(self)
         super().__post_init__()
 

@@ -25,7 +25,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         128, "Length of the records' sequences, in WordPieces.", at_least=1
     )
     max_predictions_per_seq: int = flags.head(
-        20, "Masked positions in a record.", at_least=1
+        20, "Maximum masked LM predictions per record.", at_least=1
     )
     vocab_file: str | None = flags.identity(
         None,
@@ -58,33 +58,33 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     mask_token_prob: float = flags.like(
         MaskingOptions,
         "mask_token_prob",
-        help="Of the WordPieces to predict, the fraction that becomes [MASK], "
-        "in records without masks.",
+        help="Of the WordPieces to predict, the fraction to replace with "
+        "[MASK], in records without masks.",
     )
     next_sentence: bool = flags.head(
         True,
         "Also train on next sentence prediction. --nonext_sentence is the "
-        "paper's ablation No NSP.",
+        'ablation "No NSP" of the paper.',
     )
     do_train: bool = flags.like(
         TrainingConfig, "do_train", help="Train on --input_file."
     )
     num_train_steps: int = flags.training(
-        100000, "Steps of training.", at_least=1, may_grow=True
+        100000, "Number of training steps.", at_least=1, may_grow=True
     )
     num_warmup_steps: int = flags.training(
-        10000, "Steps of warmup.", at_least=0
+        10000, "Number of warmup steps.", at_least=0
     )
     batch_size_warmup: str | None = flags.training(
         None,
-        "Start with smaller batches: SIZE:STEP,SIZE:STEP, such as "
-        "32:10000,64:20000 for 32 examples until step 10000, 64 until step "
-        "20000, then --train_batch_size.",
+        "Batch sizes for the first steps, as SIZE:STEP,SIZE:STEP. For example, "
+        "32:10000,64:20000 uses batches of 32 examples until step 10000, "
+        "batches of 64 until step 20000, and then --train_batch_size.",
     )
     do_eval: bool = flags.like(
         TrainingConfig,
         "do_eval",
-        help="Evaluate on --eval_input_file, or without it on --input_file.",
+        help="Evaluate on --eval_input_file, by default on --input_file.",
     )
     eval_input_file: str | None = flags.decoding(
         None,
@@ -104,7 +104,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         at_most=1.0,
     )
     eval_batch_size: int = flags.decoding(
-        8, "Examples in an eval batch.", at_least=1
+        8, "Number of examples in an eval batch.", at_least=1
     )
     max_eval_steps: int = flags.decoding(
         100, "Maximum number of batches to evaluate.", at_least=1
@@ -132,12 +132,12 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
 
     @property
     def keeps_best(self) -> bool:
-        """See TrainingConfig."""
+        """Whether training runs evaluations and saves the best step."""
         return self.do_train and self.eval_input_file is not None
 
     @property
     def batch_sizes(self) -> BatchSizes:
-        """See TrainingConfig.
+        """Number of examples in each weight update, over all devices.
 
         Raises:
             ValueError: --batch_size_warmup is malformed.

@@ -1,4 +1,4 @@
-"""Flags of every training run: optimizer, teacher, and the run itself."""
+"""Flags that every training script shares: optimizer, teacher, run."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from training.batch_sizes import BatchSizes
 from training.config.model import ModelConfig
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
-# With a decay of 1.0, gradients would never change the average.
+# With a decay rate of 1.0, gradients would never change Adam's moments.
 _LARGEST_BETA = 0.999999
 
 
@@ -43,8 +43,9 @@ class OptimizerConfig:
     )
     bias_correction: bool = flags.training(
         False,
-        "Correct the bias of Adam's moments, which Google's code does not. "
-        "LAMB always corrects it. Helps short trainings at high rates.",
+        "Correct the bias of Adam's moments, which Google's code does not "
+        "correct. LAMB always corrects the bias. The correction helps short "
+        "trainings at high rates.",
     )
     weight_decay: float = flags.training(
         0.01,
@@ -54,9 +55,10 @@ class OptimizerConfig:
     )
     lr_schedule: str = flags.training(
         "original",
-        "Schedule of the learning rate. original drops below the peak right "
-        "after the warmup, continuous does not. time falls to 0 at "
-        "--max_hours, whatever the number of steps.",
+        "Schedule of the learning rate. With original, as in Google's code, "
+        "the rate drops below its peak right after the warmup. With "
+        "continuous, it does not. With time, the rate falls to 0 at "
+        "--max_hours.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
@@ -73,7 +75,7 @@ class OptimizerConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DistillationConfig:
-    """Flags of the teacher, and of how the student learns from it."""
+    """Flags of distillation: the teacher, and the loss of the student."""
 
     teacher: str | None = flags.training(
         None,
@@ -90,7 +92,8 @@ class DistillationConfig:
     )
     distill_alpha: float = flags.training(
         0.5,
-        "Weight of the teacher's loss; the labels' loss gets 1 - alpha.",
+        "Weight alpha of the teacher's loss. The labels' loss is weighted by "
+        "1 - alpha.",
         at_least=0.0,
         at_most=1.0,
     )
@@ -101,8 +104,9 @@ class DistillationConfig:
     )
     init_layers: Sequence[str] | None = flags.training(
         None,
-        "Blocks of --init_checkpoint, or without it of --teacher, that the "
-        "model's blocks start from: 0,2,5 to start 3 blocks from 6.",
+        "Indices of the blocks that the model's blocks start from, such as "
+        "0,2,5 for a model of 3 blocks. The indices refer to "
+        "--init_checkpoint, or to --teacher without --init_checkpoint.",
     )
 
 
@@ -123,7 +127,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     do_train: bool = flags.neutral(False, "Train on the train set.")
     do_eval: bool = flags.neutral(False, "Evaluate on the dev set.")
     train_batch_size: int = flags.training(
-        32, "Examples in a training batch.", at_least=1
+        32, "Number of examples in a training batch.", at_least=1
     )
     gradient_accumulation_steps: int = flags.training(
         1,
@@ -140,9 +144,9 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         False,
         "Skip padding: cut batches to their longest input and, in training, "
         "pack short inputs for attention. Ignored on a TPU and with "
-        "--jit_compile. Results change only by rounding. In SQuAD they change "
-        "more: Google's code lets padding compete with the answer, in the loss "
-        "and among the n best.",
+        "--jit_compile. Results change only by rounding, but more in SQuAD, "
+        "where Google's code lets positions of padding compete with the "
+        "answer.",
     )
     clip_norm: float = flags.training(
         1.0,
@@ -160,9 +164,9 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     max_hours: float | None = flags.training(
         None,
-        "Save and stop after this many hours, including time before a resume. "
-        "By default, only --num_train_steps or --num_train_epochs end "
-        "training.",
+        "Save and stop after this many hours of training, including the hours "
+        "before a resume. By default, only --num_train_steps or "
+        "--num_train_epochs end training.",
         at_least=1e-9,
         at_most=1e6,
         may_grow=True,
@@ -170,13 +174,14 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     freeze_layers: int = flags.training(
         0,
         "Freeze the embeddings and this number of the lowest blocks. 0 trains "
-        "everything.",
+        "all weights.",
         at_least=0,
     )
     left_to_right: bool = flags.identity(
         False,
         "Let each WordPiece attend only to itself and earlier WordPieces, as "
-        "in the paper's ablation LTR. The last WordPiece is pooled, not [CLS].",
+        "in the paper's ablation LTR. The pooled output is computed from the "
+        "last WordPiece instead of [CLS].",
     )
     seed: int = flags.training(
         12345,
@@ -189,8 +194,9 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     init_from: str | None = flags.neutral(
         None,
-        "Start a new run from random weights or from --init_checkpoint (the "
-        "default if it is set). Checkpoints in --output_dir take precedence.",
+        "Start a new run from random weights (scratch) or from "
+        "--init_checkpoint (checkpoint). By default, --init_checkpoint is used "
+        "if it is set. Checkpoints in --output_dir take precedence.",
         choices=("scratch", "checkpoint"),
     )
     max_nonfinite_steps: int = flags.neutral(
@@ -200,7 +206,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         at_least=1,
     )
     save_checkpoints_steps: int = flags.neutral(
-        1000, "Steps between checkpoints.", at_least=1
+        1000, "Number of steps between checkpoints.", at_least=1
     )
     keep_checkpoint_max: int = flags.neutral(
         5, "Number of newest checkpoints to keep. 0 keeps all.", at_least=0
@@ -209,7 +215,9 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         1000, "On a TPU, number of training steps per host call.", at_least=1
     )
     summary_steps: int = flags.neutral(
-        100, "Steps between TensorBoard entries. 0 disables them.", at_least=0
+        100,
+        "Number of steps between TensorBoard entries. 0 disables TensorBoard.",
+        at_least=0,
     )
     export_weights: str | None = flags.neutral(
         None,
@@ -220,8 +228,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
     allow_changed_settings: bool = flags.neutral(
         False,
-        "Resume a run although training flags have changed. model.json records "
-        "the change.",
+        "Allow a resumed run to use other training flags than before. "
+        "model.json records the change.",
     )
     all_flags: Mapping[str, Any] = dataclasses.field(
         default_factory=dict, repr=False
@@ -281,7 +289,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
             raise ValueError(f"nothing to do: set {names}")
 
     def varied(self, **changes: Any) -> Self:
-        """Returns a copy with changes, also in `given_flags`, `all_flags`."""
+        """Returns a copy with `changes`, also in given_flags and all_flags."""
         flags, all_flags = (
             {name: changes.get(name, value) for name, value in values.items()}
             for values in (self.given_flags, self.all_flags)
@@ -292,34 +300,34 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def weights(self) -> str | None:
-        """Folder of a run with checkpoints, else the initial checkpoint."""
+        """Path of the weights to load: the run's, else the initial ones."""
         if self.has_checkpoint:
             return self.output_dir
         return self.initial_checkpoint
 
     @property
     def has_checkpoint(self) -> bool:
-        """Whether the run's folder has a checkpoint to resume from."""
+        """Whether `output_dir` contains a checkpoint to resume from."""
         return bool(checkpoint_steps(self.output_dir))
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to restore the best step, if saved, and not the newest."""
+        """Whether to restore the best step, if it is saved."""
         return False
 
     @property
     def best_dir(self) -> Path:
-        """Folder of the weights of the best step."""
+        """Folder for the weights of the best step."""
         return Path(self.output_dir) / BEST
 
     @property
     def averages_dir(self) -> Path:
-        """Folder of the averages of the weights."""
+        """Folder for the averages of the weights (--ema_decay)."""
         return Path(self.output_dir) / AVERAGES
 
     @property
     def keeps_best(self) -> bool:
-        """Whether training evaluates and keeps the best step."""
+        """Whether training runs evaluations and saves the best step."""
         return False
 
     @property
@@ -340,21 +348,21 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def initial_layers(self) -> list[int] | None:
-        """--init_layers as numbers, or None."""
+        """Indices of the blocks in --init_layers, or None without the flag."""
         if self.init_layers is None:
             return None
         return [int(layer) for layer in self.init_layers]
 
     @property
     def network(self) -> dict[str, bool]:
-        """{option of the network: bool}, which every model accepts."""
+        """{name: bool} of NETWORK, as arguments for the model's constructor."""
         return {
             name: getattr(self, name, False) for name in model_folder.NETWORK
         }
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """{flag: value} of the flags that TensorBoard compares runs by."""
+        """{flag: value} for TensorBoard's HPARAMS page, which compares runs."""
         choices = ("init_checkpoint", "lr_schedule", "optimizer", "task_name")
         return {
             name: value
@@ -365,13 +373,13 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def batch_sizes(self) -> BatchSizes:
-        """Number of examples in each update, over all devices."""
+        """Number of examples in each weight update, over all devices."""
         size = self.train_batch_size * self.gradient_accumulation_steps
         return BatchSizes(size)
 
     @property
     def unpads(self) -> bool:
-        """Whether padding is skipped."""
+        """Whether --trim_padding is set and the devices allow it."""
         return self.trim_padding and not self.has_fixed_shapes
 
     @property

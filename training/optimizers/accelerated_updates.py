@@ -1,7 +1,7 @@
 """Speeds up an optimizer's update: one trace per shape, compiled by XLA.
 
-This module is optional: an optimizer without it computes the same, but slower.
-`ops.plain()` switches it off, together with the network's fused operations.
+An optimizer without this module computes the same results, but slower.
+`ops.plain()` disables this module and the network's fused operations.
 """
 
 from collections.abc import Callable
@@ -10,16 +10,16 @@ import tensorflow as tf
 
 from modeling import ops
 
-# Minimum elements of a variable whose update is compiled.
+# Minimum number of elements of a variable whose update is compiled by XLA.
 LEAST_ELEMENTS = 65536
 
 
 def traced(update: Callable[..., None]) -> Callable[..., None]:
     """Returns `update` as a function with one trace for each variable shape.
 
-    Otherwise the graph of a step repeats the operations for each variable. The
-    compiled update of a large variable passes over memory once instead of ten
-    times.
+    Without these functions, the graph of a step repeats the operations for each
+    variable. The compiled update of a large variable reads memory once instead
+    of ten times.
 
     Args:
         update: function (variable, *tensors or numbers) -> None that assigns
@@ -36,8 +36,8 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     )
 
     def run(variable: tf.Variable, *arguments: object) -> None:
-        # With a strategy, the first trace would capture its own variables
-        # instead of reading them from the arguments.
+        # With a strategy, the first trace would capture the variables of its
+        # arguments, and use them in all later calls.
         if ops.is_plain() or tf.distribute.has_strategy():
             update(variable, *arguments)
         elif variable.shape.num_elements() >= LEAST_ELEMENTS:

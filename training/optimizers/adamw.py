@@ -35,7 +35,7 @@ class Rates(NamedTuple):
     take_v: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates if `made` is True, else rates without effect."""
+        """Returns these rates, or neutral rates where `made` is False."""
         return Rates(
             *(
                 tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
@@ -69,9 +69,9 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         epsilon: number added to the root of v.
         exclude_from_weight_decay: regular expressions. A variable whose path
             matches one of them is not decayed.
-        learning_rate_factors: [regular expression, factor] pairs. The first one
-            that matches a variable's path multiplies its rate (layer-wise
-            decay).
+        learning_rate_factors: [regular expression, factor] pairs. The factor of
+            the first expression that matches a variable's path multiplies the
+            variable's rate (layer-wise decay).
         bias_correction: whether to correct the bias of m and v.
         aggregate_gradients: True to sum the gradients of all replicas, as
             Keras's optimizers do. False if the caller has summed them.
@@ -139,7 +139,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         )
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
-        """Hook for scaling an update, which LAMB overrides."""
+        """Returns the update unchanged. LAMB overrides this method."""
         del variable
         return update
 
@@ -188,8 +188,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         )
 
     @property
-    def takes_scaled(self) -> bool:
-        """Whether no Keras option (EMA, decay, clipping) alters an update."""
+    def can_apply_scaled(self) -> bool:
+        """Whether no Keras option (EMA, decay, clipping) changes an update."""
         return not (
             self.use_ema
             or self.weight_decay
@@ -209,15 +209,15 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         """Updates variables with gradients times a factor, or skips the step.
 
         Computes the same as `apply` of the scaled gradients under tf.cond, with
-        a third of the operations and fewer passes over memory. Does not count
-        the step. Call it only if `takes_scaled` is True, and not in a strategy
-        with several replicas.
+        a third of the operations and fewer passes over memory. Does not
+        increase `iterations`. Call this method only if `can_apply_scaled` is
+        True and the strategy uses one replica.
 
         Args:
             grads: dense gradients of `variables`.
             variables: variables that the optimizer was built with.
             factor: number that multiplies the gradients, float [].
-            made: False to change neither variables nor slots, bool [].
+            made: False to skip the step and change nothing, bool [].
         """
         # Cast once per type, because most variables have the same type.
         scalars = {}
@@ -246,7 +246,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         factor: tf.Tensor | None = None,
     ) -> None:
-        # Keras documents this way to find slots in the docstring of Optimizer.
+        # Keras documents `_get_variable_index` in the docstring of Optimizer.
         index = self._get_variable_index(variable)
         if self._factors[index] != 1.0:
             rates = rates._replace(
@@ -289,8 +289,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         variable.assign_sub(update)
 
     def _all_reduce_sum_gradients(self, grads_and_vars: Any) -> Any:
-        # Keras has no public option to leave the sum over replicas to the
-        # caller.
+        # Override a private method, because Keras offers no public option to
+        # leave the sum over replicas to the caller.
         if self.aggregate_gradients:
             return super()._all_reduce_sum_gradients(grads_and_vars)
         return grads_and_vars

@@ -1,7 +1,8 @@
 """Creates an optimizer with its learning rate schedule (create_optimizer).
 
-The file is named as in Google's code. The learning rate warms up linearly, then
-decays polynomially, either with the steps or with the time spent.
+The file's name is the same as in Google's code. The learning rate warms up
+linearly, then decays polynomially, either with the steps or with the time
+spent.
 """
 
 import dataclasses
@@ -26,16 +27,16 @@ def create_optimizer(
     num_hidden_layers: int = 0,
     time_spent: tf.Variable | None = None,
 ) -> AdamWeightDecayOptimizer:
-    """Returns the optimizer that create_optimizer of Google's code returns.
+    """Returns an optimizer, by default the one of Google's create_optimizer.
 
-    Its gradients must already be summed over all replicas.
+    The caller must sum the gradients over all replicas.
 
     Args:
         config: flags of the optimizer.
         num_train_steps: number of training steps.
         num_warmup_steps: number of warmup steps, 0 for no warmup.
         num_hidden_layers: number of blocks, for --layerwise_lr_decay.
-        time_spent: variable for the schedule "time". See WarmupTimeDecay.
+        time_spent: argument of WarmupTimeDecay, for --lr_schedule=time.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(
@@ -95,18 +96,19 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
 class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then polynomial decay to 0 (create_optimizer).
 
-    Google's code decays from step 0, so after the warmup the rate drops below
-    its peak, with linear decay by `num_warmup_steps / num_train_steps` of it.
-    `continuous=True` decays from the end of the warmup instead.
+    In Google's code, the decay begins at step 0. So after the warmup the rate
+    drops below its peak, with linear decay by the fraction `num_warmup_steps /
+    num_train_steps`.
 
     Args:
         initial_learning_rate: peak of the rate, reached after the warmup.
         num_train_steps: step at which the rate is 0.
         num_warmup_steps: number of warmup steps, 0 for no warmup. As in
-            Google's code, the warmup may be longer than the training, which
-            then ends below the peak.
+            Google's code, the warmup may be longer than the training. Then the
+            rate stays below its peak.
         power: exponent of the decay. 1 is linear.
-        continuous: False for the drop after the warmup, as in Google's code.
+        continuous: True to begin the decay at the end of the warmup, False to
+            begin it at step 0.
     """
 
     initial_learning_rate: float
@@ -169,7 +171,7 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
     time_spent: tf.Variable | None = None
 
     def __post_init__(self) -> None:
-        """Creates a missing variable, as when Keras loads a schedule."""
+        """Creates the variable if it is missing, as in a loaded schedule."""
         if self.time_spent is None:
             self.time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
 

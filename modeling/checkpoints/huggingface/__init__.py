@@ -1,8 +1,9 @@
 """Reads and writes BERT as Hugging Face's transformers stores it.
 
-The tensors of its `model.safetensors` carry other names, and a dense kernel is
-stored transposed. opening.py opens files of weights, pickled.py older models'
-`pytorch_model.bin`, and config.py and tokenizer.py read the other files.
+The tensors in `model.safetensors` are named differently than in Google's
+checkpoints, and dense kernels are transposed. opening.py opens files of
+weights, and pickled.py reads `pytorch_model.bin`, the format of older models.
+config.py converts config.json, and tokenizer.py writes the tokenizer's files.
 """
 
 import json
@@ -38,33 +39,33 @@ from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
 
 WEIGHTS_FILE = "model.safetensors"
-# The files that are read, the first that is there; an index says which of
-# several files holds a tensor.
+# Files that are read from a folder, by priority. An index names the file of
+# each tensor.
 _FILES = (
     WEIGHTS_FILE,
     "model.safetensors.index.json",
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )
-# Also such as model.fp16.safetensors and pytorch_model.fp16.bin.
+# Also matches names such as model.fp16.safetensors and pytorch_model.fp16.bin.
 _IS_WEIGHTS = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
     r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
 )
 
-# theirs: NumPy's; other types hold no weights.
+# {safetensors' name of a type of weights: NumPy's name}.
 _DTYPES = {
     "BF16": "bfloat16",
     "F16": "float16",
     "F32": "float32",
     "F64": "float64",
 }
-# The scope must not be of a network that is no BERT, such as `roberta.`.
+# Reject the scopes of networks other than BERT, such as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
     r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
-# ours: theirs. The heads whose names follow no rule.
+# {Google's name: Hugging Face's name} of weights whose names follow no rule.
 _HEADS = {
     "cls/predictions/output_bias": "cls.predictions.bias",
     "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
@@ -74,12 +75,12 @@ _HEADS = {
     "output_weights": "classifier.weight",
     "output_bias": "classifier.bias",
 }
-# The masked LM's output layer: what its entries are copies of.
+# {entry of the masked LM's output layer: the entry that it copies}.
 _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-# ours: theirs.
+# {class of this project: class of transformers}.
 CLASSES = {
     "BertModel": "BertModel",
     "BertPretrainer": "BertForPreTraining",
@@ -88,13 +89,13 @@ CLASSES = {
     "BertSpanLabeler": "BertForQuestionAnswering",
     "BertMultipleChoice": "BertForMultipleChoice",
 }
-# theirs: ours.
+# {class of transformers: class of this project}.
 ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
 ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def _huggingface_name(name: str) -> str:
-    """Returns Hugging Face's name for one of the original's."""
+    """Returns Hugging Face's name of a weight for Google's name."""
     if name in _HEADS:
         return _HEADS[name]
     name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
@@ -105,9 +106,9 @@ def _huggingface_name(name: str) -> str:
 
 
 def is_huggingface(path: str | os.PathLike[str]) -> bool:
-    """Returns whether `path` is a file of weights or a folder with some.
+    """Returns whether `path` is a file of weights, or its folder.
 
-    Such a file is called NAME.safetensors or pytorch_model.bin.
+    A file of weights is called NAME.safetensors or pytorch_model.bin.
     """
     return bool(_IS_WEIGHTS.search(str(path))) or any(
         os.path.isfile(os.path.join(path, name)) for name in _FILES
@@ -115,10 +116,10 @@ def is_huggingface(path: str | os.PathLike[str]) -> bool:
 
 
 def find_huggingface(path: str | os.PathLike[str]) -> str:
-    """Returns the file of weights that `path` names, or their index.
+    """Returns the file of weights, or the index, that `path` names.
 
     Raises:
-        FileNotFoundError: there is no such file.
+        FileNotFoundError: the file does not exist.
     """
     path = str(path)
     if os.path.isdir(path):
@@ -126,8 +127,8 @@ def find_huggingface(path: str | os.PathLike[str]) -> str:
         path = next(filter(os.path.isfile, files), files[0])
     if not os.path.isfile(path):
         raise FileNotFoundError(
-            f"There is no file {path}; use the path of one on this machine, "
-            "nothing is downloaded"
+            f"There is no file {path}; use the path of a file on this machine, "
+            "because nothing is downloaded"
         )
     return path
 
@@ -135,7 +136,7 @@ def find_huggingface(path: str | os.PathLike[str]) -> str:
 def read_huggingface_shapes(
     path: str | os.PathLike[str],
 ) -> dict[str, Sequence[int]]:
-    """Returns {Hugging Face's name: shape}; see `modeling.read_shapes`."""
+    """Returns {Hugging Face's name: shape} of the tensors in a file."""
     with open_tensors(path) as file:
         names = without_scope(file.keys(), _WORD_EMBEDDINGS)
         return {
@@ -149,15 +150,15 @@ def load_huggingface(
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Loads the weights of a Hugging Face BERT; see `load_checkpoint`.
+    """Loads a Hugging Face BERT, with the arguments of `load_checkpoint`.
 
-    The report has the original's names, but `unused` has Hugging Face's. The
-    pooler may be missing, as models for masked words or questions have none.
+    The report contains Google's names, but `unused` contains Hugging Face's.
+    The file may lack the pooler, as models for masked words or questions do.
     """
     path = find_huggingface(path)
     if not model.built:
         model.build()
-    # A block that several blocks start from is read once.
+    # If several blocks start from the same block, list that block once.
     names = dict.fromkeys(
         source_name(original_name(weight), layers) for weight in model.weights
     )
@@ -179,8 +180,8 @@ def load_huggingface(
             shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
             dtypes[name] = _DTYPES.get(dtype, dtype)
         for name in stored_names.values():
-            # Do not report position_ids (constants) and the decoder (a copy of
-            # tied weights) as unused.
+            # Do not report position_ids, which are constants, or the decoder,
+            # which copies other weights, as unused.
             if not re.search(r"position_ids$|predictions\.decoder\.", name):
                 shapes[name] = []
 
@@ -192,10 +193,10 @@ def load_huggingface(
 
 
 def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
-    """Refuses a masked LM head that does not share the word embeddings.
+    """Raises an error if a masked LM head has embeddings of its own.
 
-    Tied weights may be stored twice; here each copy must equal the first, or
-    stands for one that is missing.
+    A file may contain tied weights twice. Then both must be equal. If the file
+    contains only the copy, the function renames the copy.
     """
     for copy, shared in _DECODER.items():
         if copy not in stored_names:
@@ -208,16 +209,17 @@ def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
         ):
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
-                "is false there). BERT's masked LM head shares them, so this "
-                "head cannot be used; the encoder can, under another task"
+                "is false). BERT's masked LM head uses the same weights for "
+                "both, so this head cannot be loaded. Load only the encoder, "
+                "for another task"
             )
 
 
 def _normalize(name: str) -> str:
-    """Returns a tensor's name as current versions of transformers write it.
+    """Returns the name of a tensor in current versions of transformers.
 
-    A model saved without a head lacks the prefix `bert.`, and old files call a
-    normalization's weights gamma and beta.
+    Models that were saved without a head lack the prefix `bert.`, and old files
+    call the weights of a normalization gamma and beta.
     """
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
     name = name.replace("LayerNorm.beta", "LayerNorm.bias")
@@ -236,30 +238,31 @@ def save_huggingface(
     max_length: int | None = None,
     files: Mapping[str, str] | None = None,
 ) -> None:
-    """Writes a folder that transformers reads.
+    """Writes a model as a folder that transformers reads.
 
-    It holds model.safetensors and config.json and, given a tokenizer, its
-    files: vocab.txt, tokenizer.json, tokenizer_config.json and
-    special_tokens_map.json. They appear together or not at all. Without a
-    vocabulary transformers silently makes a tokenizer of five WordPieces.
+    Writes model.safetensors and config.json, and with a tokenizer also
+    vocab.txt, tokenizer.json, tokenizer_config.json and
+    special_tokens_map.json. The files appear together or not at all. Without a
+    vocabulary, transformers silently creates a tokenizer of five WordPieces.
 
     Args:
-        model: any model here.
-        directory: folder to write into; created if missing.
-        labels: names of a classifier's outputs in order;
+        model: a built model of a class in CLASSES.
+        directory: folder to write. Created if missing.
+        labels: names of a classifier's outputs, in order.
             None = LABEL_0, LABEL_1, ...
         tokenizer: FullTokenizer of the model, or None.
-        leave_out: original names of weights not to write, such as those of the
-            next sentence head.
-        problem_type: how transformers makes scores of a classifier's outputs,
-            such as "multi_label_classification"; None = by its own rules.
-        max_length: longest input of its tokenizer, in WordPieces; None = as
-            many as the model has positions.
+        leave_out: Google's names of weights to omit, for example of the next
+            sentence head.
+        problem_type: `problem_type` of a classifier, by which transformers
+            computes its loss and scores, such as "multi_label_classification".
+            None = transformers decides.
+        max_length: maximum length of the tokenizer's inputs, in WordPieces.
+            None = the number of positions of the model.
         files: {name: text} of more files, such as model.json.
 
     Raises:
-        ValueError: the model is of another class or not built, or `labels` or
-            the vocabulary do not belong to it.
+        ValueError: the model has another class or is not built, or `labels` or
+            the vocabulary do not fit the model.
         OSError: a file cannot be written.
     """
     values = config_entries(model, labels, leave_out)
@@ -287,7 +290,7 @@ def save_huggingface(
         except safetensors.SafetensorError as error:
             path = os.path.join(directory, WEIGHTS_FILE)
             raise OSError(f"{path} cannot be written: {error}") from error
-        # safetensors makes a file that only its owner can read.
+        # Copy permissions, because only the owner can read safetensors' file.
         shutil.copymode(config_file, weights_file)
 
 
@@ -296,7 +299,7 @@ def config_entries(
     labels: Sequence[str] | None,
     leave_out: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Returns the entries of a model's config.json; see `save_huggingface`."""
+    """Returns the entries of config.json for `save_huggingface`."""
     class_name = type(model).__name__
     if class_name not in CLASSES or not model.built:
         raise ValueError(
@@ -321,7 +324,7 @@ def config_entries(
 def _create_tensors(
     model: keras.Model, leave_out: Collection[str]
 ) -> dict[str, np.ndarray]:
-    """Returns the model's weights as transformers names and lays them out."""
+    """Returns {transformers' name: array} of a model's weights."""
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)

@@ -1,6 +1,6 @@
 """Converts between a Hugging Face config.json and a `BertConfig`.
 
-Their "gelu" is the exact form, ours (the original's) the tanh form.
+"gelu" is the exact form in config.json, and Google's tanh form in `BertConfig`.
 """
 
 import dataclasses
@@ -12,7 +12,8 @@ from modeling.config import BertConfig
 
 CONFIG_FILE = "config.json"
 
-# theirs: ours; of several names the last one is written.
+# {activation in config.json: activation in `BertConfig`}. If several names mean
+# the same activation, config_to_huggingface writes the last.
 _ACTIVATIONS = {
     "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
@@ -28,17 +29,17 @@ _ACTIVATIONS = {
     "silu": "silu",
     "tanh": "tanh",
 }
-# Their loader's own defaults, where they differ from ours.
+# Defaults of transformers that differ from `BertConfig`.
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
 
 
 def config_from_huggingface(values: dict[str, Any]) -> BertConfig:
     """Creates a `BertConfig` from the entries of a Hugging Face config.json.
 
-    Only entries that describe the network are kept.
+    Ignores entries that do not describe the network.
 
     Raises:
-        ValueError: they describe a network that is not BERT's.
+        ValueError: the entries describe another network than BERT.
     """
     values = {**_DEFAULTS, **values}
     for name, expected in (
@@ -83,14 +84,15 @@ def config_to_huggingface(config: BertConfig) -> dict[str, Any]:
 
 
 def read_architectures(path: str | os.PathLike[str]) -> list[str]:
-    """Returns the classes that a config.json names; [] if it names none.
+    """Returns the `architectures` of a config.json, [] if it lists none.
 
     Args:
-        path: see `load_config`.
+        path: path of the file or its folder.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is not a JSON object, or names them in another form.
+        FileNotFoundError: the file does not exist.
+        ValueError: the file is not a JSON object, or `architectures` is not a
+            list of str.
     """
     path = _find_config(path)
     names = read_json(path).get("architectures")
@@ -110,15 +112,15 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
     """Reads a `bert_config.json` or a Hugging Face `config.json`.
 
     Args:
-        path: the file, or a folder that holds one of those two.
+        path: path of the file or its folder.
 
     Returns:
         `BertConfig`.
 
     Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: it is not the configuration of a BERT; the message names
-            the file.
+        FileNotFoundError: the file does not exist.
+        ValueError: the file is not the configuration of a BERT. The message
+            names the file.
     """
     path = _find_config(path)
     values = read_json(path)

@@ -1,4 +1,4 @@
-"""Opens files of weights, in one file or several, as safetensors does."""
+"""Opens weights in one or several files, with the interface of safetensors."""
 
 import contextlib
 import os
@@ -17,7 +17,14 @@ _IS_INDEX = re.compile(r"(?:safetensors|bin)\.index\.json$")
 
 @contextlib.contextmanager
 def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """Opens weights in one file, or in the files that an index names."""
+    """Opens the weights in a file, or in all files that an index names.
+
+    Yields:
+        an object with the methods of safetensors' `safe_open`.
+
+    Raises:
+        OSError: a file cannot be read. The message names the file.
+    """
     try:
         if _IS_INDEX.search(str(path)):
             with contextlib.ExitStack() as stack:
@@ -34,10 +41,10 @@ def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
-    """Returns what to do about a file that git has not downloaded yet."""
+    """Returns advice to append to the error for an unreadable file."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         if file.read(16) == b"version https://":
-            return "; it is a pointer of Git LFS: run `git lfs pull`"
+            return "; the file is a pointer of Git LFS: run `git lfs pull`"
         if not _IS_INDEX.search(str(path)):
             return "; copy or download the file again"
     return ""
@@ -54,7 +61,7 @@ class _Shards:
             isinstance(place, str) and place == os.path.basename(place)
             for place in places.values()
         ):
-            raise OSError("`weight_map` must name files beside it")
+            raise OSError("`weight_map` must name files in the index's folder")
         files = {
             place: stack.enter_context(
                 open_tensors(os.path.join(os.path.dirname(path), place))
@@ -73,7 +80,7 @@ class _Shards:
         return [*self._files]
 
     def get_tensor(self, name: str) -> np.ndarray:
-        """Returns a tensor."""
+        """Returns the values of a tensor."""
         return self._files[name].get_tensor(name)
 
     def get_slice(self, name: str) -> Any:

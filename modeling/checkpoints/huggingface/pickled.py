@@ -1,8 +1,8 @@
 """Reads tensors that torch wrote with pickle, without torch and safely.
 
-A pickle may run any code when Python loads it, because it may call any class or
-function. Here it gets only the names that tensors need, and each is replaced by
-code of this module, which describes the tensors.
+A pickle can run any code when Python loads it, because it can call any class or
+function. This module allows only the names that tensors need, and replaces each
+of them by its own code, which describes the tensors.
 """
 
 import collections
@@ -19,9 +19,9 @@ from typing import Any, BinaryIO, NamedTuple
 import ml_dtypes
 import numpy as np
 
-# First value of the files that torch wrote before version 1.6.
+# First value in files that torch wrote before version 1.6.
 _LEGACY = 0x1950A86A20F9469CFC6C
-# torch's storage: (safetensors's name, NumPy's type).
+# {storage class of torch: (safetensors' name of the type, NumPy's type)}.
 _STORAGES = {
     "torch DoubleStorage": ("F64", np.float64),
     "torch FloatStorage": ("F32", np.float32),
@@ -37,7 +37,7 @@ _STORAGES = {
 
 
 class _Name(NamedTuple):
-    """A class or a function that a pickle names; it is never imported."""
+    """Name of a class or function in a pickle, which is never imported."""
 
     name: str
 
@@ -46,7 +46,13 @@ class _Name(NamedTuple):
 
 
 class _Storage(NamedTuple):
-    """Values that several tensors may share."""
+    """A block of values, which several tensors may use.
+
+    Attributes:
+        key: name of the block in the file.
+        kind: key of _STORAGES.
+        size: number of values.
+    """
 
     key: str
     kind: str
@@ -58,7 +64,10 @@ class _Storage(NamedTuple):
 
 
 class _Tensor(NamedTuple):
-    """Where a tensor lies in its storage, as safetensors's slices tell it."""
+    """A tensor's place in its storage, with the methods of safetensors' slices.
+
+    The offset and the strides count values, not bytes.
+    """
 
     storage: _Storage
     offset: int
@@ -75,11 +84,11 @@ class _Tensor(NamedTuple):
 
 
 class PickledTensors:
-    """Reads the tensors of a `pytorch_model.bin`, as `safe_open` does.
+    """Reads a `pytorch_model.bin`, with the methods of `safe_open`.
 
     Args:
-        path: a file that `torch.save` wrote, in its zip form or, before torch
-            1.6, as pickles and bytes one after another.
+        path: path of a file that `torch.save` wrote, either a zip file or, from
+            versions before 1.6, a sequence of pickles and bytes.
 
     Raises:
         OSError: the file is damaged, or contains more than tensors.
@@ -87,7 +96,7 @@ class PickledTensors:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = path
-        # {storage: position of its values}
+        # {key of a storage: position of its values in the file}
         self._places: dict[str, int] = {}
         try:
             with open(path, "rb") as file:
@@ -97,9 +106,9 @@ class PickledTensors:
                     found = self._find_legacy(file)
             self._tensors = _check_tensors(found)
         except Exception as error:
-            # A damaged or hostile file may cause any of Python's errors.
+            # A damaged or hostile file may cause any exception.
             raise OSError(
-                f"it is damaged, or contains more than tensors: {error}"
+                f"the file is damaged, or contains more than tensors: {error}"
             ) from error
 
     def keys(self) -> list[str]:
@@ -111,7 +120,7 @@ class PickledTensors:
         return self._tensors[name]
 
     def get_tensor(self, name: str) -> np.ndarray:
-        """Returns a tensor."""
+        """Returns the values of a tensor."""
         storage, offset, shape, strides = self._tensors[name]
         dtype = np.dtype(_STORAGES[storage.kind][1])
         values = np.memmap(
@@ -129,11 +138,11 @@ class PickledTensors:
             entries = {entry.filename: entry for entry in archive.infolist()}
             pickles = [name for name in entries if name.endswith("/data.pkl")]
             if len(pickles) != 1:
-                raise ValueError("torch.save did not write it")
+                raise ValueError("torch.save did not write this file")
             folder = pickles[0].removesuffix("data.pkl")
             order = entries.get(f"{folder}byteorder")
             if order and archive.read(order) != b"little":
-                raise ValueError("its numbers are big-endian")
+                raise ValueError("the numbers are big-endian")
             reader = _Unpickler(io.BytesIO(archive.read(pickles[0])))
             found = reader.load()
             for key, storage in reader.storages.items():
@@ -141,8 +150,11 @@ class PickledTensors:
                 if entry.compress_type != zipfile.ZIP_STORED:
                     raise ValueError(f"{entry.filename} is compressed")
                 if entry.file_size != storage.num_bytes:
-                    raise ValueError(f"{entry.filename} has another size")
-                # A local header may have other extra fields than the list.
+                    raise ValueError(
+                        f"{entry.filename} is not as long as the pickle says"
+                    )
+                # Read the local header, whose extra fields may differ from the
+                # central directory's.
                 file.seek(entry.header_offset)
                 *_, name, extra = struct.unpack("<26x2H", file.read(30))
                 self._places[key] = entry.header_offset + 30 + name + extra
@@ -150,32 +162,37 @@ class PickledTensors:
 
     def _find_legacy(self, file: BinaryIO) -> Any:
         if _Unpickler(file).load() != _LEGACY:
-            raise ValueError("it does not begin as files of torch.save do")
+            raise ValueError("the first bytes are not those that torch writes")
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
-            raise ValueError("its version or its byte order is another one")
+            raise ValueError(
+                "the version must be 1001, and the byte order little-endian"
+            )
         reader = _Unpickler(file)
         found = reader.load()
         for key in _Unpickler(file).load():
             storage = reader.storages[key]
             (count,) = struct.unpack("<q", file.read(8))
             if count != storage.size:
-                raise ValueError(f"storage {key} has {count} values")
+                raise ValueError(
+                    f"storage {key} has {count} values, not as many as the "
+                    "pickle says"
+                )
             self._places[key] = file.tell()
             file.seek(storage.num_bytes, os.SEEK_CUR)
         if file.tell() > os.fstat(file.fileno()).st_size:
-            raise ValueError("it is cut off")
+            raise ValueError("the end of the file is missing")
         return found
 
 
 def _check_tensors(found: Any) -> dict[str, _Tensor]:
-    """Returns the tensors of a state dict; each lies inside its storage."""
+    """Returns `found`, checked to be a dict of tensors within storages."""
     if not isinstance(found, dict):
-        raise ValueError("no dictionary of tensors is in it")
+        raise ValueError("the file contains no dictionary of tensors")
     for name, tensor in found.items():
         if not isinstance(name, str) or not isinstance(tensor, _Tensor):
             raise ValueError(
-                f"{reprlib.repr(name)} is no tensor, and only tensors may be"
+                f"{reprlib.repr(name)} is not a tensor with a name"
             )
         last = tensor.offset + sum(
             (length - 1) * step
@@ -191,13 +208,14 @@ def _create_tensor(
 ) -> _Tensor:
     if not isinstance(storage, _Storage):
         raise ValueError(
-            "a tensor's storage must be one of torch. Received: "
+            "a tensor's storage must be a storage of torch. Received: "
             f"{reprlib.repr(storage)}"
         )
     numbers = (offset, *shape, *strides)
     if not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
         raise ValueError(
-            "a tensor's offset, shape and strides must be integers from 0 up. "
+            "a tensor's offset, shape and strides must be integers of 0 or "
+            "more. "
             f"Received: {reprlib.repr(numbers)}"
         )
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
@@ -211,7 +229,7 @@ def _create_parameter(tensor: Any, *_: Any) -> _Tensor:
     return tensor
 
 
-# What a pickle may call, and what happens instead.
+# {name that a pickle may call: function that is called instead}.
 _CALLS: dict[str, Callable[..., Any]] = {
     "collections OrderedDict": collections.OrderedDict,
     "torch._utils _rebuild_parameter": _create_parameter,
@@ -221,8 +239,8 @@ _CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
-# The instructions that tensors need. Python would reserve gigabytes for some
-# of the others.
+# Instructions of a pickle that tensors need. Other instructions could make
+# Python reserve gigabytes of memory.
 _INSTRUCTIONS = frozenset(
     "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE EMPTY_DICT EMPTY_LIST "
     "EMPTY_TUPLE BINUNICODE SHORT_BINUNICODE BININT BININT1 BININT2 LONG1 "
@@ -233,31 +251,33 @@ _INSTRUCTIONS = frozenset(
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads one pickle from a file, and leaves the file behind it.
+    """Reads one pickle from a file, up to the pickle's end.
 
     Attributes:
-        storages: {key: storage} that the tensors refer to.
+        storages: {key: storage} of all storages that the tensors refer to.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file)
         self.storages: dict[str, _Storage] = {}
         start = file.tell()
-        # {number of an object: the instruction that created it}
+        # {number of an object: name of the instruction that created the object}
         created: dict[Any, str] = {}
         last = ""
         instructions: Any = pickletools.genops(file)
         for number, (code, argument, _) in enumerate(instructions):
-            # Objects are numbered one after another.
+            # A pickle numbers its objects one after another, so a number beyond
+            # the current instruction is wrong.
             is_far = code.name == "LONG_BINPUT" and int(argument or 0) > number
             if code.name not in _INSTRUCTIONS or is_far:
                 raise ValueError(
-                    f"it has the instruction {code.name}, which tensors do not "
-                    "need"
+                    f"the pickle contains the instruction {code.name}, which "
+                    "tensors do not need"
                 )
             if "GET" in code.name and "TUPLE" in created[argument]:
-                # To hash a tuple of a tuple twice, and so on, takes for ever.
-                raise ValueError("it has one tuple in several places")
+                # Hashing deeply nested tuples that repeat a tuple would never
+                # end.
+                raise ValueError("the pickle uses one tuple in several places")
             if "PUT" in code.name or code.name == "MEMOIZE":
                 created[len(created) if argument is None else argument] = last
             else:
@@ -268,13 +288,13 @@ class _Unpickler(pickle.Unpickler):
         found = _Name(f"{module} {name}")
         if found.name not in _CALLS and found.name not in _STORAGES:
             raise ValueError(
-                f"it asks for {module}.{name}, which is no tensor and could "
-                "run code"
+                f"the pickle asks for {module}.{name}, which is not part of "
+                "a tensor and could run code"
             )
         return found
 
     def persistent_load(self, reference: Any) -> _Storage:
-        """Returns the storage that a pickle refers to, and lists it."""
+        """Returns a storage that the pickle refers to, and records it."""
         kind, storage_type, key, _, size, *view = reference
         if (
             kind != "storage"
@@ -284,8 +304,11 @@ class _Unpickler(pickle.Unpickler):
             or view not in ([], [None])
             or getattr(storage_type, "name", None) not in _STORAGES
         ):
-            raise ValueError(f"it refers to {reprlib.repr(reference)}")
+            raise ValueError(
+                f"the pickle refers to {reprlib.repr(reference)}, which is not "
+                "a storage of torch"
+            )
         storage = _Storage(key, storage_type.name, size)
         if self.storages.setdefault(key, storage) != storage:
-            raise ValueError(f"storage {key} is of two types")
+            raise ValueError(f"storage {key} occurs with two types or sizes")
         return storage

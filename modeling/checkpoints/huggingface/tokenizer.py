@@ -1,7 +1,7 @@
-"""The files from which transformers makes the model's tokenizer.
+"""Writes the files from which transformers creates a model's tokenizer.
 
-Without them, it silently makes a tokenizer of five WordPieces. A `tokenizer`
-here is a FullTokenizer.
+Without these files, transformers silently creates a tokenizer of five
+WordPieces. A `tokenizer` in this module is a FullTokenizer.
 """
 
 import json
@@ -19,16 +19,16 @@ _SPECIAL_TOKENS = {
     "unk_token": "[UNK]",
 }
 _SPECIAL = frozenset(_SPECIAL_TOKENS.values())
-# The original's; transformers has 100.
+# Maximum characters of a word in Google's code. transformers' default is 100.
 _MAX_WORD_LENGTH = 200
 
 
 def find_pad_id(tokenizer: Any, vocab_size: int) -> int:
-    """Returns the id of [PAD] in a vocabulary that fits a model.
+    """Returns the id of [PAD], and checks that a vocabulary fits a model.
 
     Raises:
-        ValueError: it is larger than `vocab_size`, a special token is missing,
-            or the file is not UTF-8.
+        ValueError: the vocabulary is larger than `vocab_size`, lacks a special
+            token, or is not UTF-8.
     """
     _all_tokens(tokenizer)
     tokenizer.check_vocab(vocab_size, _SPECIAL_TOKENS.values())
@@ -40,12 +40,12 @@ def write_tokenizer(
     tokenizer: Any,
     max_length: int,
 ) -> None:
-    """Writes the files of a tokenizer; see `save_huggingface`.
+    """Writes a tokenizer's files, which `save_huggingface` lists.
 
     Args:
         directory: folder to write into.
         tokenizer: the model's tokenizer.
-        max_length: longest input, in WordPieces.
+        max_length: maximum length of inputs, in WordPieces.
 
     Raises:
         OSError: a file cannot be written.
@@ -61,7 +61,7 @@ def write_tokenizer(
 
 
 def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
-    """Returns {file: contents} of the vocabulary, and of how text is cut."""
+    """Returns {file: contents} of vocab.txt and tokenizer_config.json."""
     settings = {
         **_SPECIAL_TOKENS,
         "do_lower_case": tokenizer.do_lower_case,
@@ -75,7 +75,7 @@ def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
 
 
 def _tokenizer_json(tokenizer: Any) -> str:
-    """Returns a tokenizer.json, as the library tokenizers writes it."""
+    """Returns the text of a tokenizer.json for the library tokenizers."""
     ids = {token: index for index, token in enumerate(_all_tokens(tokenizer))}
     special = {token: ids[token] for token in ids if token in _SPECIAL}
     marks = ("single_word", "lstrip", "rstrip", "normalized")
@@ -115,12 +115,12 @@ def _tokenizer_json(tokenizer: Any) -> str:
 
 
 def _all_tokens(tokenizer: Any) -> list[str]:
-    """Returns the WordPieces, including those of white space."""
+    """Returns all WordPieces, including WordPieces of white space."""
     try:
         text = tokenizer.vocab_bytes.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{tokenizer.vocab_file} is not UTF-8: {error.reason} at byte "
-            f"{error.start}; save it as UTF-8"
+            f"{error.start}. Save the file as UTF-8"
         ) from error
     return [line.rstrip("\r") for line in text.removesuffix("\n").split("\n")]

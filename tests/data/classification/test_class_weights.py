@@ -40,8 +40,8 @@ def test_what_cannot_be_weights_is_refused_at_once(tmp_path):
         class_weights.check(given, "classification")
     for given, mode, message in (
         ("", "classification", "--class_weights= is empty"),
-        (str(tmp_path), "classification", "is neither balanced nor a file"),
-        ("none.json", "classification", "is neither balanced nor a file"),
+        (str(tmp_path), "classification", "is neither balanced nor an"),
+        ("none.json", "classification", "is neither balanced nor an"),
         ("balanced", "regression", "Received: regression"),
     ):
         with pytest.raises((ValueError, OSError), match=message):

@@ -158,14 +158,14 @@ def check_refused(folder, name, text, message, **kwargs):
         ("dev.csv", "a,x\nb,q", "line 3, column 'label': unknown label 'q'"),
         ("dev.csv", "a, ", "line 2, column 'label': a label .* not empty"),
         ("dev.csv", "", "dev.csv contains no example"),
-        ("dev.jsonl", '{"text": 1}', "line 1: there is no 'label' among"),
+        ("dev.jsonl", '{"text": 1}', "line 1: the row has no 'label'"),
         (
             "dev.jsonl",
             '{"text": "a", "label": "x"}\n{"text": 1, "label": "x"}',
             "line 2, column 'text': the text must be a string. Received: 1",
         ),
         ("dev.jsonl", "\n{text}", "line 2: the row is not valid JSON"),
-        ("dev.jsonl", "[1]", "line 1: the row must hold a JSON object"),
+        ("dev.jsonl", "[1]", "line 1: the row must contain a JSON object"),
         ("dev.jsonl", "[" * 100000, "line 1: the row: the JSON is nested too"),
         ("dev.txt", "", "named dev.csv or dev.tsv or dev.jsonl"),
     ],
@@ -221,7 +221,9 @@ def test_regression_needs_two_finite_numbers(tmp_path):
 def test_one_file_a_set_and_known_modes(tmp_path):
     for name in ("train.csv", "train.tsv"):
         (tmp_path / name).write_text("text,label\na,x\n")
-    with pytest.raises(ValueError, match="one train set, not .*csv and .*tsv"):
+    with pytest.raises(
+        ValueError, match="of the train set, not .*csv and .*tsv"
+    ):
         processor(tmp_path).get_labels()
     with pytest.raises(ValueError, match="output_mode must be one of"):
         processor(tmp_path, output_mode="ranking")

@@ -18,8 +18,8 @@ def test_check_records_compares_with_the_flags(tmp_path):
     longer = feature_specs.pretraining_features(8, 2)
     more = feature_specs.pretraining_features(4, 3)
     for spec, message in (
-        (longer, "--max_seq_length=8; choose .*=4"),
-        (more, "--max_predictions_per_seq=3; choose .*=2"),
+        (longer, "--max_seq_length=8; set .*=4"),
+        (more, "--max_predictions_per_seq=3; set .*=2"),
         (feature_specs.classifier_features(4), "no feature 'label_ids'"),
     ):
         with pytest.raises(ValueError, match=message) as caught:
@@ -122,8 +122,8 @@ def test_a_wrong_value_in_any_record_is_named(tmp_path, spec, name, value):
 
 def test_records_of_another_kind_behind_the_first_are_named(tmp_path):
     for spec, message in (
-        (feature_specs.pretraining_features(8, 2), "it has 8 values of"),
-        (CLASSIFIER, "it has no feature 'masked_lm_"),
+        (feature_specs.pretraining_features(8, 2), "the record has 8 values"),
+        (CLASSIFIER, "the record has no feature 'masked_lm_"),
     ):
         one_wrong(tmp_path / "other.tfrecord", spec, "input_ids", 1)
         path = tmp_path / "both.tfrecord"

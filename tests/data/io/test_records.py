@@ -25,7 +25,7 @@ def test_examples_are_those_of_protocol_buffers():
 
 @pytest.mark.parametrize("values", [[-1, 5], [3, "a"], [None]])
 def test_other_values_are_errors(values):
-    with pytest.raises(ValueError, match="'ids' takes integers"):
+    with pytest.raises(ValueError, match="'ids' must contain integers"):
         records.encode_example({"ids": values})
 
 
@@ -156,9 +156,9 @@ def test_text_that_is_not_read_line_by_line_is_named(
 def test_a_carriage_return_within_a_line_is_named(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_bytes(b"one\r\ntwo\rthree\n")
-    with pytest.raises(ValueError, match="a.tsv, line 2: a carriage return"):
+    with pytest.raises(ValueError, match="the line contains a carriage"):
         list(text_files.read_numbered(path))
-    with pytest.raises(ValueError, match="a.tsv, line 2: a carriage return"):
+    with pytest.raises(ValueError, match="the line contains a carriage"):
         list(tables.read_table(path, ["one"]))
     path.write_bytes(b'one\r\n"two\rthree"\r\n')
     assert [cells for _, cells in tables.read_table(path, ["one"])] == [

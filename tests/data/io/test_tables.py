@@ -118,7 +118,7 @@ HEADER = b"id,text\n"
             b"id;review\n1;a\n",
             "one column 'text'; its columns are 'id', 'review'",
         ),
-        (b"id,text\r1,a\r2,b\r\n", "line 1: a carriage return stands inside"),
+        (b"id,text\r1,a\r2,b\r\n", "line contains a carriage return"),
         ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8: .* UTF-16"),
         (
             gzip.compress(HEADER, mtime=0),

@@ -131,8 +131,11 @@ OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
         ({"entities": [[0, 4, ""]]}, "one label. Received"),
         ({"entities": {"a": 1}}, "`entities` must be a list"),
         ({"spams": []}, "spans not found.*entities, spans.*keys: text, spams"),
-        ({"text": 3, "label": []}, "`text` must be a text. Received: 3"),
-        ({"text": "\ud83d", "label": []}, "`text` must be a text.*surrogates"),
+        (
+            {"text": 3, "label": []},
+            "`text` must be a valid string. Received: 3",
+        ),
+        ({"text": "\ud83d", "label": []}, "must be a valid string.*surrogates"),
     ],
 )
 def test_errors_name_line_and_text(tmp_path, record, message):

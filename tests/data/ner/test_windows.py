@@ -129,7 +129,7 @@ def test_distributed_files(split, name, sentences, words, entities):
         ("1-2\ta\tO\n1\tb\tO\n", "column contains numbers.*--text_column"),
         ("s1 a O\ns1 b O\n\ns2 c O\n", "one value .*--text_column"),
         ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
-        ("a O\rb O\r\rc O\n", "dev.txt, line 1: a carriage return"),
+        ("a O\rb O\r\rc O\n", "dev.txt, line 1: the line contains a carriage"),
         ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
         ("-DOCSTART-\n\n", "dev.txt contains no sentence"),
     ],
@@ -174,7 +174,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         (example,) = processor.get_test_examples(tmp_path)
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
-    with pytest.raises(ValueError, match="one dev set, not .*valid.*dev"):
+    with pytest.raises(ValueError, match="of the dev set, not .*valid.*dev"):
         processor.get_dev_examples(tmp_path)
 
 

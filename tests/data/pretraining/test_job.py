@@ -328,7 +328,7 @@ def test_a_damaged_result_is_made_again(
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
-        ("[]", "must hold a JSON object"),
+        ("[]", "must contain a JSON object"),
         (None, "is not valid JSON"),  # cut off
         ("[" * 100_000, "nested too deeply"),
         (b"\xff", "not UTF-8"),

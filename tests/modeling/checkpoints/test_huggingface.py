@@ -116,13 +116,13 @@ def test_weights_in_several_files(tmp_path):
         ("tf_model.h5", "save_pretrained"),
         ("adapter_model.safetensors", "merge it"),
         ("saved_model.pb", "checkpoint"),
-        ("pytorch_model-00001-of-00002.bin", "name its folder"),
+        ("pytorch_model-00001-of-00002.bin", "use its folder"),
         ("model.gguf", "save_pretrained"),
         ("tf_model.h5.index.json", "save_pretrained"),
         ("epoch=3.ckpt", "save_pretrained"),
         ("bert.keras", "load_model"),
         ("openvino_model.xml", "checkpoint"),
-        ("model-00001-of-00002.safetensors", "name its folder"),
+        ("model-00001-of-00002.safetensors", "use its folder"),
     ],
 )
 def test_weights_of_another_framework_are_named(tmp_path, name, way_out):
@@ -189,25 +189,27 @@ def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
     for scopes in (("query.", "passage."), ("x.roberta.",), ("distilbert.",)):
         values = {s + name: tensors[name] for name in tensors for s in scopes}
         write(tmp_path, values)
-        with pytest.raises(ValueError, match=f"It has .*{scopes[-1]}embeddin"):
+        with pytest.raises(
+            ValueError, match=f"contains .*{scopes[-1]}embeddin"
+        ):
             load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
 
 
 def test_weights_in_a_subfolder_are_named(tmp_path):
     (tmp_path / "model").mkdir()
     write(tmp_path / "model", create_tensors())
-    with pytest.raises(ValueError, match="has its weights in .*/model: name t"):
+    with pytest.raises(ValueError, match="weights only in .*/model; use this"):
         find_checkpoint(tmp_path)
     # As a trainer leaves them, and weights of another precision.
     (tmp_path / "step").mkdir()
     write(tmp_path / "step", create_tensors())
     (tmp_path / "training_args.bin").write_bytes(b"?")
-    message = "has its weights in .*/model and .*/step: name one of them"
+    message = "weights only in .*/model and .*/step; use one of these"
     with pytest.raises(ValueError, match=message):
         find_checkpoint(tmp_path)
     half = tmp_path / "model/model.fp16.safetensors"
     (tmp_path / "model/model.safetensors").rename(half)
-    message = "has its weights in .*model.fp16.safetensors: name that"
+    message = "weights only in .*model.fp16.safetensors; use this"
     with pytest.raises(ValueError, match=message):
         find_checkpoint(tmp_path / "model")
     assert find_checkpoint(half) == str(half)

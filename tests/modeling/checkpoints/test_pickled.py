@@ -120,12 +120,12 @@ def test_a_pickle_that_would_run_code_is_refused(tmp_path, protocol, is_zip):
         (pickle.dumps({"a": os.system}, 4), "asks for posix.system, which is"),
         # An instance of a class, by its own instruction.
         (b"\x80\x02(i__main__\nA\n.", "instruction INST"),
-        (pickle.dumps({"a": 1}, 2), "'a' is no tensor"),
+        (pickle.dumps({"a": 1}, 2), "'a' is not a tensor"),
         (pickle.dumps([1], 2), "no dictionary of tensors"),
         (b"\x80\x02ctorch\nFloatStorage\n)R.", "FloatStorage"),
-        (b"\x80\x02}K\x01K\x02e.", "it is damaged, or"),
-        (b"\x80\x02}", "it is damaged, or"),
-        (b"", "it is damaged, or"),
+        (b"\x80\x02}K\x01K\x02e.", "file is damaged, or"),
+        (b"\x80\x02}", "file is damaged, or"),
+        (b"", "file is damaged, or"),
         # A storage whose type is a text.
         (b"\x80\x02(" + 3 * pickled("storage") + b"NK\x01tQ.", "refers to"),
         # To hash or to print the tuple would take for ever.
@@ -185,7 +185,7 @@ def test_a_tensor_outside_its_storage_is_refused(tmp_path, wrong):
             archive.writestr("archive/data.pkl", describe(**arguments))
             archive.writestr("archive/data/0", np.arange(6, dtype="f4"))
         if arguments is wrong:
-            with pytest.raises(OSError, match="it is damaged, or"):
+            with pytest.raises(OSError, match="file is damaged, or"):
                 PickledTensors(path)
         else:
             np.testing.assert_array_equal(
@@ -197,7 +197,7 @@ def test_an_archive_of_other_files_is_refused(tmp_path):
     path = tmp_path / "pytorch_model.bin"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("archive/model.json", "{}")
-    with pytest.raises(OSError, match="torch.save did not write it"):
+    with pytest.raises(OSError, match="torch.save did not write"):
         find_checkpoint(tmp_path)
     # Marked as encrypted, for which Python raises a RuntimeError.
     write_pickle(path, pickle.dumps({}))

@@ -89,7 +89,7 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("[]", "must hold a JSON object"),
+        ("[]", "must contain a JSON object"),
         ('{"pearson": 0.5, "glo', "is not valid JSON"),
         ('{"pearson": 0.5}', "contains no number 'global_step'"),
         (

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
@@ -58,3 +59,23 @@ def test_verbose_lists_variables_and_examples(flags, tmp_path):
     ).check()
     assert done.stderr.count("*INIT_FROM_CKPT*") > 10
     assert done.stderr.count("*** Example ***") == 5
+
+
+def test_asking_whether_tensorflow_is_installed_keeps_its_start_silent():
+    variables = dict(script_runner.os.environ)
+    variables.pop("TF_CPP_MIN_LOG_LEVEL", None)
+    source = """
+        import importlib.util
+        from training.command_line import chatter
+        chatter.silence_tensorflow()
+        assert importlib.util.find_spec("tensorflow")
+        import tensorflow
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(source)],
+        capture_output=True,
+        text=True,
+        env=variables,
+        cwd=script_runner.ROOT,
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
