@@ -119,7 +119,7 @@ class TextModel:
             if trained not in (None, self.tokenizer.identity["vocab"]):
                 raise ValueError(
                     f"{self.tokenizer.vocab_file} is not the vocabulary that "
-                    "the model was trained with; export or copy the model again"
+                    "the model was trained with. Export or copy the model again"
                 )
 
     def _prepare(self, folder: Path) -> None:

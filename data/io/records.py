@@ -262,8 +262,8 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
         )
     if length >= _MAX_LENGTH:
         raise ValueError(
-            f"{path}: the record at byte {position} is corrupt (it claims to "
-            f"have {length} bytes); make the file again"
+            f"{path}: the record at byte {position} is corrupt. Its length is "
+            f"said to be {length} bytes. Create the file again"
         )
     return length
 

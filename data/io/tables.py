@@ -30,8 +30,8 @@ ENDINGS = {
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 # {form: characters that may separate cells, the usual one first}.
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
-# First line of JSON lines, or of a JSON list, which is refused row by row. A
-# line of text may begin with [MASK].
+# First line of JSON lines, or of a JSON list, whose rows are errors. A line of
+# text may begin with [MASK].
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # Number of Parquet rows to read at a time.
 _PARQUET_ROWS = 256

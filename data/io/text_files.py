@@ -215,7 +215,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         )
     if line.startswith(b"PK\x03\x04"):
         raise ValueError(
-            f"{path} is a zip archive, such as an Excel workbook; unpack it, "
+            f"{path} is a zip archive, such as an Excel workbook. Unpack it, "
             "or save the workbook as CSV"
         )
     # In UTF-16 every second byte of English is zero. In other scripts at least

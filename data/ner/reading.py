@@ -221,13 +221,13 @@ class NerProcessor(SetReader[NerExample]):
     ) -> None:
         """Raises an error if a model cannot use a set's unknown tags.
 
-        A dev or test set may contain tags that training has never seen, if the
-        model knows other tags of the set.
+        A dev or test set may contain tags that no training example contains,
+        if the model knows other tags of the set.
         """
         if not unknown:
             return
         tag, place = next(iter(unknown.items()))
-        message = f"{place}: unknown tag {tag!r}; the tags are {self._labels}"
+        message = f"{place}: unknown tag {tag!r}. The tags are {self._labels}"
         tags = {tag for example in examples for tag in example.labels}
         if name == "train" or unknown.keys() >= tags - {"O"}:
             raise ValueError(message)

@@ -44,7 +44,7 @@ class NerFeatures:
         segment_ids: list of int, [max_seq_length], all 0.
         label_ids: list of int, [max_seq_length], 0 where `label_weights` is 0.
         label_weights: list of float, [max_seq_length], 1 = the first
-            WordPiece of a word that counts in this window and has a known tag.
+            WordPiece of a word with a known tag that counts in this window.
         words: list of (position in the window, index of the example, index of
             the word in the example) of the words that count in this window.
     """

@@ -218,7 +218,9 @@ class ServedModel:
     def _load(self, number: int, folder: Path) -> bool:
         """Loads a version, and returns whether it replaced the current one."""
         files, before = find_files(folder), self.current
-        if self._failed.get(number) == files:
+        # Without a process, try again: the memory may have been short.
+        is_lost = before is not None and before.is_lost
+        if self._failed.get(number) == files and not is_lost:
             return False
         if before and not before.is_lost and before.number != number:
             if not self._is_settled(number, folder, files):

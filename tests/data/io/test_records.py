@@ -91,7 +91,10 @@ def lies(length):
         (flip(26), "record at byte 26 is corrupt"),
         # Python cannot read so much, and TensorFlow's reader crashes.
         *(
-            (lies(length), f"byte 26 is corrupt .it claims to have {length} ")
+            (
+                lies(length),
+                f"byte 26 is corrupt. Its length is said to be {length} ",
+            )
             for length in (1 << 40, 1 << 62, (1 << 63) + 5)
         ),
     ],

@@ -124,7 +124,7 @@ HEADER = b"id,text\n"
             gzip.compress(HEADER, mtime=0),
             "a.csv is packed by gzip; use a name that",
         ),
-        (b"PK\3\4\x14\0\6\0\n", "zip archive, such as an Excel workbook;"),
+        (b"PK\3\4\x14\0\6\0\n", "zip archive, such as an Excel workbook."),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, message):

@@ -130,7 +130,7 @@ def test_distributed_files(split, name, sentences, words, entities):
         ("s1 a O\ns1 b O\n\ns2 c O\n", "one value .*--text_column"),
         ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
         ("a O\rb O\r\rc O\n", "dev.txt, line 1: the line contains a carriage"),
-        ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
+        ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'. The tags are"),
         ("-DOCSTART-\n\n", "dev.txt contains no sentence"),
     ],
 )

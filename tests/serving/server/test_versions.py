@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import sys
 
 import pytest
 
@@ -80,7 +81,9 @@ def test_an_export_replaced_in_place_is_served_once_it_is_whole(
     model.current.close()
 
 
-def test_a_version_whose_process_ends_is_loaded_again(tmp_path, folders):
+def test_a_version_whose_process_ends_is_loaded_again(
+    tmp_path, folders, monkeypatch
+):
     (tmp_path / "1").symlink_to(folders["classifier"])
     model = create_model(tmp_path)
     model.refresh()
@@ -88,6 +91,10 @@ def test_a_version_whose_process_ends_is_loaded_again(tmp_path, folders):
     with pytest.raises(RestError, match="process ended") as caught:
         model.current.submit(*CALL).result(60)
     assert caught.value.status == 503
+    with monkeypatch.context() as patched:
+        # For once its process ends at once.
+        patched.setattr(sys, "executable", "/bin/false")
+        model.refresh()
     model.refresh()
     assert "label" in model.current.submit(*CALL).result(60)
     model.current.close()
