@@ -6,7 +6,8 @@ from absl import logging
 
 from files.json_files import parse_json
 
-# Maximum number of ids without a WordPiece. A file with more ids is damaged.
+# Maximum number of unused ids below the largest id. A file with more unused ids
+# is damaged.
 _MAX_GAPS = 1 << 16
 _EXPECTED = {
     "model.type": "WordPiece",
@@ -17,8 +18,8 @@ _EXPECTED = {
     "normalizer.clean_text": True,
     "normalizer.handle_chinese_chars": True,
 }
-# Keys that may be missing. Older files contain no `model.type`. Without
-# `strip_accents`, a tokenizer that lower-cases also strips accents.
+# Keys that may be missing or null. Older files contain no `model.type`. If
+# `strip_accents` is null, a tokenizer that lower-cases also strips accents.
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
 
 
@@ -26,7 +27,8 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
     """Parses the contents of a tokenizer.json.
 
     Returns:
-        (contents of an equivalent vocab.txt, True if text is lower-cased).
+        (contents of an equivalent vocab.txt, True if the tokenizer lower-cases
+        text).
 
     Raises:
         ValueError: the file is not JSON, or describes another tokenizer than
@@ -50,7 +52,7 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
             value is not None or name not in _MAY_BE_NULL
         ):
             raise ValueError(
-                f"{path}: this is not BERT's tokenizer: `{name}` must be "
+                f"{path}: this is not BERT's tokenizer; `{name}` must be "
                 f"{expected!r}. Received: {value!r}"
             )
     vocab = find("model.vocab")
@@ -75,8 +77,8 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
         )
     if new := added.keys() - vocab.keys():
         logging.warning(
-            "%s: %d added tokens (%s) have ids. Unlike transformers, this "
-            "tokenizer does not look for them before it splits a text",
+            "%s adds %d tokens to the vocabulary (%s). Unlike transformers, "
+            "this tokenizer splits them like other text",
             *(path, len(new), ", ".join(sorted(new))),
         )
     tokens = dict.fromkeys(range(rows[-1] + 1), "")
