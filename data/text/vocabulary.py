@@ -65,10 +65,10 @@ def check_sizes(vocab_size: int, num_unused: int) -> None:
     num_reserved = len(reserved_tokens(0)) + num_unused
     if num_reserved >= vocab_size:
         raise ValueError(
-            f"--vocab_size={vocab_size} is too small to learn a WordPiece: "
-            f"--num_unused={num_unused} and the special tokens need "
-            f"{num_reserved} entries; set a smaller --num_unused or a larger "
-            "--vocab_size"
+            f"--num_unused={num_unused} leaves no entry to learn in "
+            f"--vocab_size={vocab_size}, because with the special tokens "
+            f"{num_reserved} entries are reserved; set a smaller --num_unused "
+            "or a larger --vocab_size"
         )
 
 
