@@ -107,7 +107,9 @@ def _check_text(flag: PathFlag, path: str) -> None:
 
 
 def _check_type(flag: PathFlag, path: str) -> None:
-    """Raises an error if a path is a folder but must be a file, or vice versa.
+    """Raises an error if a file must be a folder, or a folder must be a file.
+
+    The flag's kind determines which of them the path must be.
     """
     if flag.kind in FILES:
         is_new_folder = flag.kind in OUTPUTS and path.endswith(os.sep)
