@@ -55,6 +55,10 @@ if TYPE_CHECKING:
 
 # Exit status with which shells report a broken pipe (SIGPIPE).
 _BROKEN_PIPE = 141
+_TASKS = (
+    *("fill-mask", "next-sentence", "classify", "answer", "tag", "embed"),
+    *("rerank", "score", "zero-shot", "tokenize", "attention"),
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -72,11 +76,7 @@ class Config(EngineConfig, TaskOptions):
     task: str | None = flag(
         None,
         "Task to run. The default is the main task of the model.",
-        choices=[
-            *("fill-mask", "next-sentence", "classify"),
-            *("answer", "tag", "embed", "rerank", "score", "zero-shot"),
-            *("tokenize", "attention"),
-        ],
+        choices=_TASKS,
     )
     input_file: str | None = flag(
         None,
@@ -231,6 +231,11 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         raise ValueError(
             f"the command names both --input_file={config.input_file} and the "
             f"texts {[*arguments]}; pass only one of them"
+        )
+    if not config.task and arguments[:1] and arguments[0] in _TASKS:
+        raise ValueError(
+            f"the text {arguments[0]!r} is the name of a task; set --task="
+            f"{arguments[0]} to run the task, or set --task if it is a text"
         )
     paths, shard = config.find_inputs(), config.find_shard()
     # Only files can be read twice: first to count the requests, then to answer

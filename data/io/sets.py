@@ -45,7 +45,7 @@ class SetReader(abc.ABC, Generic[Example]):
 
 
 def find_set_file(
-    data_dir: StrPath, name: str, file_names: Sequence[str]
+    data_dir: StrPath | None, name: str, file_names: Sequence[str]
 ) -> str:
     """Finds the file of a set in a data folder.
 
@@ -54,8 +54,14 @@ def find_set_file(
 
     Raises:
         FileNotFoundError: `data_dir` contains none of the `file_names`.
-        ValueError: `data_dir` contains several of the `file_names`.
+        ValueError: `data_dir` contains several of the `file_names`, or is None
+            because --data_dir is not set.
     """
+    if data_dir is None:
+        raise ValueError(
+            "--data_dir is not set, and the weights' folder does not name the "
+            "labels; set --data_dir or --labels"
+        )
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     packed = [f"{path}.gz" for path in paths]
     found = list(filter(os.path.isfile, [*paths, *packed]))
