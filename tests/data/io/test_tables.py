@@ -111,8 +111,8 @@ HEADER = b"id,text\n"
     "data, message",
     [
         # The end of a cell is not known, so the rows after it are not either.
-        (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data; is a q"),
-        (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*is a quote missing"),
+        (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data; close t"),
+        (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*close the quote"),
         (b"text,text\n", "one column 'text'; its columns are 'text', 'text'"),
         (
             b"id;review\n1;a\n",
@@ -122,7 +122,7 @@ HEADER = b"id,text\n"
         ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8: .* UTF-16"),
         (
             gzip.compress(HEADER, mtime=0),
-            "a.csv is packed by gzip; use a name that",
+            "a.csv is compressed with gzip; rename it",
         ),
         (b"PK\3\4\x14\0\6\0\n", "zip archive, such as an Excel workbook."),
     ],
