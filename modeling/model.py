@@ -26,7 +26,8 @@ _OTHER_NAMES = {
     "token_ids": "input_ids",
     "token_type_ids": "segment_ids",
 }
-# All features of records. Calls accept a batch that also contains labels.
+# All features that records may contain. A model accepts even the features that
+# it does not read, so that you can pass a complete training batch.
 _NAMES = (
     *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
     *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
@@ -153,7 +154,7 @@ class FeaturesModel(keras.Model):
         """
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
-            # The batch is a tensor of `input_ids`.
+            # The batch is a tensor of `input_ids`, without segment ids.
             return
         ids = self.check_features(features).get("segment_ids")
         if ids is not None:
@@ -178,7 +179,10 @@ class FeaturesModel(keras.Model):
         return super().make_predict_function(force)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments and changed layer settings."""
+        """Returns the constructor's arguments and changes of inner layers.
+
+        The changes are `trainable` and the dtype policy of inner layers.
+        """
         config = super().get_config()
         settings = _layer_settings(self)
         return config | ({"layer_settings": settings} if settings else {})
@@ -266,7 +270,10 @@ def _inner_layers(
 
 
 def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
-    """Returns {path: `trainable` and dtype policy} where the parent differs."""
+    """Returns {path of an inner layer: settings that differ from its parent's}.
+
+    The settings are `trainable` and `dtype_policy`.
+    """
     by_path: dict[str, dict[str, Any]] = {}
     for path, layer, parent in _inner_layers(model):
         if layer.trainable != parent.trainable:
@@ -280,7 +287,12 @@ def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
 def _apply_layer_settings(
     model: keras.Model, settings: dict[str, dict[str, Any]]
 ) -> None:
-    """Applies the settings that `_layer_settings` returned to a new model."""
+    """Changes a new model's inner layers.
+
+    Args:
+        model: the new model.
+        settings: result of `_layer_settings` for another model.
+    """
     model.trainable = model.trainable
     for path, layer, _ in _inner_layers(model):
         own = settings.get(path, {})

@@ -41,7 +41,10 @@ def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
-    """Returns advice to append to the error for an unreadable file."""
+    """Returns advice to append to the error message about an unreadable file.
+
+    The advice begins with a separator. It is "" if there is no advice.
+    """
     with contextlib.suppress(OSError), open(path, "rb") as file:
         if file.read(16) == b"version https://":
             return "; the file is a pointer of Git LFS: run `git lfs pull`"
@@ -51,7 +54,7 @@ def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
 
 
 class _Shards:
-    """Reads tensors from several files as `safe_open` does from one."""
+    """Reads tensors from several files, with the methods of `safe_open`."""
 
     def __init__(
         self, path: str | os.PathLike[str], stack: contextlib.ExitStack
@@ -72,7 +75,7 @@ class _Shards:
             there = {*file.keys()}
             for name in places:
                 if places[name] == place and name not in there:
-                    raise OSError(f"{place} has no tensor {name}")
+                    raise OSError(f"{place} lacks the tensor {name}")
         self._files = {name: files[place] for name, place in places.items()}
 
     def keys(self) -> list[str]:
