@@ -46,8 +46,18 @@ Read = Callable[[], Iterator[dict[str, Any]]]
 
 
 def form_of(path: StrPath | None) -> str:
-    """Returns the form of a file by the ending of its name, or "jsonl"."""
+    """Returns the form of a file by the ending of its name, or "jsonl".
+
+    Raises:
+        ValueError: the ending means a form that cannot be written.
+    """
     name = str(path).removesuffix(".gz")
+    if name.endswith((".tsv", ".xlsx")):
+        raise ValueError(
+            f"--output_file={path}: answers cannot be written in this format. "
+            f"Use a name that ends in {', '.join(ENDINGS)}, or set "
+            "--output_format"
+        )
     found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
     return found[0] if found else "jsonl"
 

@@ -63,7 +63,7 @@ _DTYPES = {
 # BERT's word embeddings, in any scope except the scopes of other networks, such
 # as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
-    r"((?:.+\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
+    r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
 # {Google's name: Hugging Face's name} of the weights that no general rule of
