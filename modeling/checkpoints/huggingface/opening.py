@@ -79,7 +79,7 @@ class _Shards:
             for name in places:
                 if places[name] == place and name not in there:
                     raise OSError(
-                        f"{path} cannot be read: {place} lacks the tensor {name}"
+                        f"{path} cannot be read: {place} lacks tensor {name}"
                     )
         self._files = {name: files[place] for name, place in places.items()}
 

@@ -103,7 +103,7 @@ def test_weights_in_several_files(tmp_path):
             find_checkpoint(tmp_path)
     places[names[0]] = places[names[1]]
     index.write_text(json.dumps({"weight_map": places}))
-    message = rf"^{index} cannot be read: \S+ lacks the tensor {names[0]}$"
+    message = rf"^{index} cannot be read: \S+ lacks tensor {names[0]}$"
     with pytest.raises(OSError, match=message):
         find_checkpoint(tmp_path)
     places[names[0]] = "gone.safetensors"
