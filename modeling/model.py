@@ -221,7 +221,7 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
 
     While a graph is traced, the values are unknown. When the graph runs,
     TensorFlow on a CPU raises an error for word ids beyond the table, and
-    `FeaturesModel` checks segment ids in Keras's steps.
+    `FeaturesModel` checks segment ids and masked positions in Keras's steps.
 
     Raises:
         ValueError: an id is below 0, not below `num_rows` or not a whole

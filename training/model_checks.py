@@ -222,7 +222,8 @@ def check_identity(
     network = folder.network if folder.settings or not trains else {}
     trained = {**folder.settings, **network}
     if trains:
-        # --bilstm belongs to the head, which is new, so do not compare it.
+        # Do not compare --bilstm, because it belongs to the head, which starts
+        # with new weights.
         trained.pop("bilstm", None)
     if "tokenizer" not in trained and folder.do_lower_case is not None:
         # A Hugging Face folder records only the casing of its tokenizer.

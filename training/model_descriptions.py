@@ -191,8 +191,8 @@ def write(
         )
         known = description["origin"]["settings"].get("tokenizer", {})
         if "do_lower_case" not in known:
-            # tokenizer_config.json states the casing, which is unknown in
-            # pretraining if only the records were lower-cased.
+            # Do not write tokenizer_config.json, which states the casing.
+            # Pretraining records do not say if their text was lower-cased.
             del texts[tokenizer_files.CONFIG_FILE]
     ours = {*found.get("files", [])}
     for name, text in texts.items():

@@ -138,7 +138,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to restore the best step, if it is saved."""
+        """Whether to restore the weights of the best step, if they exist."""
         return self.load_best and not self.do_train
 
     @property

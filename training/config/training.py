@@ -316,7 +316,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to restore the best step, if it is saved."""
+        """Whether to restore the weights of the best step, if they exist."""
         return False
 
     @property

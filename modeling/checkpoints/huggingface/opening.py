@@ -36,7 +36,7 @@ def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
                 yield file
     except (safetensors.SafetensorError, OSError) as error:
         if " cannot be read: " in str(error):
-            # The error names another part of the weights.
+            # The error already names the file, which may be one of several.
             raise
         raise OSError(
             f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
