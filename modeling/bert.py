@@ -196,8 +196,8 @@ class BertModel(FeaturesModel):
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
             if training and not return_attention_probs:
-                # Pack only in training. Inference is faster with a mask that is
-                # equal for all `from` positions.
+                # Pack only in training. Packed sequences need a larger mask,
+                # [S, T, T] instead of [B, 1, T], which slows down inference.
                 packed = rows.packed()
                 input_mask = packed.attention_mask
         if token_type_ids is None:

@@ -201,7 +201,7 @@ def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
         best = json_files.read_json(path)
         for name in (*metrics, "global_step"):
             if not isinstance(best.get(name), (int, float)):
-                raise ValueError(f"{path} contains no number {name!r}")
+                raise ValueError(f"{path} contains no number for {name!r}")
     except ValueError as error:
         raise ValueError(
             f"{error}; restore the file from a backup, or remove {path.parent} "

@@ -57,7 +57,8 @@ class ExportConfig:
 
     export_dir: str | None = flags.neutral(
         None,
-        "Write a SavedModel for serving to this folder.",
+        "Export the model for serving to this folder, by default as a "
+        "SavedModel.",
         kind=Kind.EXPORT_FOLDER,
     )
     export_format: str = flags.neutral(

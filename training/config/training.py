@@ -191,7 +191,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         at_most=2**32 - 1,
     )
     deterministic: bool = flags.training(
-        False, "Use only deterministic operations."
+        False, "Use only operations whose results can be repeated exactly."
     )
     init_from: str | None = flags.neutral(
         None,
