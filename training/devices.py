@@ -56,7 +56,7 @@ def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
             raise ValueError(
                 "--distribution_strategy=multi_worker reads the workers' "
                 "addresses from the environment variable TF_CONFIG, which is "
-                "not set; docs/devices.md has examples"
+                "not set; set it as docs/devices.md shows"
             )
         return tf.distribute.MultiWorkerMirroredStrategy()
     gpus = tf.config.list_logical_devices("GPU")

@@ -1,4 +1,4 @@
-"""The splits of a task, as TFRecord files and as batches."""
+"""Writes the splits of a task as TFRecord files, and reads their batches."""
 
 import os
 import tempfile

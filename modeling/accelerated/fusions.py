@@ -70,8 +70,8 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
     """Does the same as `ops.reshape_like`, so that TensorFlow fuses a sum.
 
     TensorFlow fuses a sum of two tensors only if the graph shows that their
-    shapes are equal. This form reshapes to the shape of the other tensor, so
-    TensorFlow's graph optimizer can tell.
+    shapes are equal. In this form, TensorFlow's graph optimizer sees that the
+    shape of the result comes from `other`.
     """
     return tf.reshape(inputs, tf.shape(other))
 
@@ -121,7 +121,7 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """Does the same as `ops.layer_norm`, as a fused batch normalization.
+    """Does the same as `ops.layer_norm`, by a fused batch normalization.
 
     In bfloat16, the layer's gamma and beta are rounded to bfloat16, as the
     kernels of dense layers are.

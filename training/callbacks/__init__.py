@@ -65,7 +65,7 @@ class Callback:
         return False
 
     def running(self) -> Any:
-        """Returns a context manager that the Trainer enters to run steps."""
+        """Returns a context manager, in which the Trainer runs all steps."""
         return contextlib.nullcontext()
 
     def on_step_begin(self) -> float:

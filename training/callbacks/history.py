@@ -106,7 +106,7 @@ class History(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Stores the learning rate of a step for the next line."""
+        """Stores the learning rate of a step for the next line to write."""
         self._rate = logs.get("learning_rate")
 
     def on_save(self, step: int) -> None:

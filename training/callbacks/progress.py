@@ -1,4 +1,4 @@
-"""Shows losses, rates and progress in the history, in the log and as a bar."""
+"""Shows losses, speed and progress in the history, in the log and as a bar."""
 
 import contextlib
 import math
@@ -19,7 +19,7 @@ _MEASURING_SHARE = 0.01
 class ProgressBar(Callback):
     """Shows a progress bar on a terminal, otherwise occasional log lines.
 
-    The rate in the bar excludes the time of other callbacks and of saving.
+    The speed in the bar excludes the time of other callbacks and of saving.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class ProgressBar(Callback):
 
 
 class Summaries(Callback):
-    """Adds losses and rates to the run's history, and logs them."""
+    """Adds losses, speed and memory to the run's history, and logs them."""
 
     def __init__(self) -> None:
         self._last: tuple[int, float] | None = None
@@ -68,7 +68,7 @@ class Summaries(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Measures the device's peak rate, and prepares the rates to report."""
+        """Measures the device's peak rate, and prepares to report speeds."""
         trainer, config = self.trainer, self.trainer.config
         self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
@@ -90,9 +90,9 @@ class Summaries(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Writes losses and rates if the step is a multiple of `every`."""
+        """Writes losses and speed if the step is a multiple of `every`."""
         if self._last is None:
-            # Ignore the rate of the first step, whose time includes start-up.
+            # Ignore the speed of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
         if step % self.every:
             return
