@@ -160,7 +160,7 @@ def find_records(
         if not tokenizer:
             raise ValueError(
                 f"The records in {files[0]} are not masked yet, so training "
-                "masks them and needs the vocabulary; set --vocab_file to the "
+                "masks them and needs the vocabulary. Set --vocab_file to the "
                 "vocabulary that the file was created with"
             )
         config.check_shares()
@@ -189,7 +189,7 @@ def _masking_settings(
             raise ValueError(
                 f"--{name} is only for records that training masks, but "
                 "create_pretraining_data.py has masked the records in "
-                f"{records.files[0]}; remove the flag"
+                f"{records.files[0]}. Remove the flag"
             )
     return {}
 
