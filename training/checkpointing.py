@@ -57,8 +57,8 @@ class Checkpointer:
     Args:
         output_dir: folder of the run. The first save creates it.
         variables: {Google's name: variable} of the model.
-        optimizer: optimizer to save with the model. None = the command does not
-            train.
+        optimizer: optimizer to save with the model. None = save and restore
+            only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
         before_save: function (step) that is called before each checkpoint is

@@ -107,7 +107,7 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
     """Drops runs that were evaluated on another dev set than most.
 
-    Runs whose settings of data and model are equal should be evaluated on equal
+    Runs that differ only in flags of the training should be evaluated on equal
     dev sets. If the dev sets differ, the function keeps the runs of the most
     frequent dev set. If there is a tie, it keeps the runs of the dev set that
     was used last. A warning names the dropped runs.

@@ -304,7 +304,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def weights(self) -> str | None:
-        """Path of the weights to load: the run's, else --init_checkpoint."""
+        """Path of the weights to load: the run's, else `initial_checkpoint`."""
         if self.has_checkpoint:
             return self.output_dir
         return self.initial_checkpoint
