@@ -33,7 +33,7 @@ class Inputs:
 
     def __init__(self, output_dir: str | os.PathLike[str]) -> None:
         self._output_dir = Path(output_dir)
-        # {(name, bytes, time): crc32c}
+        # {(name, size in bytes, time of the last change): crc32c} of files
         self._known: dict[tuple, str] = {}
         # A damaged file is ignored, because the file only saves time.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -91,7 +91,7 @@ class Inputs:
         return recorded is None or recorded == self.identify(files, setting)
 
     def save(self) -> None:
-        """Writes the checksums of the files that were read to FILE."""
+        """Writes the checksums to FILE, if new files were read."""
         if len(self._known) > self._num_saved:
             entries = [[*key, value] for key, value in self._known.items()]
             write_json(self._output_dir / FILE, {"files": entries})
@@ -103,12 +103,15 @@ class Inputs:
 def _read_manifests(
     folder: str,
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Yields ((name, bytes), (crc32c, manifest's time)) of all shards."""
+    """Yields ((name, bytes), (crc32c, manifest's time)) of a folder's shards.
+
+    Manifests in the folder list the shards. The time is in nanoseconds.
+    """
     for name in tf.io.gfile.listdir(folder or "."):
         if not name.endswith(".manifest.json"):
             continue
         path = os.path.join(folder, name)
-        # Other programs may write files with this ending.
+        # Skip files of other programs, which may have the same extension.
         with contextlib.suppress(
             *(ValueError, KeyError, TypeError, AttributeError),
             tf.errors.OpError,

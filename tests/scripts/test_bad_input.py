@@ -105,7 +105,7 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ("--init_checkpoint=none.ckpt", "no checkpoint none.ckpt"),
         (
             f"--init_checkpoint={prefix} --bert_config_file=more_words.json",
-            "vocab_size is 1600 there and 1601 here",
+            "vocab_size must be 1600, but is 1601",
         ),
         (f"--init_checkpoint={prefix} --init_from=scratch", "init_from"),
         ("--do_train=False --do_eval=True", "out", "--init_checkpoint"),
