@@ -43,7 +43,8 @@ _SAVER = {
 def find(data: bytes) -> tuple[SavedModel, set[str]]:
     """Returns a SavedModel and the names of the operations that it uses.
 
-    In the functions that save and restore weights, _SAVER does not count.
+    Omits the operations in _SAVER from the functions that save and restore
+    weights.
 
     Args:
         data: contents of saved_model.pb.
@@ -59,8 +60,8 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
         savers = {
             node.attr["f"].func.name for node in graph.node if node.name in ends
         }
-        # If the file contains no object graph, TensorFlow runs its nodes as
-        # signatures.
+        # Without an object graph, or with several graphs, TensorFlow may run
+        # these functions as signatures. Then omit no operations.
         if len(saved.meta_graphs) > 1 or not meta_graph.HasField(
             "object_graph_def"
         ):
@@ -82,7 +83,7 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
 
     Args:
         used: names of operations.
-        path: the SavedModel's folder, for the message.
+        path: the SavedModel's folder, for the error message.
         allow_any_operation: whether to allow other operations.
 
     Raises:

@@ -23,7 +23,7 @@ class Encoded(NamedTuple):
     Attributes:
         inputs: inputs of the network, several for a long text.
         tokens: WordPieces of the first input.
-        num_cut: number of WordPieces that were cut off at the maximum length.
+        num_cut: number of WordPieces cut off at the model's maximum length.
         state: other data that the task needs to decode the outputs.
     """
 
@@ -52,14 +52,15 @@ class TextTask(abc.ABC):
     name: str
     #: {field of a request: whether the field is required}.
     fields: dict[str, bool] = {}
-    #: Other names under which `check` accepts a field.
+    #: {field: other names under which a request may contain the field}.
     other_names: dict[str, list[str]] = {}
-    #: Whether all inputs are padded to the model's length.
+    #: Whether all inputs are padded to the model's maximum length.
     pads = False
     #: Whether the network outputs a value for each word of the vocabulary at
     #: each position.
     predicts_words = False
-    #: Whether a request's inputs repeat its texts, so that they can be long.
+    #: Whether several inputs of a request repeat the same text. Then a short
+    #: request can need long computation.
     repeats = False
     #: Fields that are lists of texts.
     lists: Sequence[str] = ()
@@ -139,7 +140,10 @@ class TextTask(abc.ABC):
         return self.pack(*texts)
 
     def pack(self, tokens_a: list[str], tokens_b: list[str]) -> Encoded:
-        """Packs the WordPieces of one or two texts, as PackingLayer does."""
+        """Packs the WordPieces of one or two texts into one input.
+
+        Cuts long texts in the same way as PackingLayer.
+        """
         is_pair = bool(tokens_b)
         room = self.model.max_seq_length - 2 - is_pair
         count = len(tokens_a) + len(tokens_b)

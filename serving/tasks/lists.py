@@ -47,7 +47,11 @@ class OneToManyTask(TextTask):
         return [text for pair in self.pairs(request) for text in pair]
 
     def encode(self, request: Request) -> Encoded:
-        """Returns one input per pair. `num_cut` is the pairs' maximum."""
+        """Returns one input for each pair of texts.
+
+        `num_cut` is the largest number of WordPieces cut from a pair, and
+        `tokens` are the WordPieces of the longest pair.
+        """
         most, cut = self.model.max_seq_length, self.model.tokenizer
         packed = [
             self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
@@ -74,7 +78,7 @@ class Rerank(OneToManyTask):
         return settings.get("output_mode") == "regression"
 
     def keep(self, encoded: Any, outputs: Outputs) -> Any:
-        """Returns the score of a pair."""
+        """Returns the score of a passage, which is the model's only output."""
         return outputs["values"]
 
     def read(self, request: Request, row: Row) -> Reply:
@@ -110,7 +114,7 @@ class ZeroShot(OneToManyTask):
         return is_single and _LABEL in _labels(settings)
 
     def check(self, request: Request) -> None:
-        """Checks a request. A request without labels uses those in --labels."""
+        """Checks a request, after adding --labels if it contains no labels."""
         request.setdefault("labels", self.options.labels)
         super().check(request)
         labels = request["labels"]
@@ -128,12 +132,16 @@ class ZeroShot(OneToManyTask):
         ]
 
     def keep(self, encoded: Any, outputs: Outputs) -> Any:
-        """Returns the probability of entailment."""
+        """Returns the probability that the text entails one sentence."""
         place = _labels(self.model.settings).index(_LABEL)
         return outputs["probabilities"][place]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"label", "probabilities", "entailment"}."""
+        """Returns {"label", "probabilities", "entailment"}.
+
+        "entailment" is, for each label, the probability that the text entails
+        the label's sentence. "probabilities" are scaled to a sum of 1.
+        """
         probabilities = self.read_arrays(request, row)["probabilities"]
         labels = request["labels"]
         numbers = to_numbers(probabilities)
@@ -145,7 +153,7 @@ class ZeroShot(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns `probabilities` (of sum 1), `entailment` and `label`."""
+        """Returns the outputs of `zero_shot`, in the order of the labels."""
         entailed = np.array(row.outputs, np.float32)
         total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
         probabilities = entailed / total

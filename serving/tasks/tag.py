@@ -1,4 +1,4 @@
-"""Tagging of the words in texts of any length."""
+"""Tags the words of texts of any length, for example with named entities."""
 
 from typing import Any
 

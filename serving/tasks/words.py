@@ -46,7 +46,7 @@ class FillMask(TextTask):
         return np.take_along_axis(probabilities, best, -1), best
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"masks"}, and "num_masks_cut" if a [MASK] was cut off."""
+        """Returns {"masks"}, and "num_masks_cut" if any [MASK] was cut off."""
         ((probabilities, ids),) = row.outputs
         num_cut = request["text"].count(MASK) - len(ids)
         if not len(ids):
@@ -90,7 +90,7 @@ class NextSentence(TextTask):
         return outputs["next_sentence_probabilities"][0]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"probability"}."""
+        """Returns {"probability"} that the second text follows the first."""
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
@@ -112,7 +112,7 @@ class Score(TextTask):
     repeats = True
 
     def encode(self, request: Request) -> Encoded:
-        """Returns one input per WordPiece. [MASK] replaces this WordPiece."""
+        """Returns one input for each WordPiece, which [MASK] replaces there."""
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
         mask = self.model.tokenizer.vocab[MASK]
@@ -125,7 +125,7 @@ class Score(TextTask):
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the log probability of the WordPiece that was masked."""
         probability = outputs["masked_lm_probabilities"][encoded.state]
-        # Avoid the logarithm of 0, to which an int8 model may round.
+        # Avoid the logarithm of 0. An int8 model may round a probability to 0.
         return np.log(np.maximum(probability, np.finfo(np.float32).tiny))
 
     def read(self, request: Request, row: Row) -> Reply:
