@@ -135,7 +135,7 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # Column numbers mean that the table contains no line of names.
+            # Numbers select columns, so the table contains no names.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)
@@ -257,7 +257,7 @@ def cut_batches(
 ) -> Iterator[list[Numbered]]:
     """Divides requests into batches, in the same way in each run.
 
-    A batch ends at each multiple of `batch_size` rows, so that shards can too.
+    A batch ends at each multiple of `batch_size` rows, to start shards there.
     """
     batch: list[Numbered] = []
     size = 0

@@ -131,8 +131,8 @@ def export_span_labeler(
         "answer": (answer, signature),
         "answer_n_best": (answer_n_best, signature),
     }
-    # Copy only the fields of these classes, because `windows` and `decoding` may
-    # be a script's Config, which contains more fields.
+    # Copy only the fields of these classes, because `windows` and `decoding`
+    # may be a script's Config, which contains more fields.
     task: dict[str, Any] = {}
     for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
         for field in dataclasses.fields(kind):

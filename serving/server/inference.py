@@ -1,6 +1,7 @@
 """The Open Inference Protocol, which clients of KServe and Triton use.
 
-Tensors are JSON, or bytes after the JSON (Triton's binary_tensor_data).
+A body contains tensors as JSON, or as bytes after the JSON (the extension
+binary_tensor_data of Triton).
 """
 
 import json
@@ -34,7 +35,11 @@ _TYPES |= {"float64": "FP64"}
 
 
 def describe(name: str, number: int, version: Description) -> dict[str, Any]:
-    """Returns a version's metadata, with the default signature's tensors."""
+    """Returns a version's metadata.
+
+    The metadata describe the inputs and outputs of only one signature: the
+    default signature if there is one, otherwise the first one.
+    """
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)
         or [*version.signatures.values()][0]
@@ -98,8 +103,8 @@ def find_signature(
 ) -> str:
     """Returns the name of the signature that fits a request.
 
-    A request may name a signature. It must contain exactly the signature's
-    inputs.
+    The request must contain exactly the inputs of the signature. It may also
+    name the signature.
 
     Raises:
         BadRequest: no signature fits.
@@ -112,18 +117,18 @@ def find_signature(
             return name
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
     raise BadRequest(
-        "the model has no signature of these inputs; it has " + takes
+        "no signature of the model takes these inputs; choose from " + takes
     )
 
 
 def parse_inputs(
     body: Mapping[str, Any], data: bytes, inputs: Specs
 ) -> dict[str, np.ndarray]:
-    """Returns {name of an input: array}.
+    """Converts the tensors of a request to {name of an input: array}.
 
     Args:
-        body: the JSON object from `parse_request`.
-        data: the bytes from `parse_request`.
+        body: JSON object that `parse_request` returned.
+        data: bytes that `parse_request` returned.
         inputs: inputs of the signature.
 
     Raises:
@@ -159,7 +164,7 @@ def parse_inputs(
 def _from_bytes(
     name: str, data: bytes, spec: Spec, datatype: str
 ) -> np.ndarray:
-    """Reads a tensor from Triton's binary form."""
+    """Converts a tensor from the binary format to an array."""
     if datatype == "BYTES":
         texts, begin = [], 0
         while begin < len(data):
@@ -188,10 +193,9 @@ def to_body(
     request: Mapping[str, Any],
     outputs: Mapping[str, np.ndarray],
 ) -> tuple[bytearray, int | None]:
-    """Returns the body of a reply.
+    """Returns the body of a reply, and the length of its JSON in bytes.
 
-    If binary tensors follow the JSON, also returns the length of the JSON in
-    bytes, otherwise None.
+    The length is None if no binary tensors follow the JSON.
 
     Raises:
         RestError: the reply would be too large, or the request names an output
@@ -235,7 +239,7 @@ def to_body(
 
 
 def _to_bytes(value: np.ndarray) -> bytes:
-    """Returns a tensor in Triton's binary form."""
+    """Converts an array to the binary format of a tensor."""
     if value.dtype != object:
         return value.astype(value.dtype.newbyteorder("<")).tobytes()
     return b"".join(struct.pack("<I", len(text)) + text for text in value.flat)

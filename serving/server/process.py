@@ -57,9 +57,9 @@ def serve(server: Server, listener: socket.socket) -> None:
         server_header=False,
     )
     running = _Uvicorn(config, server)
-    # Uvicorn itself handles signals only while it serves. These handlers stop
-    # it after an earlier signal too. When Uvicorn ends, it raises the signals
-    # again, and the handlers do nothing.
+    # Uvicorn handles signals only while it serves. These handlers also stop it
+    # after a signal that arrives before. When Uvicorn ends, it raises the
+    # signals again, which then have no effect.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
@@ -93,7 +93,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _named(host: str, port: int) -> Iterator[None]:
-    """Adds --host and --port to the message of an OSError in the block."""
+    """Names --host and --port in the message of an OSError in the block."""
     try:
         yield
     except OSError as error:
@@ -104,7 +104,10 @@ def _named(host: str, port: int) -> Iterator[None]:
 
 
 def _close_if_last(server: Server) -> ASGIApp:
-    """Adds `Connection: close` to replies after a stop signal."""
+    """Adds `Connection: close` to replies after a stop signal.
+
+    Also adds this header to replies to requests of ambiguous length.
+    """
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope.get("headers", ())}
@@ -126,13 +129,16 @@ def _close_if_last(server: Server) -> ASGIApp:
 
 
 class _Uvicorn(uvicorn.Server):
-    """A uvicorn server that closes stalled connections and loses no request."""
+    """A uvicorn server that closes stalled connections.
+
+    When it stops, it still answers requests on open connections.
+    """
 
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
-        # {connection: ((last request, whether it was answered), time of the
-        # last change of this pair)}
+        # {connection: ((last request, whether it was answered), time at which
+        # `_close_stalled` first saw this pair)}
         self._since: dict[object, tuple[tuple[object, bool], float]] = {}
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -152,9 +158,10 @@ class _Uvicorn(uvicorn.Server):
     async def shutdown(
         self, sockets: list[socket.socket] | None = None
     ) -> None:
-        """Stops the server after a last request on each open connection."""
+        """Stops the server, after a few seconds for the open connections."""
         self._server.is_ending = True
-        # Accept the waiting connections before the listening sockets close.
+        # Let asyncio accept the waiting connections before the sockets that
+        # listen are closed.
         await asyncio.sleep(0)
         for server in self.servers:
             server.close()

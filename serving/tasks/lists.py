@@ -132,7 +132,7 @@ class ZeroShot(OneToManyTask):
         ]
 
     def keep(self, encoded: Any, outputs: Outputs) -> Any:
-        """Returns the probability that the text entails one sentence."""
+        """Returns the probability that the text entails a label's sentence."""
         place = _labels(self.model.settings).index(_LABEL)
         return outputs["probabilities"][place]
 
