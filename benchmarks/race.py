@@ -153,7 +153,7 @@ def batches_of_texts(spec):
 
 
 def tagged_sentences(spec):
-    """Returns the first 1,000 sentences of --conll_file, words with spaces."""
+    """Returns the first 1,000 sentences of --conll_file, each as one text."""
     content = Path(spec["conll_file"]).read_text()
     sentences = [
         " ".join(line.split()[0] for line in block.split("\n") if line.strip())

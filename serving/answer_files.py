@@ -113,7 +113,11 @@ class Fields:
         names = self._wanted or []
         missing = [name for name in names if name not in reply]
         if missing or (self._form == "npy" and len(names) != 1):
-            problem = f"no field {missing[0]!r}" if missing else "none or many"
+            problem = (
+                f"no field {missing[0]!r}"
+                if missing
+                else "no field, or several"
+            )
             problem = f"found {problem}"
             raise ValueError(
                 f"--output_fields: {problem}; choose from {', '.join(reply)}. "
@@ -214,7 +218,7 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(names: Iterable[str]) -> list[str]:
-    """Returns column names without repetitions, the errors' last."""
+    """Returns column names once each, those in _OF_ERRORS last."""
     unique = dict.fromkeys(names)
     errors = [name for name in _OF_ERRORS if name in unique]
     return [name for name in unique if name not in errors] + errors

@@ -55,7 +55,7 @@ class Answerer:
         self.num_answers = self.num_errors = 0
 
     def answer(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
-        """Yields one JSON line for each request, in order.
+        """Yields the answer or the error for each request, as a line of JSON.
 
         Raises:
             ValueError: `strict` is True and a row cannot be answered, or
@@ -84,7 +84,7 @@ class Answerer:
             if self.num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", place, reply)
             if self.num_errors == _MAX_LOGGED:
-                logging.warning("More errors are listed only in the output")
+                logging.warning("Logging no more errors. The output lists all")
             line |= {"file": place.file} if place.file else {}
             yield to_json_line(line | {"line": place.line, "error": str(reply)})
 

@@ -118,7 +118,7 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
 
 
 def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
-    """Returns an operation that fails if most of the padded rows is padding.
+    """Returns an operation that fails if padded rows are mostly padding.
 
     Args:
         lengths: lengths of the rows that will be padded, int [N].

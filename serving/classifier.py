@@ -59,7 +59,8 @@ def export_classifier(
         model: BertClassifier.
         label_list: labels in the order of the model's outputs, or None in
             regression.
-        options: ServingOptions. Longer texts are cut, unless windows are used.
+        options: ServingOptions. Texts longer than their `max_seq_length` are
+            cut, unless windows are used.
         output_mode: "classification", "multilabel" or "regression".
         window_options: options for reading long texts in windows, or None to
             cut long texts.

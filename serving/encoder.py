@@ -1,4 +1,4 @@
-"""Exports encoders, and computes what extract_features.py writes.
+"""Exports encoders, and computes token vectors for extract_features.py.
 
 N = number of texts, B = batch size, T = WordPieces of the longest text, L =
 length of `layer_names`, W = hidden size.

@@ -1,8 +1,8 @@
 """Supports SavedModels of earlier versions, which contain no model.json.
 
-The task, the casing and the maximum length can be found by calling the
-signatures in the graph. The options of windows cannot, so for question
-answering the graph itself finds the answers.
+The task, the casing and the maximum length can be inferred from the signatures
+in the graph. The options of windows cannot, so for question answering the graph
+itself finds the answers.
 """
 
 from pathlib import Path
@@ -79,7 +79,7 @@ class FormerAnswer(Answer):
         TextTask.__init__(self, model, options)
 
     def encode(self, request: Request) -> Encoded:
-        """Runs the graph. `state` is its outputs, and there are no inputs."""
+        """Runs the graph. Returns its outputs as `state`, and no inputs."""
         inputs = {name: [request[name]] for name in self.fields}
         outputs = self.model.engine.run_signature("answer_n_best", inputs)
         state = {name: value[0] for name, value in outputs.items()}

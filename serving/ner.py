@@ -18,7 +18,7 @@ from serving import batches, signatures
 from serving.batches import Features
 
 # Regular expressions for text that is split off as a separate word. Keep them
-# equal to those in data/ner/words.py.
+# equal to the expressions in data/ner/words.py.
 _IDEOGRAPHS = "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in CJK_RANGES)
 _BETWEEN_WORDS = (
     rf"(\x{{2014}}+|\x{{2015}}+|\x{{2026}}+|--+|\.\.\.+|[{_IDEOGRAPHS}])"

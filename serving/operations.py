@@ -43,8 +43,8 @@ _SAVER = {
 def find(data: bytes) -> tuple[SavedModel, set[str]]:
     """Returns a SavedModel and the names of the operations that it uses.
 
-    Omits the operations in _SAVER from the functions that save and restore
-    weights.
+    The functions that save and restore weights may use the operations in
+    _SAVER, so these are omitted there.
 
     Args:
         data: contents of saved_model.pb.
@@ -71,8 +71,8 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
             name = function.signature.name
             found = {node.op for node in function.node_def}
             # A signature that called the save function could write any file. So
-            # the SavedModel may name this function only in its definition and
-            # in its node.
+            # the function is exempt only if the SavedModel names it nowhere but
+            # in its definition and in its node.
             is_saver = name in savers and data.count(name.encode()) == 2
             used |= found - _SAVER if is_saver else found
     return saved, used

@@ -1,4 +1,4 @@
-"""Reads requests from tables, JSON lines, text or a pipe, and checks them.
+"""Reads requests from tables, JSON lines or text, and checks them.
 
 After a bad row, predict.py continues with the next row.
 """
@@ -38,7 +38,7 @@ class TaskOptions:
     """Flags of predict.py that change the contents of the answers."""
 
     top_k: int = flag(
-        5, "fill-mask: number of WordPieces for each [MASK].", at_least=1
+        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
     )
     min_probability: float = flag(
         0.0,
@@ -59,7 +59,7 @@ class TaskOptions:
     )
     hypothesis: str = flag(
         "This example is {}.",
-        "zero-shot: sentence in which a label replaces {}.",
+        "zero-shot: sentence about a label. The label replaces {}.",
     )
 
 
@@ -135,7 +135,7 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # Numbers select columns, so the table contains no names.
+            # Numbers select columns, so the table names no other columns.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)
@@ -190,8 +190,8 @@ def _to_request(
     Args:
         row: {column: cell}.
         names: {column: field}, for columns that flags name.
-        replaced: columns that are not copied as they are: the columns in
-            `names`, and columns with a name of their fields.
+        replaced: columns that are not copied: the columns in `names`, and
+            columns with a name of their fields.
         is_table: True for a row of a table. Then an empty cell is a missing
             field, and `words` may be a text.
     """
@@ -257,7 +257,7 @@ def cut_batches(
 ) -> Iterator[list[Numbered]]:
     """Divides requests into batches, in the same way in each run.
 
-    A batch ends at each multiple of `batch_size` rows, to start shards there.
+    A batch ends at each multiple of `batch_size` rows. A shard can begin there.
     """
     batch: list[Numbered] = []
     size = 0

@@ -34,7 +34,7 @@ Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
 @dataclasses.dataclass(frozen=True)
 class ServingOptions:
-    """Options for an export that takes text: its encoding, and its format.
+    """Options for exports that take text: how text is encoded, and formats.
 
     Attributes:
         tokenizer: FullTokenizer of the model.
@@ -273,7 +273,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
 
 
 def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
-    """Returns an operation that fails if the attention needs much memory.
+    """Returns an operation that fails if attention needs too much memory.
 
     `lengths` are the lengths of the texts, int32 [N], of at most `max_length`.
     """

@@ -16,7 +16,7 @@ PACKAGES = ["tensorflow"]
 
 
 def run_script(spec, name, *arguments):
-    """Runs a script on --corpus. Returns what it prints, and its seconds."""
+    """Runs a script on --corpus. Returns its output and its time in seconds."""
     command = [sys.executable, "-m", name, f"--input_file={spec['corpus']}"]
     command += [f"--output_file={spec['folder']}/out", *arguments]
     started = time.perf_counter()
@@ -38,7 +38,7 @@ def records(spec):
 
 
 def vocabulary(spec):
-    """Learns a vocabulary from the corpus, of the script's default size."""
+    """Learns a vocabulary of the script's default size from the corpus."""
 
     def repeat(_):
         output, _ = run_script(spec, "tools.create_vocabulary")

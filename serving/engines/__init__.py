@@ -123,8 +123,8 @@ class EngineConfig:
     allow_any_operation: bool = flag(
         False,
         "Also load a model with operations that this project's exports do not "
-        "use. They may read and write your files, so set this flag only if you "
-        "trust the model.",
+        "use. Such operations may read and write your files, so set this flag "
+        "only if you trust the model.",
     )
 
     def engine_options(self) -> dict[str, Any]:
@@ -200,7 +200,7 @@ def open_engine(
 
 
 def _choose(names: Sequence[str]) -> str:
-    """Chooses a runtime for an export whose files fit all of `names`."""
+    """Chooses one of `names`, the runtimes that can run an export."""
     installed = [
         name
         for name in names
@@ -219,7 +219,7 @@ def _choose(names: Sequence[str]) -> str:
 
 
 def name_outputs(names: Sequence[str]) -> dict[str, str]:
-    """Returns {name in this project: name in the file} of outputs to compute.
+    """Returns {name in this project: name in the file} of a model's outputs.
 
     Args:
         names: names of the file's outputs. "logits" is omitted, because only
@@ -323,7 +323,7 @@ def lengths(longest: int) -> list[int]:
 def _round_up(length: int, longest: int) -> int:
     """Rounds a length up, but to at most `longest`.
 
-    The result is a multiple of max(8, the next power of 2 divided by 8).
+    The result is `longest`, or a multiple of max(8, the next power of 2 / 8).
     """
     step = max((1 << (length - 1).bit_length()) // 8, 8)
     return min(-(-length // step) * step, longest)

@@ -43,7 +43,7 @@ class OnnxRuntime:
                 str(folder / FILE), options, providers
             )
         except Exception as error:
-            # ONNX Runtime's errors have no base class of their own.
+            # Catch Exception, the only base class of all ONNX Runtime's errors.
             raise engines.damaged(folder / FILE, error) from error
         if len(providers) > len(self._session.get_providers()):
             logging.warning(

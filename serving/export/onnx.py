@@ -2,7 +2,7 @@
 
 The inputs are named as in Hugging Face: input_ids, attention_mask and
 token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
-variable, unless T is fixed. The graph computes the same outputs as the
+variable, unless `create` fixes T. The graph computes the same outputs as the
 signature `serve` of a SavedModel. Most task models also output "logits", as in
 Hugging Face.
 
@@ -242,7 +242,7 @@ class _Writer:
         return self.layer_norm(summed, layer.layer_norm)
 
     def apply_block(self, block: Any, inputs: str, adder: str) -> str:
-        """Applies a TransformerBlock."""
+        """Adds a TransformerBlock. `adder` is added to its attention scores."""
         heads = self.config.num_attention_heads
         size = self.config.hidden_size // heads
         split = self.constant([0, 0, heads, size], np.int64)

@@ -92,9 +92,9 @@ def parse_request(
             and isinstance(each.setdefault("parameters", {}), dict)
             for each in entries
         ):
-            raise BadRequest("'inputs' and 'outputs' are lists of objects")
+            raise BadRequest("'inputs' and 'outputs' must be lists of objects")
     if not isinstance(body.setdefault("parameters", {}), dict):
-        raise BadRequest("'parameters' is an object")
+        raise BadRequest("'parameters' must be an object")
     return body, content[end:]
 
 
@@ -141,21 +141,21 @@ def parse_inputs(
         datatype = entry.get("datatype")
         expected = _type_of(spec.dtype)
         if datatype != expected and (datatype, expected) != ("INT64", "INT32"):
-            raise BadRequest(f"{name} is of {expected}, not of {datatype!r}")
+            raise BadRequest(f"{name} is of {expected}. Received: {datatype!r}")
         if not isinstance(shape, list) or not all(
             type(size) is int and 0 <= size < 1 << 31 for size in shape
         ):
-            raise BadRequest(f"{name} has no valid 'shape'")
+            raise BadRequest(f"{name} needs a 'shape' of whole numbers")
         size = entry["parameters"].get("binary_data_size")
         if size is None:
             values = protocol.to_array(entry.get("data"), spec)
         elif type(size) is not int or not 0 <= size <= len(data):
-            raise BadRequest(f"{name}: the body has not {size!r} more bytes")
+            raise BadRequest(f"{name}: no {size!r} bytes are left in the body")
         else:
             values = _from_bytes(name, data[:size], spec, datatype)
             data = data[size:]
         if values.size != math.prod(shape):
-            raise BadRequest(f"{name} has {values.size} values for {shape}")
+            raise BadRequest(f"{name}: {values.size} values do not fit {shape}")
         arrays[name] = values.reshape(shape)
     protocol.check_shapes(arrays, inputs)
     return arrays
@@ -179,11 +179,11 @@ def _from_bytes(
         return array
     dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
     if len(data) % dtype.itemsize:
-        raise BadRequest(f"{name}: {len(data)} bytes are no whole values")
+        raise BadRequest(f"{name}: {len(data)} bytes end inside a value")
     array = np.frombuffer(data, dtype.newbyteorder("<"))
     converted = array.astype(spec.to_numpy())
     if datatype == "INT64" and (converted != array).any():
-        raise BadRequest(f"{name} has values that are not of {spec.dtype}")
+        raise BadRequest(f"{name} has values outside the range of {spec.dtype}")
     return converted
 
 
@@ -214,7 +214,7 @@ def to_body(
     for place, each in enumerate(asked):
         if each["name"] not in outputs:
             raise BadRequest(
-                f"there is no output {each['name'][:100]!r}; there are "
+                f"there is no output {each['name'][:100]!r}; choose from "
                 f"{', '.join(outputs)}"
             )
         value = outputs[each["name"]]

@@ -27,10 +27,12 @@ MAX_VALUES = 1 << 22
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits(EngineConfig):
-    """Limits on requests, batches and the queue, and options of the engine."""
+    """Flags of serve.py: limits on requests and batches, and the engine."""
 
     max_batch_size: int = flag(
-        32, "Maximum number of texts in a batch. 1: no batching.", at_least=1
+        32,
+        "Maximum number of texts in a batch. 1 disables batching.",
+        at_least=1,
     )
     batch_wait_ms: float = flag(
         0.0,
@@ -132,7 +134,7 @@ class Limits(EngineConfig):
             raise RestError(
                 413,
                 f"{num_rows} texts are more than {self.max_texts}, the "
-                "server's --max_texts; send fewer per request",
+                "server's --max_texts; send fewer texts per request",
             )
 
     def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:

@@ -142,7 +142,9 @@ class Monitoring:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             # Continue to serve without a log, for example if the disk is full.
-            logging.warning("--request_log: %s. Requests are not logged", error)
+            logging.warning(
+                "--request_log: %s. Requests are no longer logged", error
+            )
             self._log = None
 
     def render(self, models: Mapping[str, ServedModel]) -> tuple[bytes, str]:

@@ -158,7 +158,10 @@ class _Uvicorn(uvicorn.Server):
     async def shutdown(
         self, sockets: list[socket.socket] | None = None
     ) -> None:
-        """Stops the server, after a few seconds for the open connections."""
+        """Stops the server.
+
+        Open connections may still send requests for _LAST_S seconds.
+        """
         self._server.is_ending = True
         # Let asyncio accept the waiting connections before the sockets that
         # listen are closed.

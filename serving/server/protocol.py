@@ -207,7 +207,7 @@ def _add_item(
     value: Any,
     inputs: Specs,
 ) -> None:
-    """Adds one instance's value of an input to its column."""
+    """Adds the value of one input in one instance to the input's column."""
     if name not in inputs:
         raise BadRequest(f"JSON object: does not have named input: {name}")
     item = to_array(value, inputs[name])
@@ -299,7 +299,7 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
 
 
 def _convert(value: Any, dtype: np.dtype) -> Any:
-    """Checks that a JSON value is of a NumPy type, and converts it."""
+    """Checks a JSON value, and converts it for an array of type `dtype`."""
     if dtype.kind == "O":
         if isinstance(value, dict):
             return _decode_base64(value)

@@ -54,7 +54,7 @@ def parse_path(match: re.Match) -> tuple[str, int | None]:
 def to_body(
     request: Mapping[str, Any], outputs: Mapping[str, np.ndarray]
 ) -> bytearray:
-    """Returns the body of a reply: an object of "predictions" or "outputs".
+    """Returns the body of a reply: {"predictions": ...} or {"outputs": ...}.
 
     Raises:
         RestError: the reply would be too large, or the outputs differ in their
@@ -101,7 +101,7 @@ def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def to_json(name: str, value: np.ndarray) -> Iterator[str]:
-    """Yields the JSON of an output's array in parts. `name` is its name."""
+    """Yields the JSON of the array of the output `name`, in parts."""
     if value.size <= _PART:
         yield json.dumps(_to_lists(name, value), ensure_ascii=False)
         return

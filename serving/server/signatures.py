@@ -13,7 +13,8 @@ class Spec(NamedTuple):
 
     Attributes:
         dtype: TensorFlow's name of the type, such as "string" or "int32".
-        shape: sizes, with None for a variable size. None for any shape.
+        shape: sizes, with None for a variable size. The shape itself is None if
+            any shape fits.
         name: name of the tensor, which the metadata of the model show.
     """
 
@@ -103,7 +104,8 @@ def read_signature(function: Any, definition: Any) -> Signature:
 def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
     """Infers the Spec of each array from the arrays of two calls.
 
-    A size that differs between the calls is None, and so is the first one.
+    A size that differs between the calls is None. The first size, the number of
+    rows, is always None.
     """
     return {
         key: Spec(

@@ -172,13 +172,13 @@ class ServedModel:
         self.current: LoadedVersion | None = None
 
     def refresh(self) -> None:
-        """Loads the newest version that can be loaded, unless it is served.
+        """Loads the newest version that can be loaded, unless already served.
 
         If loading fails, the next older version is served. The failed version
         is loaded again when its files change.
 
-        While the server runs, it loads a version once the version is complete
-        and its files have not changed since the previous call.
+        If another version is already served, a version is loaded only when it
+        is complete and its files have not changed since the previous call.
         """
         with self._lock:
             versions = find_versions(self.path)
@@ -191,7 +191,7 @@ class ServedModel:
                 return
             if number < max(versions):
                 logging.warning(
-                    "%s: serving version %d, because a newer one cannot load",
+                    "%s: serving version %d, because no newer one loads",
                     self.name,
                     number,
                 )

@@ -108,7 +108,9 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls all signatures, because first calls are slow, and returns them.
+        """Calls each signature of the model, because first calls are slow.
+
+        Returns {name: Signature} for all signatures.
 
         Args:
             signatures: {name: Signature} in the graph of a SavedModel. Other
@@ -181,9 +183,11 @@ class Version:
             raise RestError(status, reason) from None
 
     def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
-        """Returns a task's replies to the requests of the page."""
+        """Returns the task's replies to requests of the web page."""
         if name not in self._tasks:
-            raise RestError(404, f"the model supports {', '.join(self._tasks)}")
+            raise RestError(
+                404, f"no such task; choose from {', '.join(self._tasks)}"
+            )
         task = self._tasks[name]
         for request in requests:
             task.check(request)

@@ -26,7 +26,7 @@ _PLURALS = {plural for _, plural, _ in OUTPUTS}
 
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
-    """Returns the options with which the model was exported."""
+    """Returns an instance of `kind` with the options of the exported model."""
     fields = [field.name for field in dataclasses.fields(kind)]
     # Exports of earlier versions do not record trim_padding. Use its default.
     return kind(**{name: settings[name] for name in fields if name in settings})
@@ -92,7 +92,7 @@ class Answer(TextTask):
         return reply
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `answer`, or of `answer_n_best`.
+        """Returns the outputs of the signature `answer` or `answer_n_best`.
 
         The option n_best is above 1 only for `answer_n_best`.
         """

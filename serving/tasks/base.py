@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class TextTask(abc.ABC):
-    """A task of an exported model.
+    """A task of an exported model, such as classification.
 
     Args:
         model: a models.TextModel.
@@ -73,7 +73,10 @@ class TextTask(abc.ABC):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a model with these settings supports the task."""
+        """Returns whether a model supports the task.
+
+        `settings` are the entries of `task` in the model's model.json.
+        """
         return True
 
     def check(self, request: Request) -> None:
@@ -188,6 +191,8 @@ class PairTask(TextTask):
         """Checks a request. Also accepts `text` for `text_a`."""
         if "text" in request:
             if "text_a" in request:
-                raise ValueError("'text' and 'text_a' are the same; use one")
+                raise ValueError(
+                    "'text' and 'text_a' are the same field; use only one"
+                )
             request["text_a"] = request.pop("text")
         super().check(request)

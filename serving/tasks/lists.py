@@ -25,7 +25,7 @@ class OneToManyTask(TextTask):
     repeats = True
 
     def check(self, request: Request) -> None:
-        """Checks that the second field is a list of texts."""
+        """Checks a request, whose second field must be a list of texts."""
         one, many = self.fields
         texts = request.get(many, [])
         if isinstance(texts, str) or not isinstance(texts, Sequence):
@@ -38,7 +38,7 @@ class OneToManyTask(TextTask):
             check_text(many, text)
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the pairs of texts that the network reads."""
+        """Returns the text paired with each text of the list."""
         one, many = self.fields
         return [(request[one], text) for text in request.get(many, [])]
 
@@ -93,7 +93,7 @@ class Rerank(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the passages' `scores`, and their `order`, the best first."""
+        """Returns the outputs of the signature `rerank`."""
         scores = np.array(row.outputs, np.float32)
         order = np.argsort(-scores, kind="stable").astype(np.int32)
         return {"scores": scores, "order": order}
@@ -109,7 +109,7 @@ class ZeroShot(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether one of the model's labels is entailment."""
+        """Returns whether one of the model's labels is "entailment"."""
         is_single = settings.get("output_mode") == "classification"
         return is_single and _LABEL in _labels(settings)
 
@@ -125,7 +125,7 @@ class ZeroShot(OneToManyTask):
             )
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns pairs of the text and the sentence about each label."""
+        """Returns the text paired with the sentence about each label."""
         about = self.options.hypothesis.replace
         return [
             (request["text"], about("{}", label)) for label in request["labels"]
@@ -153,7 +153,7 @@ class ZeroShot(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `zero_shot`, in the order of the labels."""
+        """Returns the outputs of the signature `zero_shot`."""
         entailed = np.array(row.outputs, np.float32)
         total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
         probabilities = entailed / total

@@ -106,7 +106,7 @@ class Classify(PairTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `classify`.
+        """Returns the outputs of the signature `classify`.
 
         In multi-label classification, `label` is b"" for each label that was
         not chosen.
@@ -154,7 +154,7 @@ class Embed(TextTask):
         }
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns the vectors {"pooled", "mean", "mean_normalized"}.
+        """Returns the text's vectors {"pooled", "mean", "mean_normalized"}.
 
         With the option `tokens`, also returns "tokens" and "sequence".
         """
@@ -169,7 +169,7 @@ class Embed(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `embed`. Needs the option `tokens`."""
+        """Returns the outputs of `embed`, which need the option `tokens`."""
         (vectors,) = row.outputs
         return {
             "pooled_output": vectors["pooled"],
@@ -204,7 +204,7 @@ class Tokenize(PairTask):
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `tokenize`."""
+        """Returns the outputs of the signature `tokenize`."""
         count = np.array(row.encoded.state, np.int32)
         return tokens_of(row) | {"num_wordpieces": count}
 
@@ -233,7 +233,7 @@ class Attention(PairTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `attention`."""
+        """Returns the outputs of the signature `attention`."""
         return tokens_of(row) | {"attention_probs": self._compute(request)}
 
     def _compute(self, request: Request) -> np.ndarray:

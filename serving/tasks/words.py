@@ -1,4 +1,4 @@
-"""Tasks of a pretrained model: [MASK], next sentence, and text scores."""
+"""Tasks of a pretrained model: filling masks, next sentences, scores."""
 
 from typing import Any
 
@@ -22,7 +22,9 @@ class FillMask(TextTask):
         """Checks a request. The text must contain a [MASK]."""
         super().check(request)
         if MASK not in request["text"]:
-            raise ValueError(f"no {MASK} in 'text'")
+            raise ValueError(
+                f"no {MASK} in 'text'; put it where a word is missing"
+            )
 
     def encode(self, request: Request) -> Encoded:
         """Encodes a text, in which each [MASK] is one WordPiece."""
@@ -67,7 +69,7 @@ class FillMask(TextTask):
         )
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `fill_mask`."""
+        """Returns the outputs of the signature `fill_mask`."""
         ((probabilities, ids),) = row.outputs
         tokens = to_bytes([self.model.tokenizer.tokens[i] for i in ids.flat])
         return {
@@ -94,7 +96,7 @@ class NextSentence(TextTask):
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the output of `next_sentence`."""
+        """Returns the output of the signature `next_sentence`."""
         return {"probability": row.outputs[0]}
 
 
@@ -112,7 +114,7 @@ class Score(TextTask):
     repeats = True
 
     def encode(self, request: Request) -> Encoded:
-        """Returns one input for each WordPiece, which [MASK] replaces there."""
+        """Returns one input for each WordPiece, with [MASK] in its place."""
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
         mask = self.model.tokenizer.vocab[MASK]
@@ -146,7 +148,7 @@ class Score(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `score`."""
+        """Returns the outputs of the signature `score`."""
         logs = np.array(row.outputs, np.float32)
         total = logs.sum(dtype=np.float64)
         return {

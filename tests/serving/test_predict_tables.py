@@ -181,7 +181,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
             {"input_file": "in.csv", "output_fields": "vector"},
-            "there is no field 'vector'; choose from label, probabilities",
+            "found no field 'vector'; choose from label, probabilities",
         ),
         (
             {
@@ -189,7 +189,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
                 "output_fields": "label",
                 "output_format": "npy",
             },
-            "'label' is not numeric, so npy cannot contain it. Received: ",
+            "'label' is not numeric, so npy cannot store it. Received: ",
         ),
         (
             {
