@@ -60,7 +60,7 @@ def call_in_batches(
     place = tf.TensorSpec([], tf.int32)
     traced = tf.function(function, autograph=False)
     call = traced.get_concrete_function(place, place)
-    # Run at least one batch, to determine the shapes of empty outputs.
+    # Call the function even for no rows, to determine the shapes of outputs.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
     def call_next(

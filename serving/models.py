@@ -297,7 +297,8 @@ class TextModel:
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "num_wordpieces"}.
 
-        "tokens" are cut at the maximum length, "num_wordpieces" counts all.
+        "tokens" are cut at the maximum length. "num_wordpieces" is the number
+        of WordPieces before the cut.
         """
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
 

@@ -95,8 +95,8 @@ def export_pretrainer(
             )
             is_mask = tf.ones_like(positions, tf.bool).to_tensor()
             outputs = predict(features, positions.to_tensor())
-            # The model's embedding table may contain more rows than the
-            # vocabulary.
+            # Drop additional rows, which the model's embedding table may
+            # contain after the rows of the vocabulary.
             named = outputs["masked_lm_probabilities"][..., : len(vocab)]
             probabilities, ids = tf.math.top_k(
                 tf.boolean_mask(named, is_mask), top_k

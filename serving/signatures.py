@@ -234,7 +234,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     vocab = packing.tokenizer.vocab
     signature = text_signature("text_a", "text_b")
 
-    # Use tf.function, so that both endpoints call one graph.
+    # Use tf.function, so that both endpoints call one graph of these steps.
     @tf.function(autograph=False, input_signature=signature)
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor

@@ -82,7 +82,7 @@ def training(trainer, dataset, flops=0):
 
 
 def pretrain(spec):
-    """Pretrains on random instances without padding."""
+    """Pretrains BERT on random instances without padding."""
     length, num_predictions = spec["seq_length"], spec["num_predictions"]
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "

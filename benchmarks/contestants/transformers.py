@@ -25,7 +25,7 @@ def in_precision(model, spec):
     if spec["variant"] == "bfloat16":
         return model.to(torch.bfloat16)
     if spec["variant"] == "int8":
-        # Quantize with torch's dynamic int8.
+        # Quantize weights now, and activations while the model runs.
         return torch.ao.quantization.quantize_dynamic(
             model, {torch.nn.Linear}, torch.qint8
         )
@@ -65,7 +65,7 @@ def training(model, spec, batches):
 
 
 def pretrain(spec):
-    """Pretrains on random instances without padding."""
+    """Pretrains BERT on random instances without padding."""
     config, batch = create_inputs(spec)
     positions = torch.from_numpy(race.masked_positions(spec)).long()
     labels = torch.full_like(batch["input_ids"], -100)

@@ -138,7 +138,7 @@ class _Writer:
         return name
 
     def select(self, inputs: str, index: int, axis: int) -> str:
-        """Selects one index of an axis, and removes the axis."""
+        """Adds a selection of one index of an axis, which removes the axis."""
         indices = self.constant(index, np.int64)
         return self.add("Gather", inputs, indices, axis=axis)
 
@@ -336,7 +336,7 @@ class _Writer:
         encoded: tuple[str, str],
         shape: Shape,
     ) -> dict[str, tuple[str, Shape]]:
-        """Returns {name of an output: (tensor, shape)} of a task's head.
+        """Adds a task's head. Returns {output: (name of the tensor, shape)}.
 
         Args:
             model: a BertModel or a model from modeling.tasks.

@@ -1,4 +1,4 @@
-"""Runs the application with uvicorn, until SIGTERM or Ctrl-C."""
+"""Runs the server's application with uvicorn, until SIGTERM or Ctrl-C."""
 
 import asyncio
 import contextlib
@@ -38,7 +38,8 @@ def serve(server: Server, listener: socket.socket) -> None:
         OSError: another process has started to listen on the same address.
     """
     with _named(*listener.getsockname()[:2]):
-        # Two processes can bind the same address, but only one can listen.
+        # Two processes can bind the same address, but only one can listen. So
+        # this call may fail, although `bind` succeeded.
         listener.listen(_BACKLOG)
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
@@ -184,7 +185,7 @@ class _Uvicorn(uvicorn.Server):
         for connection in list(self.server_state.connections):
             cycle = getattr(connection, "cycle", None)
             is_idle = cycle is None or cycle.response_complete
-            # Idle time starts at the last reply.
+            # A reply changes this pair, so idle time is counted from the reply.
             state = cycle, is_idle
             before, began = self._since.get(connection, (state, now))
             if before != state:

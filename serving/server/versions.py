@@ -261,7 +261,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version. `version` is its number, or None.
+        """Returns the served version, whose number is `version` if not None.
 
         Raises:
             RestError: this version of the model is not loaded.

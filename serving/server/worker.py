@@ -35,8 +35,9 @@ from serving.server.signatures import (
 from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
-# Options (top_k, n_best, tokens) for the page, for signatures and for
-# answer_n_best. With `tokens`, `embed` also returns a vector per WordPiece.
+# Options (top_k, n_best, tokens) for the web page, for signatures, and for the
+# signature answer_n_best. With `tokens`, `embed` returns a vector for each
+# WordPiece.
 _PAGE = 8, 8, False
 _SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
 # {name of an exception's class: HTTP status}. Other exceptions get status 400.
@@ -198,7 +199,7 @@ class Version:
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
         """Returns the outputs of calls of a signature that takes text."""
         task = self._texts[name]
-        # Decodes each text of an array.
+        # Decodes each text of an array, and drops bytes that are not UTF-8.
         decode = np.vectorize(lambda x: x.decode("utf-8", "ignore"), [object])
         groups = []
         for arrays in calls:

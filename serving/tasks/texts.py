@@ -198,7 +198,8 @@ class Tokenize(PairTask):
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"tokens", "num_wordpieces"}.
 
-        "tokens" are cut at the maximum length, "num_wordpieces" counts all.
+        "tokens" are cut at the maximum length. "num_wordpieces" is the number
+        of WordPieces before the cut.
         """
         encoded = row.encoded
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
