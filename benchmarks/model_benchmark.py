@@ -168,7 +168,7 @@ def time_row(row, precision, matmul, folder):
 
 def choose_rows(rates):
     """Yields (row, precision) to time. Prints why other rows are not timed."""
-    # Only a processor that emulates bfloat16 is slower in bfloat16.
+    # A processor is slower in bfloat16 than in float32 only if it emulates it.
     emulated = rates["bfloat16"] < rates["float32"]
     for row in ROWS:
         missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]

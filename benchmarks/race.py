@@ -243,7 +243,7 @@ class Contestant:
         if self._connection.closed:
             return
         self._connection.close()
-        # A process that has just started has no process group yet.
+        # If the process has just started, its process group does not exist yet.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()

@@ -101,7 +101,7 @@ class Answerer:
         return [row for each in requests for row in self._compute([each])]
 
     def count(self, line: Reply) -> None:
-        """Adds an answer that an earlier run wrote to the counts.
+        """Counts one answer of an earlier run.
 
         Raises:
             ValueError: `select` fails on the answer.

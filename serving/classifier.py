@@ -1,7 +1,7 @@
 """Exports classifiers and multiple-choice models.
 
-A classifier gets signatures that take WordPiece ids, and signatures that take
-text. A multiple-choice model gets only a signature that takes ids.
+A classifier gets signatures for WordPiece ids, and signatures for text. A
+multiple-choice model gets only a signature for ids.
 
 N = number of texts, L = labels, B = batch size, C = choices, F = WordPieces in
 an input, W = windows.
@@ -37,7 +37,7 @@ def export_classifier(
     temperature: float = 1.0,
     thresholds: Mapping[str, float] | None = None,
 ) -> None:
-    """Exports a classifier: `serve` takes ids, `classify*` takes text.
+    """Exports a classifier: `serve` accepts ids, `classify*` accepts text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.

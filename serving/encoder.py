@@ -34,7 +34,7 @@ def export_encoder(
     model: keras.Model,
     options: signatures.ServingOptions,
 ) -> None:
-    """Exports an encoder: `serve` takes ids, `embed` takes text.
+    """Exports an encoder: `serve` accepts ids, `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
 

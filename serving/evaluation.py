@@ -42,7 +42,7 @@ def evaluate_export(
     length = task.options.max_seq_length
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
-    # Pad the inputs in the same way as the server.
+    # Pad the inputs as serve.py does, so that the scores hold for serving.
     kinds = TASKS.get(task.options.head or "", ())
     pads = any(kind.pads for kind in kinds) and not task.options.unpads
     scores = {}

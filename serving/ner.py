@@ -32,7 +32,7 @@ def export_token_classifier(
     options: signatures.ServingOptions,
     only_legal: bool = False,
 ) -> None:
-    """Exports a token classifier: `serve` takes ids, `tag*` takes text.
+    """Exports a token classifier: `serve` accepts ids, `tag*` accepts text.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
     space between the words, as in CoNLL's files. It returns
@@ -120,7 +120,7 @@ def _select(
     L]. `places` contains, for each word, the window that tags the word and the
     position in the window, int64 [words, 2].
     """
-    # `places` is sorted by window, so the words of these windows are adjacent.
+    # `places` is sorted by window, so these windows are consecutive rows of it.
     first, last = tf.unstack(
         tf.searchsorted(places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64))
     )

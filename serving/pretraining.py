@@ -24,7 +24,7 @@ def export_pretrainer(
     top_k: int = 10,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a pretrainer: `serve` takes ids, two signatures take text.
+    """Exports a pretrainer: `serve` accepts ids, two signatures accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
     It returns

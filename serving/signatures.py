@@ -74,8 +74,8 @@ def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
 
     def call(*inputs: Any) -> Features:
         if ops.is_plain():
-            # An export for LiteRT contains only one signature, so it needs no
-            # common graph.
+            # An export for LiteRT contains only one signature, so its graph
+            # cannot be copied.
             return function(*inputs)
         specs = tf.nest.map_structure(
             lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
@@ -90,7 +90,7 @@ def serve_ids(
     config: BertConfig,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
-    """Returns the endpoint that takes ids, with Google's names of inputs.
+    """Returns the endpoint for ids, with Google's names of inputs.
 
     In a SavedModel, the endpoint fails on ids outside the model's range. In
     LiteRT, the endpoint does not check ids, and a wrong id looks up an
@@ -156,7 +156,7 @@ def export_model(
     export_options: ExportConfig | None = None,
     num_dimensions: int = 2,
 ) -> None:
-    """Exports a model: `serve` takes ids, optional signatures take text.
+    """Exports a model: `serve` accepts ids, optional signatures accept text.
 
     Args:
         export_dir: folder to write. It appears when it is complete.

@@ -39,11 +39,11 @@ def export_span_labeler(
     batch_size: int = 8,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a span labeler: `serve` takes ids, `answer*` takes text.
+    """Exports a span labeler: `serve` accepts ids, `answer*` accepts text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
-    length. Its answers equal the answers of run_squad.py. It returns these
-    outputs, [N] each:
+    length. The answers equal the answers of run_squad.py. `answer` returns
+    these outputs, [N] each:
 
         answer                string
         probability           float32, among the n best answers
@@ -131,8 +131,8 @@ def export_span_labeler(
         "answer": (answer, signature),
         "answer_n_best": (answer_n_best, signature),
     }
-    # Copy only the fields of these classes, because `windows` and `decoding`
-    # may be a script's Config, which contains more fields.
+    # Copy only the fields of WindowOptions and DecodingOptions, because
+    # `windows` and `decoding` may be a script's Config with more fields.
     task: dict[str, Any] = {}
     for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
         for field in dataclasses.fields(kind):

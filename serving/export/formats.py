@@ -111,8 +111,8 @@ def _write_litert(
             function, input_signature=signature, autograph=False
         )
         concrete = traced.get_concrete_function()
-    # Without this line, the file of a Keras model does not contain the weights,
-    # and no error is raised.
+    # Turn the weights into constants. Otherwise the file of a Keras model would
+    # not contain them, and no error would be raised.
     frozen = convert_variables_to_constants_v2(concrete)
 
     def serve(*inputs: tf.Tensor) -> Any:

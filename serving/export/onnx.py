@@ -138,7 +138,7 @@ class _Writer:
         return name
 
     def select(self, inputs: str, index: int, axis: int) -> str:
-        """Adds a selection of one index of an axis, which removes the axis."""
+        """Adds an operation that selects one index of an axis."""
         indices = self.constant(index, np.int64)
         return self.add("Gather", inputs, indices, axis=axis)
 

@@ -87,7 +87,7 @@ def listen(host: str, port: int) -> socket.socket:
             stack.callback(listener.close)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            # On success, do not close the socket.
+            # On success, keep the socket open.
             stack.pop_all()
     return listener
 

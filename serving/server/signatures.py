@@ -29,7 +29,7 @@ class Spec(NamedTuple):
 
     @staticmethod
     def type_of(array: np.ndarray) -> str:
-        """Returns TensorFlow's name of an array's type."""
+        """Returns TensorFlow's name of an array's type, such as "string"."""
         return "string" if array.dtype == object else array.dtype.name
 
 

@@ -163,8 +163,8 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: its files when loading them failed}, and {version: its files
-        # at the last check}.
+        # {version: files} of the versions that could not be loaded, and of all
+        # versions at the last check.
         self._failed: dict[int, Files] = {}
         self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for status requests.

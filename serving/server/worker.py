@@ -187,7 +187,7 @@ class Version:
         """Returns the task's replies to requests of the web page."""
         if name not in self._tasks:
             raise RestError(
-                404, f"no such task; choose from {', '.join(self._tasks)}"
+                404, f"no such task. Choose from {', '.join(self._tasks)}"
             )
         task = self._tasks[name]
         for request in requests:
@@ -197,7 +197,7 @@ class Version:
         return [task.reply(*row) for rows in groups for row in rows]
 
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Returns the outputs of calls of a signature that takes text."""
+        """Returns the outputs of calls of a signature for text."""
         task = self._texts[name]
         # Decodes each text of an array, and drops bytes that are not UTF-8.
         decode = np.vectorize(lambda x: x.decode("utf-8", "ignore"), [object])
@@ -252,7 +252,7 @@ class Version:
         return [[(each, next(rows)) for each in group] for group in groups]
 
     def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Returns the outputs of calls of a signature that takes ids."""
+        """Returns the outputs of calls of a signature for ids."""
         joined = {
             key: np.concatenate([arrays[key] for arrays in calls])
             for key in calls[0]

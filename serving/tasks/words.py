@@ -23,7 +23,7 @@ class FillMask(TextTask):
         super().check(request)
         if MASK not in request["text"]:
             raise ValueError(
-                f"no {MASK} in 'text'; put it where a word is missing"
+                f"no {MASK} in 'text'. Put it where a word is missing"
             )
 
     def encode(self, request: Request) -> Encoded:

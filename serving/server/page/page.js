@@ -76,7 +76,7 @@ async function fetchJson(path, body) {
   if (response.status === 401) {
     document.querySelector("#token").hidden = false;
     tokenField.focus();
-    throw new Error("the server needs a token; enter it at the top of the page");
+    throw new Error("the server needs a token; enter it at the page's top");
   }
   const text = await response.text();
   let found = null;

@@ -203,7 +203,7 @@ def test_similarity(driver, ask):
     # It says which model answers, though there is only one.
     assert ", version " in find(driver, "#panel-embed select").text
     answer = ask("embed", text="one alone")
-    assert "give 2 to 12 sentences" in texts_of(answer, ".error")[0]
+    assert "enter 2 to 12 sentences" in texts_of(answer, ".error")[0]
 
 
 def check_attention(driver, answer):
