@@ -54,6 +54,10 @@ if TYPE_CHECKING:
 
 # Exit status that shells use for a broken pipe (SIGPIPE).
 _BROKEN_PIPE = 141
+_TASKS = (
+    *("fill-mask", "next-sentence", "classify", "answer", "tag", "embed"),
+    *("rerank", "score", "zero-shot", "tokenize", "attention"),
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -70,11 +74,7 @@ class Config(EngineConfig, TaskOptions):
     task: str | None = flag(
         None,
         "Task to run. By default the main task of the model.",
-        choices=[
-            *("fill-mask", "next-sentence", "classify"),
-            *("answer", "tag", "embed", "rerank", "score", "zero-shot"),
-            *("tokenize", "attention"),
-        ],
+        choices=_TASKS,
     )
     input_file: str | None = flag(
         None,
@@ -215,6 +215,11 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         raise ValueError(
             f"the command names both --input_file={config.input_file} and the "
             f"texts {[*arguments]}; pass only one of them"
+        )
+    if not config.task and arguments[:1] and arguments[0] in _TASKS:
+        raise ValueError(
+            f"{arguments[0]!r} is the name of a task. Set --task="
+            f"{arguments[0]}, or set --task if it is a text"
         )
     paths, shard = config.find_inputs(), config.find_shard()
     # Pipes cannot be read twice.

@@ -131,33 +131,41 @@ class FeaturesModel(keras.Model):
     # Keras passes the batch to a step as the last argument.
     def train_step(self, *arguments: Any) -> Any:
         """Runs a step of `fit` on a batch."""
-        self._check_segments(arguments[-1])
+        self._check_ranges(arguments[-1])
         return super().train_step(*arguments)
 
     def test_step(self, *arguments: Any) -> Any:
         """Runs a step of `evaluate` on a batch."""
-        self._check_segments(arguments[-1])
+        self._check_ranges(arguments[-1])
         return super().test_step(*arguments)
 
     def predict_step(self, *arguments: Any) -> Any:
         """Runs a step of `predict` on a batch."""
-        self._check_segments(arguments[-1])
+        self._check_ranges(arguments[-1])
         return super().predict_step(*arguments)
 
-    def _check_segments(self, data: Any) -> None:
-        """Adds a check of the segment ids to the graph of a step.
+    def _check_ranges(self, data: Any) -> None:
+        """Adds a check of segments and positions to the graph of a step.
 
         Segments are looked up by multiplying one-hot rows, so an id beyond the
-        table would silently become a row of zeros. Exports contain a check of
+        table would silently become a row of zeros. A position beyond the
+        sequence would become another example's word. Exports contain a check of
         their own.
         """
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
             # The batch is a tensor of `input_ids`.
             return
-        ids = self.check_features(features).get("segment_ids")
-        if ids is not None:
-            ops.check_range(ids, "segment_ids", self.config.type_vocab_size)
+        features = self.check_features(features)
+        for name, size in (
+            ("segment_ids", self.config.type_vocab_size),
+            (
+                "masked_lm_positions",
+                get_feature(features, "input_ids").shape[-1],
+            ),
+        ):
+            if size and features.get(name) is not None:
+                ops.check_range(features[name], name, size)
 
     # Keras calls the next three methods before it traces a graph. Create the
     # weights there, because a graph compiled by XLA cannot use the state of the

@@ -50,8 +50,18 @@ Read = Callable[[], Iterator[dict[str, Any]]]
 
 
 def form_of(path: StrPath | None) -> str:
-    """Returns the format for a file name's extension, by default "jsonl"."""
+    """Returns the format for a file name's extension, by default "jsonl".
+
+    Raises:
+        ValueError: the extension is .tsv or .xlsx, which cannot be written.
+    """
     name = str(path).removesuffix(".gz")
+    if name.endswith((".tsv", ".xlsx")):
+        raise ValueError(
+            f"--output_file={path}: answers cannot be written in this format. "
+            f"Use a name that ends in {', '.join(ENDINGS)}, or set "
+            "--output_format"
+        )
     found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
     return found[0] if found else "jsonl"
 

@@ -65,6 +65,9 @@ class HeaderProcessor(SplitFilesProcessor):
     def _create_examples(
         self, lines: Sequence[Row], set_type: str
     ) -> Iterator[InputExample]:
+        # Ignore empty lines at the end, which editors may add.
+        while lines and lines[-1] == [""]:
+            lines = lines[:-1]
         if not lines:
             return
         is_test = set_type == "test"

@@ -189,7 +189,13 @@ class TableProcessor(DataProcessor):
                     f"{place}: the labels must be a list or a string. "
                     f"Received: {cell!r}"
                 )
-            label: Label = [_label_text(value, place) for value in cell]
+            names = [_label_text(value, place) for value in cell]
+            if len({*names}) < len(names) and {"0", "1"}.issuperset(names):
+                raise ValueError(
+                    f"{place}: the labels must be names, not a 0 or 1 for each "
+                    f"label. Received: {cell!r}"
+                )
+            label: Label = names
         else:
             label = _label_text(cell, place)
         # While `get_labels` collects the labels, the list is not yet known.

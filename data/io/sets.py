@@ -45,7 +45,7 @@ class SetReader(abc.ABC, Generic[Example]):
 
 
 def find_set_file(
-    data_dir: StrPath, name: str, file_names: Sequence[str]
+    data_dir: StrPath | None, name: str, file_names: Sequence[str]
 ) -> str:
     """Returns the path of the only file in `data_dir` that has a valid name.
 
@@ -54,8 +54,14 @@ def find_set_file(
 
     Raises:
         FileNotFoundError: `data_dir` contains none of the `file_names`.
-        ValueError: `data_dir` contains several of the `file_names`.
+        ValueError: `data_dir` contains several of the `file_names`, or is None,
+            as in a command that neither trains nor evaluates.
     """
+    if data_dir is None:
+        raise ValueError(
+            "--data_dir is not set, and the weights' folder does not name the "
+            "labels. Set --data_dir or --labels"
+        )
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     packed = [f"{path}.gz" for path in paths]
     found = list(filter(os.path.isfile, [*paths, *packed]))

@@ -18,7 +18,7 @@ _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
 # A word and its tag, separated by a character that is not supported.
-_OTHER_COLUMNS = re.compile(".+[,;|](O|[BIESLUM](-.+)?)")
+_OTHER_COLUMNS = re.compile(r".+(?:_|[^\w-])(O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
     "dev": (
@@ -235,9 +235,7 @@ def _are_indexes(sentences: list[list[str]], width: int) -> bool:
     columns in the file.
     """
     are_numbers = all(
-        re.search(r"\d", word) and not re.search(r"[^\W\d_]", word)
-        for words in sentences
-        for word in words
+        re.search(r"\d", word) for words in sentences for word in words
     )
     # In a file of two columns, the column without tags contains the words.
     are_same = width > 2 and all(len({*words}) == 1 for words in sentences)
@@ -267,7 +265,8 @@ def _read_sentences(
     sentence: list[tuple[int, list[str]]] = []
     for number, line in lines:
         columns = _cut(line, separator)
-        is_document = line.startswith(_DOCUMENT)
+        # The words need not be in the first column.
+        is_document = any(cell.startswith(_DOCUMENT) for cell in columns)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
             # A comment may by chance have the same number of columns.

@@ -87,7 +87,10 @@ def _split(
     entities: list[Entity] = []
     previous, previous_type, start = "O", "", 0
     for i, tag in enumerate([*tags, "O"]):
-        prefix, _, entity_type = tag.partition("-")
+        prefix, has_type, entity_type = tag.partition("-")
+        if len(tag) > 1 and not has_type:
+            # Models from elsewhere may name only types: PER, not B-PER.
+            prefix, entity_type = "I", tag
         begins = prefix != "O" and (
             previous == "O"
             or entity_type != previous_type

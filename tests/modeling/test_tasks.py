@@ -318,3 +318,12 @@ def test_ids_beyond_the_tables_are_refused_in_a_graph():
                 model.evaluate(given, labels, verbose=0)
             with pytest.raises(tf.errors.InvalidArgumentError):
                 model.train_on_batch(given, labels)
+
+
+@pytest.mark.parametrize("wrong", [-1, T])
+def test_positions_beyond_the_sequence_are_refused_in_a_graph(wrong):
+    model, features = MODELS["pretrainer"](), create_features("pretrainer")
+    positions = np.array(features["masked_lm_positions"])
+    positions.flat[1] = wrong
+    with pytest.raises(tf.errors.InvalidArgumentError, match="must be from 0"):
+        model.predict({**features, "masked_lm_positions": positions}, verbose=0)

@@ -227,3 +227,16 @@ def test_a_run_in_the_folder_of_its_model_can_continue(tmp_path):
     assert predict.describe(config, model, [], "jsonl") == before
     (tmp_path / "model.tflite").write_bytes(b"ab")
     assert predict.describe(config, model, [], "jsonl") != before
+
+
+@pytest.mark.parametrize("texts", [["rerank"], ["answer", "Who?", "Anna."]])
+def test_a_task_in_front_of_the_texts_is_named(texts):
+    with pytest.raises(ValueError, match=f"Set --task={texts[0]}"):
+        predict.main(predict.Config(model="m"), texts)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.xlsx", "a.tsv.gz"])
+def test_a_form_that_cannot_be_written_is_named(name):
+    config = predict.Config(model="m", output_file=name)
+    with pytest.raises(ValueError, match="ends in .jsonl, .csv, .parquet"):
+        predict.main(config, ["a text"])

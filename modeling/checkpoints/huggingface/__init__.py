@@ -62,7 +62,7 @@ _DTYPES = {
 }
 # Reject the scopes of networks other than BERT, such as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
-    r"((?:.+\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
+    r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
 # {Google's name: Hugging Face's name} of weights whose names follow no rule.

@@ -35,6 +35,9 @@ def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
             with safetensors.safe_open(path, framework="np") as file:
                 yield file
     except (safetensors.SafetensorError, OSError) as error:
+        if " cannot be read: " in str(error):
+            # The error names another part of the weights.
+            raise
         raise OSError(
             f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
         ) from error
@@ -72,7 +75,9 @@ class _Shards:
             there = {*file.keys()}
             for name in places:
                 if places[name] == place and name not in there:
-                    raise OSError(f"{place} has no tensor {name}")
+                    raise OSError(
+                        f"{path} cannot be read: {place} has no tensor {name}"
+                    )
         self._files = {name: files[place] for name, place in places.items()}
 
     def keys(self) -> list[str]:

@@ -53,7 +53,9 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     header = "id\tqid1\tqid2\tquestion1\tquestion2\tis_duplicate"
     lines = [header, "7\t1\t2\ta\tb\t1", "8\t1\t2\tbroken", "9\t1\t2\tc\td\t0"]
     write(tmp_path, "train.tsv", *lines)
-    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", "0\te", "1\te\tf")
+    # An empty line at the end is no row.
+    rows = ("0\te", "1\te\tf", "")
+    write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
     processor = glue.QqpProcessor()
     examples = processor.get_train_examples(tmp_path)
     assert [(e.guid, e.text_a, e.text_b, e.label) for e in examples] == [

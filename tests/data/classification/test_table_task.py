@@ -138,6 +138,12 @@ def test_labels_can_be_distinguished(tmp_path, labels, mode, message):
         processor(tmp_path, labels=labels, output_mode=mode)
 
 
+def test_labels_that_nothing_tells_are_asked_for():
+    # As in an export of a model whose outputs have no names.
+    with pytest.raises(ValueError, match="Set --data_dir or --labels"):
+        processor(None).get_labels()
+
+
 def test_a_train_set_of_one_label_is_refused(tmp_path):
     (tmp_path / "train.csv").write_text("text,label\na,x\nb,x\n")
     with pytest.raises(ValueError, match=r"the train set in .*: \['x'\]"):
@@ -194,6 +200,8 @@ def test_columns_that_are_not_there_are_named(tmp_path):
         ("classification", '"x\\ny"', "a label must be an integer, or a"),
         ("classification", '"\\ud800"', "a label must be an integer"),
         ("multilabel", "7", "the labels must be a list or a string"),
+        ("multilabel", "[0, 1, 1]", "the labels must be names, not a 0 or 1"),
+        ("multilabel", '"0,0"', "the labels must be names, not a 0 or 1"),
         ("regression", "null", "in regression .* Received: 'None'"),
         ("regression", '"high"', "in regression .* Received: 'high'"),
         *(

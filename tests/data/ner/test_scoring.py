@@ -23,6 +23,8 @@ from data.ner import scoring
         ("S-A S-A O S-A", [("A", 0, 2), ("A", 3, 4)]),
         # Files with one type of entity may leave it out.
         ("B I O B B", [("", 0, 2), ("", 3, 4), ("", 4, 5)]),
+        # Tags that are types, as of models from elsewhere.
+        ("PER PER LOC O", [("PER", 0, 2), ("LOC", 2, 3)]),
     ],
 )
 def test_entities(tags, entities):

@@ -44,6 +44,13 @@ def test_sentences_documents_and_labels(tmp_path):
     assert examples[0].labels == ["B-PER", "I-PER", "O"]
 
 
+def test_documents_begin_in_the_words_column(tmp_path):
+    (tmp_path / "dev.txt").write_text("1 -DOCSTART- O\n1 a O\n2 b O\n")
+    processor = reading.NerProcessor(text_column=2)
+    (example,) = processor.get_dev_examples(tmp_path)
+    assert (example.words, example.document) == (["a", "b"], 1)
+
+
 def test_iob1_becomes_iob2(tmp_path):
     # As first released: B- only between neighbours of one type.
     (tmp_path / "eng.testb").write_text("a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
@@ -127,6 +134,7 @@ def test_distributed_files(split, name, sentences, words, entities):
         # Numbers from 0, through the whole file, of CoNLL-U and of sentences.
         ("0 a O\n1 b O\n\n0 c O\n", "column contains numbers.*--text_column"),
         ("1-2\ta\tO\n1\tb\tO\n", "column contains numbers.*--text_column"),
+        ("s1.t1 a O\ns1.t2 b O\n", "column contains numbers.*--text_column"),
         ("s1 a O\ns1 b O\n\ns2 c O\n", "one value .*--text_column"),
         ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
         ("a O\rb O\r\rc O\n", "dev.txt, line 1: the line contains a carriage"),
@@ -143,7 +151,7 @@ def test_bad_files_are_named(tmp_path, text, message):
         processor.get_train_examples(tmp_path)
 
 
-@pytest.mark.parametrize("separator", [",", ";", "|"])
+@pytest.mark.parametrize("separator", [*",;|/_", "\xa0", "\u3000"])
 def test_other_separators_are_named_in_a_test_set_too(tmp_path, separator):
     text = f"a{separator}O\nb{separator}B-PER\n"
     (tmp_path / "test.txt").write_text(text)

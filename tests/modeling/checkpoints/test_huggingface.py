@@ -13,6 +13,7 @@ import safetensors.numpy
 
 from files import manifests
 from modeling import (
+    BertClassifier,
     BertConfig,
     BertModel,
     BertPretrainer,
@@ -102,11 +103,13 @@ def test_weights_in_several_files(tmp_path):
             find_checkpoint(tmp_path)
     places[names[0]] = places[names[1]]
     index.write_text(json.dumps({"weight_map": places}))
-    with pytest.raises(OSError, match=f"has no tensor {names[0]}"):
+    message = rf"^{index} cannot be read: \S+ has no tensor {names[0]}$"
+    with pytest.raises(OSError, match=message):
         find_checkpoint(tmp_path)
     places[names[0]] = "gone.safetensors"
     index.write_text(json.dumps({"weight_map": places}))
-    with pytest.raises(OSError, match="cannot be read.*gone.safetensors"):
+    message = f"^{tmp_path}/gone.safetensors cannot be read: No such file"
+    with pytest.raises(OSError, match=message):
         find_checkpoint(tmp_path)
 
 
@@ -166,6 +169,18 @@ def test_names_behind_one_scope_are_read(tmp_path, scope):
         assert report.unused == ["classifier.weight"] * number
     for ours, theirs in zip(*(model.weights for model in models), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("scope", ["", "module.", "_orig_mod.module."])
+def test_a_head_behind_the_scope_of_its_encoder_is_read(tmp_path, scope):
+    tensors = create_tensors()
+    head = tensors["pooler.dense.weight"][:3]
+    scoped = {f"{scope}bert.{name}": value for name, value in tensors.items()}
+    scoped |= {f"{scope}classifier.weight": head}
+    write(tmp_path, scoped | {f"{scope}classifier.bias": head[:, 0].copy()})
+    model = BertClassifier(load_config(tmp_path), num_labels=3)
+    assert not load_checkpoint(model, tmp_path).missing
+    np.testing.assert_array_equal(model.head.weights[0], head)
 
 
 def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
