@@ -295,8 +295,8 @@ class _Writer:
         ]
 
         def join(name: str, extra: int = 0) -> str:
-            # Keras stores the gates in the order i, f, c, o, but ONNX in i, o,
-            # f, c.
+            # Keras stores the gates as input, forget, cell, output, but ONNX as
+            # input, output, forget, cell.
             rows = []
             for cell in cells:
                 value = keras.ops.convert_to_numpy(getattr(cell, name))

@@ -150,7 +150,7 @@ def parse_inputs(
         if size is None:
             values = protocol.to_array(entry.get("data"), spec)
         elif type(size) is not int or not 0 <= size <= len(data):
-            raise BadRequest(f"{name}: no {size!r} bytes are left in the body")
+            raise BadRequest(f"{name}: the body ends before its {size!r} bytes")
         else:
             values = _from_bytes(name, data[:size], spec, datatype)
             data = data[size:]

@@ -114,7 +114,7 @@ class Tag(TextTask):
         }
 
     def _tag(self, row: Row) -> tuple[list[str], list[str], np.ndarray]:
-        """Returns the words, their tags and the tags' probabilities."""
+        """Returns a text's words, their tags and the tags' probabilities."""
         example, features = row.encoded.state
         labels = self.model.settings["labels"]
         (found,) = windows.select_words(

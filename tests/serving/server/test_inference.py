@@ -65,7 +65,7 @@ BAD = [
     ({"inputs": [TEXT | {"data": [1]}]}, "Type: Number is not of expected"),
     (
         {"inputs": [TEXT | {"parameters": {"binary_data_size": 9}}]},
-        "no 9 bytes are left in the body",
+        "the body ends before its 9 bytes",
     ),
     ({"inputs": [TEXT], "outputs": [{"name": "y"}]}, "no output 'y'"),
     (
