@@ -60,8 +60,9 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
         savers = {
             node.attr["f"].func.name for node in graph.node if node.name in ends
         }
-        # Without an object graph, or with several graphs, TensorFlow may run the
-        # functions that save weights as signatures. Then omit no operations.
+        # Without an object graph, or with several graphs, TensorFlow may run
+        # the functions that save weights as signatures. Then omit no
+        # operations.
         if len(saved.meta_graphs) > 1 or not meta_graph.HasField(
             "object_graph_def"
         ):
