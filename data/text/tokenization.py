@@ -311,6 +311,7 @@ def load_tokenizer(
     """
     tokenizer = FullTokenizer(options.vocab_file, None)
     tokenizer.check_vocab(vocab_size)
+    tokenizer_json.check_same_words(options.vocab_file, tokenizer.tokens)
     tokenizer.set_casing(
         casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
     )

@@ -1,10 +1,12 @@
 """Reads a tokenizer.json, the file in which transformers saves a tokenizer."""
 
+import os
+from collections.abc import Sequence
 from typing import Any
 
 from absl import logging
 
-from files.json_files import parse_json
+from files.json_files import parse_json, read_json
 
 # Maximum number of ids without a WordPiece. A file with more ids is damaged.
 _MAX_GAPS = 1 << 16
@@ -83,3 +85,30 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
     tokens |= {row: token for token, row in ids.items()}
     text = "".join(f"{token}\n" for token in tokens.values())
     return text.encode("utf-8", "ignore"), lowercase
+
+
+def check_same_words(
+    vocab_file: str | os.PathLike[str], tokens: Sequence[str]
+) -> None:
+    """Compares a vocab.txt with the tokenizer.json in its folder, if any.
+
+    Args:
+        vocab_file: path of vocab.txt.
+        tokens: the WordPieces in `vocab_file`, without white space around them.
+
+    Raises:
+        ValueError: the files contain different WordPieces for the same id.
+    """
+    path = os.path.join(os.path.dirname(vocab_file), "tokenizer.json")
+    if not os.path.isfile(path) or os.path.samefile(path, vocab_file):
+        return
+    model = read_json(path).get("model")
+    vocab = model.get("vocab") if isinstance(model, dict) else None
+    for token, row in (vocab if isinstance(vocab, dict) else {}).items():
+        is_row = type(row) is int and 0 <= row < len(tokens)
+        if is_row and tokens[row] != token.strip():
+            raise ValueError(
+                f"{path}: the WordPiece with id {row} is {token!r}, but in "
+                f"{vocab_file} it is {tokens[row]!r}; delete the file that the "
+                "model was not trained with"
+            )

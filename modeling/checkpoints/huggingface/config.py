@@ -124,7 +124,12 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
     """
     path = _find_config(path)
     values = read_json(path)
-    if "model_type" not in values and "architectures" not in values:
+    folder, name = os.path.split(path)
+    # In 2019, Hugging Face's config.json contained none of these keys.
+    if not {"model_type", "architectures"} & values.keys() and not (
+        name == CONFIG_FILE
+        and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
+    ):
         return BertConfig.from_json_file(path)
     try:
         return config_from_huggingface(values)

@@ -3,6 +3,7 @@
 import copy
 import gzip
 import json
+import types
 
 import pytest
 
@@ -123,3 +124,20 @@ def test_another_json_is_refused(tmp_path):
         path.write_text(contents)
         with pytest.raises(ValueError, match=f"^{path}"):
             tokenization.FullTokenizer(path)
+
+
+def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
+    saved = write(tmp_path / "tokenizer.json")
+    options = types.SimpleNamespace(
+        vocab_file=tmp_path / "vocab.txt", do_lower_case=True, given_flags={}
+    )
+    # Lines that repeat or contain only white space may differ.
+    text = "".join(f"{token} \n" for token in TOKENS)
+    options.vocab_file.write_text(f"{text}\nun\n")
+    assert tokenization.load_tokenizer(options).tokens[: len(TOKENS)] == TOKENS
+    options.vocab_file.write_text(text.replace("un \n", "on \n"))
+    message = (
+        f"{saved}: the WordPiece with id 6 is 'un', but in .* 'on'; delete"
+    )
+    with pytest.raises(ValueError, match=message):
+        tokenization.load_tokenizer(options)

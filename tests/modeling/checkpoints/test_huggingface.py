@@ -372,6 +372,15 @@ def test_a_network_that_is_not_berts_is_refused(tmp_path, changes, message):
         load_config(tmp_path)
 
 
+def test_a_config_of_2019_means_huggingfaces_activation(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"vocab_size": 9, "hidden_act": "gelu"}))
+    # Without torch's weights beside it, the file may be Google's.
+    assert load_config(tmp_path).hidden_act == "gelu"
+    (tmp_path / "pytorch_model.bin").touch()
+    assert load_config(tmp_path).hidden_act == "gelu_erf"
+
+
 @pytest.mark.parametrize("names", [5, "BertModel", [5], {"0": "BertModel"}])
 def test_architectures_of_another_type_are_refused(tmp_path, names):
     write(tmp_path, {}, architectures=names)
