@@ -49,7 +49,7 @@ class LiteRt:
         }
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network. Thread-safe."""
+        """Runs the network. Calls of several threads wait for each other."""
         try:
             # Allow one call at a time, because calls share memory and use all
             # threads.

@@ -64,7 +64,7 @@ class OpenVino:
         )
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network. Thread-safe."""
+        """Runs the network. Calls of several threads wait for each other."""
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()

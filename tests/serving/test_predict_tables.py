@@ -182,12 +182,12 @@ def test_what_is_wrong_is_one_error(folder, predict):
             {"input_file": "in.csv", "shard": "0/2"},
             "--shard=0/2 must be a part",
         ),
-        ({"shard": "1/2"}, "--shard=1/2 needs --input_file"),
+        ({"shard": "1/2"}, "--shard=1/2 needs an input that"),
         ({"input_format": "parquet"}, "parquet needs a file; set --input_file"),
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
             {"input_file": "in.csv", "output_fields": "vector"},
-            "there is no field 'vector'; choose from label, probabilities",
+            "found no field 'vector'; choose from label, probabilities",
         ),
         (
             {
@@ -195,7 +195,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
                 "output_fields": "label",
                 "output_format": "npy",
             },
-            "'label' is not numeric, so npy cannot contain it. Received: ",
+            "'label' is not numeric, so npy cannot store it. Received: ",
         ),
         (
             {

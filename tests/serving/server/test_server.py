@@ -193,7 +193,7 @@ OUT_OF_RANGE = [
 # (path after /api/models, body, status, part of the answer)
 OF_THE_PAGE = [
     ("/none/tag", '{"text": "a"}', 404, "Servable not found"),
-    ("/ner/embed", '{"text": "a"}', 404, "the model supports tag, tokenize"),
+    ("/ner/embed", '{"text": "a"}', 404, "no such task. Choose from tag"),
     ("/ner/tag", '{"txt": "a"}', 400, "no 'text'; the fields of tag"),
     # Of what the task does not read nothing is checked.
     (
