@@ -79,7 +79,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         "questions and passages.",
     )
     # These are no flags, as in Google's script, because --do_predict also
-    # evaluates. The code that all tasks share needs the fields.
+    # evaluates. The code of all tasks needs the fields.
     do_eval: bool = False
     eval_batch_size: int = 0
 

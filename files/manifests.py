@@ -90,7 +90,7 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
     if left := _existing(folder, ours.difference(names)):
         raise ValueError(
             f"{os.fspath(folder)} contains a model with {', '.join(left)}, "
-            "which the new model lacks; move the old model away, or use "
+            "which the new model lacks. Move the old model away, or use "
             "another folder"
         )
 

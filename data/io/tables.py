@@ -257,7 +257,7 @@ def _read_separated(
             row = next(reader, None)
         except csv.Error as error:
             problem = (
-                f"{error}; close the quote, or turn quoting off if quotes are "
+                f"{error}. Close the quote, or turn quoting off if quotes are "
                 "ordinary characters in this table"
             )
             if "new-line character" in str(error):

@@ -222,7 +222,7 @@ class TextReader:
         return marked if marked == encoded else None
 
 
-# Returns a TextReader. All calls of a process share one reader, because its
+# Returns a TextReader. All calls of a process use one reader, because its
 # vocabulary and its cache of words are large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
 

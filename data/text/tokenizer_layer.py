@@ -62,7 +62,7 @@ class _Normalized(NamedTuple):
     source: tf.Tensor
 
     def gather(self, indexes: tf.Tensor) -> "_Normalized":
-        """Returns the code points with the given indexes."""
+        """Returns the code points at the indexes."""
         return _Normalized(*(tf.gather(value, indexes) for value in self))
 
 

@@ -67,7 +67,7 @@ def check_sizes(vocab_size: int, num_unused: int) -> None:
         raise ValueError(
             f"--num_unused={num_unused} leaves no entry to learn in "
             f"--vocab_size={vocab_size}, because with the special tokens "
-            f"{num_reserved} entries are reserved; set a smaller --num_unused "
+            f"{num_reserved} entries are reserved. Set a smaller --num_unused "
             "or a larger --vocab_size"
         )
 
@@ -96,7 +96,7 @@ def learn_vocabulary(
     except ImportError:
         raise ValueError(
             "learning a vocabulary needs the package tensorflow-text, which is "
-            "not installed; install it on Linux or macOS with Python 3.11 to "
+            "not installed. Install it on Linux or macOS with Python 3.11 to "
             "3.13, the only platforms that it supports"
         ) from None
 
@@ -207,7 +207,7 @@ def extend_vocabulary(
         num_new_words = len(unused)
     if not num_new_words:
         raise ValueError(
-            "the vocabulary contains no [unusedN] entries; set --num_new_words "
+            "the vocabulary contains no [unusedN] entries. Set --num_new_words "
             "to add words at its end"
         )
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
@@ -225,7 +225,7 @@ def extend_vocabulary(
     if not words:
         raise ValueError(
             "nothing to add: the vocabulary already contains all words that "
-            "contain a letter and occur at least twice; use a larger input"
+            "contain a letter and occur at least twice. Use a larger input"
         )
     extended = list(vocab)
     for row, word in zip(unused, words, strict=False):
