@@ -103,7 +103,7 @@ class AttentionLayer(keras.layers.Layer):
         )
 
     def build(self, from_tensor_shape: Shape, to_tensor_shape: Shape) -> None:
-        """Creates the three projections."""
+        """Creates the weights of the query, key and value projections."""
         shapes = {
             "from_tensor": from_tensor_shape,
             "to_tensor": to_tensor_shape,
@@ -128,7 +128,10 @@ class AttentionLayer(keras.layers.Layer):
         rows: Rows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Computes the attention."""
+        """Computes the output of the attention layer.
+
+        The class describes the arguments and the output.
+        """
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
             self.split_heads(project(inputs), rows)
@@ -165,7 +168,13 @@ class AttentionLayer(keras.layers.Layer):
         return context_layer
 
     def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
-        """Reshapes [B, length, N * H], or rows of it, to [B, N, length, H]."""
+        """Reshapes a projection to [B, N, length, H], float.
+
+        Args:
+            projected: float [B, length, N * H], or [R, N * H] if `rows` is set.
+            rows: view of the batch to which the rows of `projected` belong.
+                None if `projected` is not a view.
+        """
         if rows:
             projected = rows.pad(projected)
         heads = self.num_attention_heads, self.size_per_head

@@ -136,9 +136,10 @@ class BertModel(FeaturesModel):
 
     @property
     def num_dropouts(self) -> int:
-        """Number of dropouts in one pass.
+        """Number of dropout calls in one forward pass of the encoder.
 
-        A head uses this number as the index of its first dropout.
+        A head numbers its own dropout calls from this number on (see
+        `ops.dropout_seed`).
         """
         blocks = self.encoder.blocks
         return 1 + len(blocks) * blocks[0].num_dropouts
@@ -168,7 +169,10 @@ class BertModel(FeaturesModel):
         seed: Tensor | None = None,
         return_attention_probs: bool = False,
     ) -> dict[str, Any]:
-        """Encodes a batch."""
+        """Encodes a batch of WordPiece sequences.
+
+        The class describes the arguments and the outputs.
+        """
         if isinstance(input_ids, dict):
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(
@@ -192,8 +196,8 @@ class BertModel(FeaturesModel):
         elif self.unpad and len(input_mask.shape) == 2:
             rows = UnpaddedRows(input_mask)
             if training and not return_attention_probs:
-                # Pack only in training. Inference is faster with a mask that is
-                # equal for all `from` positions.
+                # Pack only in training. Packed sequences need a larger mask,
+                # [S, T, T] instead of [B, 1, T], which slows down inference.
                 packed = rows.packed()
                 input_mask = packed.attention_mask
         if token_type_ids is None:
@@ -229,7 +233,11 @@ class BertModel(FeaturesModel):
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
     ) -> Tensor:
-        """Returns the pooled output [B, W], which the class describes."""
+        """Returns the pooled output, float [B, W].
+
+        The layer reads the first position or, with `left_to_right`, the last
+        position that is not padding.
+        """
         if not self.left_to_right:
             return self.pooler(sequence_output[:, 0])
         if input_mask is None:
@@ -272,8 +280,8 @@ class BertModel(FeaturesModel):
             )
         limit = self.config.max_position_embeddings
         length = shape[1]
-        # If the length is only known at run time, the sum with the shorter
-        # position embeddings fails for a sequence that is too long.
+        # Skip a length that is known only at run time. If it is too large,
+        # adding the position embeddings, which are shorter, raises an error.
         if length is not None and length > limit:
             raise ValueError(
                 "The sequences are longer than the model's positions: shorten "
@@ -304,7 +312,7 @@ class _FlatBertModel(keras.Model):
     def __init__(self, bert: BertModel) -> None:
         super().__init__(name=bert.name)
         self.bert = bert
-        # All weights belong to the encoder, which is already built.
+        # All weights belong to `bert`, which is already built.
         self.built = True
 
     def call(self, *inputs: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from modeling.ops import ACTIVATIONS
 # Maximum size that TensorFlow's shapes can represent.
 _LARGEST = 2**31 - 1
 _MAX_FLOAT = sys.float_info.max
-# The value in Google's code.
+# The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
 
 
@@ -26,7 +26,7 @@ class BertConfig:
         hidden_size: width of every layer's output, a multiple of
             `num_attention_heads`.
         num_hidden_layers: number of Transformer blocks.
-        num_attention_heads: attention heads in each block.
+        num_attention_heads: number of attention heads in each block.
         intermediate_size: width of each block's feed-forward layer.
         hidden_act: activation of the feed-forward layer: `"gelu"` (Google's
             tanh form), `"gelu_erf"` (the exact form) or another key of
@@ -115,7 +115,7 @@ class BertConfig:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "BertConfig":
-        """Creates a configuration from a dict, unknown entries included.
+        """Creates a configuration from a dict. Unknown entries become `unused`.
 
         Raises:
             ValueError: `vocab_size` is missing or a value is out of range.

@@ -25,9 +25,10 @@ class Distilled(NamedTuple):
         outputs: outputs of the student.
         teacher_outputs: outputs of the teacher.
         hidden_states: pairs (student's, teacher's) of float [B, T, W], first
-            for the embeddings, then for each block.
+            for the embeddings, then for each block of the student. Empty if
+            layers are not distilled.
         attention_scores: pairs (student's, teacher's) of float [B, N, T, T],
-            for each block.
+            for each block of the student. Empty if layers are not distilled.
     """
 
     outputs: Any
@@ -56,7 +57,8 @@ class Distiller:
         loss: the student's DistillationLoss.
         teacher: a built TaskModel. None = the features contain the teacher's
             outputs.
-        read_outputs: (features) -> the teacher's outputs in the features.
+        read_outputs: function (features) -> the teacher's outputs, which the
+            features contain. Used only if `teacher` is None.
         seed: int, seed of the projection's initial weights.
 
     Attributes:
@@ -99,7 +101,7 @@ class Distiller:
 
     @property
     def own_variables(self) -> list[keras.Variable]:
-        """Variables that are not part of the student."""
+        """Variables of the projection, which is not part of the student."""
         return self.projection.variables if self.projection else []
 
     def draw_seed(self, training: bool) -> Tensor | None:
@@ -149,7 +151,7 @@ class Distiller:
 def _run(
     model: Any, features: Features, training: bool, seed: Tensor
 ) -> tuple[list[Tensor], Any]:
-    """Returns the hidden states (embeddings, then blocks) and the outputs."""
+    """Returns a model's hidden states (embeddings, then blocks) and outputs."""
     encoded, head_seed = model.encode(features, training, seed)
     states = [encoded["embedding_output"], *encoded["all_encoder_layers"]]
     return states, model.apply_head(encoded, features, head_seed)
@@ -165,8 +167,8 @@ def attention_scores(
     """Returns a block's scaled attention scores, before mask and softmax.
 
     The function recomputes the scores from the block's input, because a fused
-    or compiled block does not return them. The two products are about a sixth
-    of the block's work.
+    or compiled block does not return them. The projections to query and key are
+    about a sixth of the block's work.
 
     Args:
         model: a TaskModel.
@@ -178,7 +180,7 @@ def attention_scores(
         float [B, N, T, T].
     """
     attention = model.bert.encoder.blocks[layer - 1].attention
-    # The loss masks the arbitrary values in rows of padding.
+    # Compute the scores at padding too, because the loss masks these scores.
     query, key = (
         attention.split_heads(project(states[layer - 1]), None)
         for project in (attention.query, attention.key)
@@ -190,12 +192,13 @@ def attention_scores(
 class DistillationLoss(Loss):
     """A task's loss plus the distance from a teacher.
 
-    For each part NAME of the task's loss, the loss adds (1 - alpha) * this part
-    as `task_NAME`, and alpha * the divergence from the teacher's outputs
-    (`WeightedLoss.value_divergences`) as `teacher_NAME`. If layers are
-    distilled, the loss also adds `hidden_loss` and `attention_loss`. They are
-    squared differences, averaged over WordPieces and width, or over pairs of
-    WordPieces and heads, and summed over layers. Padding does not count.
+    For each term NAME of the task's loss, such as `masked_lm_loss`, the loss
+    contains two terms. `task_NAME` is (1 - alpha) * this term. `teacher_NAME`
+    is alpha * the divergence from the teacher's outputs (see
+    `WeightedLoss.value_divergences`). If layers are distilled, the loss also
+    contains squared differences, summed over layers. `hidden_loss` is averaged
+    over WordPieces and width, `attention_loss` over pairs of WordPieces and
+    over heads. Padding does not count.
 
     Args:
         loss: loss of the task.
@@ -232,7 +235,7 @@ class DistillationLoss(Loss):
         }
 
     def weights(self, features: Features) -> Features:
-        """Returns {part of the loss: divisor of the part's sum}, scalars."""
+        """Returns {name of a loss term: divisor of its sum}, scalars."""
         divisors = self._of_each_kind(self.loss.weights(features))
         if self.layers:
             lengths = keras.ops.sum(_mask(features), axis=-1)
@@ -241,7 +244,7 @@ class DistillationLoss(Loss):
         return divisors
 
     def sums(self, outputs: Distilled, features: Features) -> Features:
-        """Returns {part of the loss: sum over the batch}, scalars.
+        """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:
             outputs: result of a Distiller for `features`.
@@ -283,7 +286,10 @@ def _mask(features: Features) -> Tensor:
 def _distance(
     pairs: Sequence[tuple[Tensor, Tensor]], axis: int, weights: Tensor
 ) -> Tensor:
-    """Returns the weighted sum of squared differences, averaged over `axis`."""
+    """Returns the sum of the squared differences between pairs of tensors.
+
+    The squares are averaged over `axis`, multiplied by `weights` and summed.
+    """
     total = 0.0
     for mine, theirs in pairs:
         difference = at_least_float32(mine) - at_least_float32(theirs)

@@ -75,7 +75,7 @@ class Embeddings(BertLayer):
         seed: Tensor | None = None,
         training: bool = False,
     ) -> Tensor:
-        """Embeds a batch."""
+        """Computes the embeddings of a batch, float [B, T, W]."""
         input_ids = check_ids(input_ids, "input_ids", self.config.vocab_size)
         token_type_ids = check_ids(
             token_type_ids, "segment_ids", self.config.type_vocab_size

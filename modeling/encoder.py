@@ -1,7 +1,8 @@
 """The Transformer encoder (Vaswani et al. 2017, section 3.1) of BERT.
 
 Layer normalization follows each residual sum (post-LN). In shapes, B = batch,
-F = length in WordPieces, R = rows of unpadding.py and W = hidden size.
+F = length in WordPieces, R = number of rows (see unpadding.py) and W = hidden
+size.
 """
 
 import functools
@@ -89,7 +90,10 @@ class TransformerBlock(BertLayer):
         training: bool = False,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Applies the block."""
+        """Applies attention and the feed-forward layer to `inputs`.
+
+        The class describes the arguments and the output.
+        """
         attention_output, attention_probs = self.attention(
             inputs,
             inputs,
@@ -134,7 +138,7 @@ class Transformer(BertLayer):
 
     Call arguments (`AttentionLayer` describes the others):
         inputs: float [B, F, W].
-        seed: int [2], seed of the pass. None = no dropout.
+        seed: int [2], seed of all dropout in this call. None = no dropout.
         rows: `UnpaddedRows`, if the blocks should skip padding. Outputs at
             padding are then meaningless. None = compute padding too.
         packed: `PackedRows` of `rows`, which attention uses instead of `rows`.
@@ -180,7 +184,7 @@ class Transformer(BertLayer):
         packed: PackedRows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Applies the blocks."""
+        """Applies all blocks, each to the output of the block before it."""
         rows = rows or PaddedRows(inputs)
         inputs = rows.unpad(inputs)
 
@@ -201,7 +205,7 @@ class Transformer(BertLayer):
         )
         all_encoder_layers, all_attention_probs = [], []
         for index, block in enumerate(self.blocks):
-            # The embeddings use dropout 0 of the pass.
+            # Begin with dropout index 1, because the embeddings use index 0.
             first = 1 + index * block.num_dropouts
             apply_this = functools.partial(
                 apply_block, block, dropout_seed(seed, first)

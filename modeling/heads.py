@@ -1,7 +1,7 @@
 """The heads on top of the encoder (Devlin et al. 2019, sections 3.1 and 4).
 
-In shapes, B = batch, T = length in WordPieces, P = masked positions, W = hidden
-size and V = vocabulary size.
+In shapes, B = batch, T = length in WordPieces, P = number of masked positions,
+W = hidden size and V = vocabulary size.
 """
 
 from typing import Any
@@ -54,7 +54,7 @@ class OutputHead(keras.layers.Layer):
         )
 
     def call(self, inputs: Tensor) -> Tensor:
-        """Computes the logits."""
+        """Returns the logits of `inputs`, float [..., num_outputs]."""
         kernel = keras.ops.transpose(self.output_weights)
         return keras.ops.matmul(inputs, kernel) + self.output_bias
 
@@ -120,7 +120,7 @@ class BidirectionalLSTM(keras.layers.Layer):
     def call(
         self, inputs: Tensor, input_mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Computes both outputs."""
+        """Returns the outputs (sequence_output, pooled_output)."""
         half = self.hidden_size // 2
         if input_mask is None:
             outputs = self.both(inputs)
@@ -179,7 +179,7 @@ class MaskedLanguageModelHead(BertLayer):
         )
 
     def call(self, inputs: Tensor, word_embeddings: Tensor) -> Tensor:
-        """Computes the logits."""
+        """Returns the logits of the vocabulary at each masked position."""
         transformed = self.layer_norm(self.dense(inputs))
         kernel = keras.ops.transpose(
             keras.ops.cast(word_embeddings, transformed.dtype)

@@ -11,14 +11,14 @@ from modeling.ops import Tensor
 
 @keras.saving.register_keras_serializable(package="bert")
 class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Draws from a truncated normal by the inverse of its distribution.
+    """Draws from a truncated normal by inverting its distribution function.
 
     This is twice as fast as Keras's initializer, which draws values beyond two
     standard deviations again.
     """
 
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
-        """Returns a tensor of new values."""
+        """Returns a tensor of random values with this shape and dtype."""
         dtype = keras.backend.standardize_dtype(dtype)
         limit = math.erf(math.sqrt(2.0))
         uniform = keras.random.uniform(

@@ -20,7 +20,7 @@ def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
 
 
 class BertLayer(keras.layers.Layer):
-    """A layer described by a configuration and an initializer.
+    """Base class of the layers whose sizes a `BertConfig` determines.
 
     Args:
         config: `BertConfig`.
@@ -40,7 +40,7 @@ class BertLayer(keras.layers.Layer):
         ) or TruncatedNormal(stddev=config.initializer_range)
 
     def create_layer_norm(self) -> keras.layers.LayerNormalization:
-        """Returns a new layer normalization with the settings of BERT."""
+        """Returns a new layer normalization with the configured epsilon."""
         return keras.layers.LayerNormalization(
             epsilon=self.config.layer_norm_eps,
             name="LayerNorm",
@@ -84,7 +84,7 @@ class Dense(keras.layers.Dense):
         self.hidden_act = hidden_act
 
     def __call__(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the outputs."""
+        """Computes the dense layer and its activation, float [..., units]."""
         outputs = super().__call__(inputs, training=training)
         # Apply the activation outside the layer's name scope. TensorFlow's
         # graph optimizer sorts the terms of sums by name, so other names would
@@ -94,7 +94,7 @@ class Dense(keras.layers.Dense):
         return ops.activation(outputs, self.hidden_act, training=training)
 
     def call(self, inputs: Tensor, training: bool = False) -> Tensor:
-        """Computes the outputs without the activation."""
+        """Computes the dense layer without its activation."""
         return ops.dense(inputs, self.kernel, self.bias)
 
     def get_config(self) -> dict[str, Any]:

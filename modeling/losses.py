@@ -3,10 +3,11 @@
 In shapes, B = batch, T = length in WordPieces, P = masked positions, C =
 choices, L = labels, V = vocabulary size and W = hidden size.
 
-A loss is a sum over examples divided by a weight. `sums` and `weights` compute
-the two separately. If a batch is split over replicas or micro-batches, each
-part's sums are divided by the weights of the complete batch. Then the gradients
-of the parts add up to the gradient of the complete batch.
+A loss is a sum over examples divided by the sum of their weights. The methods
+`sums` and `weights` compute these two numbers separately. If a batch is split
+over replicas or micro-batches, the sum of each piece is divided by the weights
+of the complete batch. Then the gradients of the pieces add up to the gradient
+of the complete batch.
 """
 
 import abc
@@ -22,23 +23,26 @@ from modeling.ops import Features, Tensor, at_least_float32, cross_entropy
 class Loss(abc.ABC):
     """A mean over the batch, computed as a sum and its divisor.
 
+    A loss is the sum of one or several named terms. Most losses consist of the
+    term `loss`, and pretraining of `masked_lm_loss` and `next_sentence_loss`.
+
     The optional feature `is_real_example` int [B] is 0 for examples that only
     pad a batch and do not count. The optional feature `example_weights` float
     [B] contains the weight of each example, by default 1.
 
     Attributes:
-        epsilon: {part of the loss: number added to the part's weight}.
+        epsilon: {name of a loss term: number added to the term's divisor}.
     """
 
     epsilon: Mapping[str, float] = {"loss": 0.0}
 
     @abc.abstractmethod
     def weights(self, features: Features) -> Features:
-        """Returns {part of the loss: divisor of the part's sum}, scalars."""
+        """Returns {name of a loss term: divisor of its sum}, scalars."""
 
     @abc.abstractmethod
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns {part of the loss: sum over the batch}, scalars.
+        """Returns {name of a loss term: its sum over the batch}, scalars.
 
         Args:
             outputs: outputs of the task's model for `features`.
@@ -48,7 +52,7 @@ class Loss(abc.ABC):
     def __call__(
         self, outputs: Any, features: Features
     ) -> tuple[Tensor, Features]:
-        """Returns the loss of one batch, and {part of the loss: its value}."""
+        """Returns the loss of one batch, and {name of a loss term: value}."""
         sums = self.sums(outputs, features)
         weights = self.weights(features)
         values = {}
@@ -61,33 +65,34 @@ class Loss(abc.ABC):
 class WeightedLoss(Loss):
     """A weighted mean of one value per example or per WordPiece.
 
-    A subclass computes the values of each part of the loss.
+    A subclass computes the values of each term of the loss.
     """
 
     @abc.abstractmethod
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns {part of the loss: value of each example or WordPiece}."""
+        """Returns {name of a loss term: value of each example or WordPiece}."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns {part of the loss: distance from a teacher's outputs}.
+        """Returns {name of a loss term: distance from a teacher's outputs}.
 
-        By default the outputs are logits of classes. If there is one output per
-        WordPiece, the teacher's outputs may be longer. The temperature divides
-        the logits of both models before the softmax.
+        There is one distance for each example or WordPiece. By default the
+        outputs are logits of classes. In a subclass with outputs for each
+        WordPiece, the teacher's sequences may be longer than the student's. The
+        temperature divides the logits of both models before the softmax.
         """
         return {"loss": _divergence(outputs, teacher_outputs, temperature)}
 
     def value_weights(self, features: Features) -> Features:
-        """Returns {part of the loss: weight of each value}.
+        """Returns {name of a loss term: weight of each of its values}.
 
         By default there is one value per example.
         """
         return {"loss": _example_weights(features)}
 
     def weights(self, features: Features) -> Features:
-        """Returns {part of the loss: sum of the weights of its values}."""
+        """Returns {name of a loss term: sum of the weights of its values}."""
         weights = self.value_weights(features)
         return {
             name: keras.ops.sum(at_least_float32(weights[name]))
@@ -95,11 +100,11 @@ class WeightedLoss(Loss):
         }
 
     def sums(self, outputs: Any, features: Features) -> Features:
-        """Returns {part of the loss: weighted sum of its values}."""
+        """Returns {name of a loss term: weighted sum of its values}."""
         return self.weighted_sums(self.values(outputs, features), features)
 
     def weighted_sums(self, values: Features, features: Features) -> Features:
-        """Returns {part of the loss: weighted sum of the part's values}."""
+        """Returns {name of a loss term: weighted sum of `values`}."""
         weights = self.value_weights(features)
         return {
             name: weighted_sum(values[name], weights[name])
@@ -140,12 +145,12 @@ class MultipleChoiceLoss(ClassifierLoss):
 
 
 class SquaredLoss(WeightedLoss):
-    """Base of losses whose outputs are numbers, float [B, ...], not logits."""
+    """Base of losses that distill outputs by their squared distance."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the squared distances, float [B]. Ignores `temperature`."""
+        """Returns squared distances, float [B]. Does not use `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
         return {"loss": keras.ops.sum(squares, axis=axes)}
@@ -176,7 +181,7 @@ class RankingLoss(SquaredLoss):
 
 
 class CosineLoss(SquaredLoss):
-    """Squared difference between the cosine of two texts and their label.
+    """Squared difference between the cosine of two texts' vectors and a label.
 
     Reads `label_ids` float [B] and vectors of length 1, float [B, 2, W].
     """
@@ -190,7 +195,7 @@ class CosineLoss(SquaredLoss):
 
 
 class ContrastiveLoss(SquaredLoss):
-    """Cross entropy of choosing each text's partner among the batch's texts.
+    """Cross entropy of finding each pair's second text among all second texts.
 
     Reads vectors of length 1, float [B, 2, W]. The wrong choices are the second
     texts of the other pairs on the same replica, and in the same micro-batch if
@@ -317,7 +322,7 @@ class PretrainingLoss(WeightedLoss):
             self.epsilon["next_sentence_loss"] = 0.0
 
     def value_weights(self, features: Features) -> Features:
-        """Returns weights of masked positions [B, P] and of examples [B]."""
+        """Returns the weights of masked positions [B, P] and examples [B]."""
         return {
             "masked_lm_loss": features["masked_lm_weights"],
             "next_sentence_loss": _example_weights(
@@ -342,7 +347,7 @@ class PretrainingLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns divergences of masked LM [B, P] and next sentence [B]."""
+        """Returns the divergences of masked LM [B, P] and next sentence [B]."""
         return {
             f"{part}_loss": _divergence(
                 outputs[f"{part}_logits"],
@@ -354,7 +359,7 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns the weight of each example, float [B], by default 1."""
+    """Returns example weights, [B], by default 1. Feature `counted` tells B."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
@@ -389,6 +394,6 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence` after it cuts the teacher's logits to length T."""
+    """Returns `_divergence`, with the teacher's logits cut to length T."""
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

@@ -26,7 +26,8 @@ _OTHER_NAMES = {
     "token_ids": "input_ids",
     "token_type_ids": "segment_ids",
 }
-# All features of records. Calls accept a batch that also contains labels.
+# All features that records may contain. A model accepts even the features that
+# it does not read, so that you can pass a complete training batch.
 _NAMES = (
     *("input_ids", "input_mask", "segment_ids", "masked_lm_positions"),
     *("masked_lm_ids", "masked_lm_weights", "next_sentence_labels"),
@@ -154,7 +155,7 @@ class FeaturesModel(keras.Model):
         """
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
-            # The batch is a tensor of `input_ids`.
+            # The batch is a tensor of `input_ids`, without segment ids.
             return
         features = self.check_features(features)
         for name, size in (
@@ -186,7 +187,10 @@ class FeaturesModel(keras.Model):
         return super().make_predict_function(force)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments and changed layer settings."""
+        """Returns the constructor's arguments and changes of inner layers.
+
+        The changes are `trainable` and the dtype policy of inner layers.
+        """
         config = super().get_config()
         settings = _layer_settings(self)
         return config | ({"layer_settings": settings} if settings else {})
@@ -217,7 +221,7 @@ def check_ids(ids: Any, name: str, num_rows: int) -> Any:
 
     While a graph is traced, the values are unknown. When the graph runs,
     TensorFlow on a CPU raises an error for word ids beyond the table, and
-    `FeaturesModel` checks segment ids in Keras's steps.
+    `FeaturesModel` checks segment ids and masked positions in Keras's steps.
 
     Raises:
         ValueError: an id is below 0, not below `num_rows` or not a whole
@@ -274,7 +278,10 @@ def _inner_layers(
 
 
 def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
-    """Returns {path: `trainable` and dtype policy} where the parent differs."""
+    """Returns {path of an inner layer: settings that differ from its parent's}.
+
+    The settings are `trainable` and `dtype_policy`.
+    """
     by_path: dict[str, dict[str, Any]] = {}
     for path, layer, parent in _inner_layers(model):
         if layer.trainable != parent.trainable:
@@ -288,7 +295,12 @@ def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
 def _apply_layer_settings(
     model: keras.Model, settings: dict[str, dict[str, Any]]
 ) -> None:
-    """Applies the settings that `_layer_settings` returned to a new model."""
+    """Changes a new model's inner layers.
+
+    Args:
+        model: the new model.
+        settings: result of `_layer_settings` for another model.
+    """
     model.trainable = model.trainable
     for path, layer, _ in _inner_layers(model):
         own = settings.get(path, {})

@@ -1,10 +1,10 @@
-"""Building blocks in plain `keras.ops`, the reference for all faster forms.
+"""Building blocks of the network, written with `keras.ops`.
 
 In shapes, B = batch, F = from length and T = to length in WordPieces, N =
 heads, H = size of a head, W = width, V = width of the outputs and L = labels.
 
-The network calls only these functions. A function marked `Overridable` may have
-a faster form in modeling/accelerated/, whose results differ only by rounding.
+A function marked `Overridable` may have a faster form in modeling/accelerated/.
+The code here is its plain form, from which faster forms differ by rounding.
 Which form runs depends on whether the call is part of a training step.
 Therefore these functions have an argument `training`, or `seed` if they drop
 elements.
@@ -46,7 +46,10 @@ def _find_chooser() -> Chooser:
 
 @contextlib.contextmanager
 def plain() -> Iterator[None]:
-    """Switches off all faster forms for graphs traced in the block."""
+    """Switches off all faster forms inside a `with` block.
+
+    This applies to eager calls, and to graphs that are traced in the block.
+    """
     global _plain
     before, _plain = _plain, True
     try:
@@ -72,7 +75,10 @@ class Overridable(Generic[P, R]):
         self.plain = plain
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Calls the form that suits the arguments, the first by position."""
+        """Calls the plain form or a faster form, depending on the arguments.
+
+        Pass the first argument by position, because the choice reads it.
+        """
         function: Callable[P, R] | None = None
         if not _plain:
             # A call with a seed is part of a training step, because only
@@ -104,9 +110,10 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 @Overridable
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns ids. On TensorFlow, also checks the ids when a graph runs.
+    """Returns `ids`. On TensorFlow, also checks the ids when a graph runs.
 
-    The graph raises an error if an id is below 0 or not below `num_rows`.
+    The graph raises an error if an id is below 0 or not below `num_rows`. The
+    message contains `name`.
     """
     return ids
 

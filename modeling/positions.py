@@ -84,6 +84,6 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
 
 
 def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
-    """Returns the vector of each sequence at `positions` [B], float [B, W]."""
+    """Gathers one vector of each sequence, at `positions` [B]: float [B, W]."""
     positions = keras.ops.expand_dims(positions, 1)
     return keras.ops.squeeze(gather_indexes(sequence_tensor, positions), 1)

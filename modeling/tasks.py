@@ -52,7 +52,7 @@ class BertPretrainer(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
-        """Computes the logits of both heads."""
+        """Computes the masked LM logits and the next sentence logits."""
         positions = check_ids(
             get_feature(features, "masked_lm_positions"),
             "masked_lm_positions",
@@ -109,7 +109,7 @@ class BertClassifier(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Computes the logits."""
+        """Returns the logits, computed from BERT's output `head_input`."""
         inputs = encoded[self.head_input]
         return self.head(dropout(inputs, HEAD_DROPOUT_PROB, seed=seed))
 
@@ -164,7 +164,7 @@ class BertSpanLabeler(TaskModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Features:
-        """Computes the logits."""
+        """Returns the start and end logits of each position, float [B, T]."""
         logits = self.head(encoded["sequence_output"])
         mask = features.get("input_mask")
         if self.bert.unpad and mask is not None and len(mask.shape) == 2:
@@ -225,7 +225,7 @@ class BertMultipleChoice(SeveralTextsModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Computes the logits."""
+        """Returns the logit of each choice, float [B, C]."""
         logits = self.head(
             dropout(encoded["pooled_output"], HEAD_DROPOUT_PROB, seed=seed)
         )
@@ -234,7 +234,7 @@ class BertMultipleChoice(SeveralTextsModel):
         )
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of the output."""
+        """Returns the shape of the logits, (B, C)."""
         return get_feature(features_shape, "input_ids")[:2]
 
 
@@ -255,7 +255,7 @@ class BertEmbedder(SeveralTextsModel):
     def apply_head(
         self, encoded: Features, features: Features, seed: Tensor | None
     ) -> Tensor:
-        """Computes the vectors."""
+        """Computes the embedding vectors of the texts, float [B, C, W]."""
         sequence = at_least_float32(encoded["sequence_output"])
         flat = self.flatten(features)
         mask = flat.get("input_mask", keras.ops.ones_like(flat["input_ids"]))
@@ -268,6 +268,6 @@ class BertEmbedder(SeveralTextsModel):
         return keras.ops.reshape(vectors, (*shape, self.config.hidden_size))
 
     def compute_output_shape(self, features_shape: dict[str, Shape]) -> Shape:
-        """Returns the shape of the output."""
+        """Returns the shape of the embedding vectors, (B, C, W)."""
         shape = get_feature(features_shape, "input_ids")[:2]
         return (*shape, self.config.hidden_size)

@@ -1,12 +1,12 @@
-"""Views a batch as rows, one row for each position or only for WordPieces.
+"""Reshapes a batch to rows: one row for each position, or only for WordPieces.
 
 All layers except attention treat each position separately, so they can skip
 padding. For attention, several short sequences are packed into one sequence of
-full length, in which each attends only to itself. The results at WordPieces do
-not change, because attention masks padding.
+full length, in which each short sequence attends only to itself. The results at
+WordPieces do not change, because attention masks padding.
 
-In shapes, B = batch, T = length in WordPieces, W = width, R = kept rows and S =
-packed sequences.
+In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
+that remain without padding and S = number of packed sequences.
 """
 
 from collections.abc import Callable
@@ -16,8 +16,8 @@ import keras
 from modeling.ops import Tensor, is_plain, reshape_like
 
 # Round the number of rows up to a multiple of 64 or, in large batches, of 1/64
-# of all positions. Then batches have few shapes. XLA compiles a step for each
-# shape.
+# of all positions. Then there are few different shapes. This matters because
+# XLA compiles a step for each shape.
 _MULTIPLE = 64
 _MAX_SHAPES = 64
 
@@ -25,7 +25,12 @@ _MAX_SHAPES = 64
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    """Returns the linear function `function` with the gradient `transposed`."""
+    """Returns a linear function whose gradient another function computes.
+
+    Args:
+        function: the linear function.
+        transposed: function (upstream gradient) -> gradient of the inputs.
+    """
 
     @keras.ops.custom_gradient
     def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
@@ -83,18 +88,18 @@ class _KeptRows:
     _spare: Tensor | int = 0
 
     def unpad(self, padded: Tensor) -> Tensor:
-        """Returns the kept rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
-        # The gradient of a gather would add up rows one by one. Instead, copy
-        # each row to its only position, and zeros to padding.
+        """Returns the rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
+        # The gradient of a gather would add up rows one by one, which is slow.
+        # Instead, copy each row to its only position, and zeros to padding.
         return _linear(self._gather, self._scatter_with_zeros)(padded)
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns the tensor [B, T, W] or [S, T, W] of kept rows [R, W].
+        """Returns the tensor [B, T, W] or [S, T, W] that contains `rows`.
 
         The values at padding are arbitrary.
         """
-        # Copy an existing row to padding. Appending a row of zeros would copy
-        # all rows.
+        # Fill padding with a copy of an existing row. Appending a row of zeros
+        # would copy all rows.
         return _linear(self._scatter_with_spare, self._gather)(rows)
 
     def _gather(self, padded: Tensor) -> Tensor:
@@ -136,8 +141,10 @@ class UnpaddedRows(_KeptRows):
         self._lengths = ops.sum(input_mask, axis=1)
         num_wordpieces = ops.sum(self._lengths)
         is_padding = 1 - ops.reshape(input_mask, (-1,))
-        # Keep at least one row, which `pad` copies to padding.
+        # Round the number of rows up, so that there are few different shapes.
         multiple = ops.maximum(_MULTIPLE, num_positions // _MAX_SHAPES)
+        # Always keep at least one row, even if the batch is all padding,
+        # because `pad` fills the padding with a copy of a row.
         num_rows = -(-ops.maximum(num_wordpieces, 1) // multiple) * multiple
         num_rows = ops.minimum(num_rows, num_positions)
         # Order all positions [B * T]: first the WordPieces, then padding.
@@ -149,15 +156,15 @@ class UnpaddedRows(_KeptRows):
         self._spare = num_rows - 1
 
     def packed(self) -> "PackedRows":
-        """Returns a view of these rows as a few full sequences."""
+        """Returns a view that packs these rows into a few long sequences."""
         return PackedRows(self._positions, self._lengths, self._shape[1])
 
 
 class PackedRows(_KeptRows):
-    """Views the rows of WordPieces as a few sequences, for attention.
+    """Packs the rows of a batch into a few long sequences, for attention.
 
     The longest sequence is packed first. Each sequence goes into the first
-    packed sequence with enough room.
+    packed sequence with enough unused positions.
 
     Args:
         positions: int [R], index of each row among the batch's B * T positions.
@@ -167,7 +174,7 @@ class PackedRows(_KeptRows):
 
     Attributes:
         attention_mask: int [S, T, T], 1 = both positions contain WordPieces of
-            the same sequence, or both are free.
+            the same sequence, or both are unused.
     """
 
     # Two sequences, "a b c" and "d e", in a batch of length T = 6, with one
@@ -178,11 +185,11 @@ class PackedRows(_KeptRows):
     #     packed, S = 1    a b c d e .
     #     sequence         0 0 0 1 1 0                  of each row
     #     _positions       0 1 2 3 4 0                  of each row, 0 = padding
-    #     _row_numbers     1 2 3 4 5 0                  from 1, 0 = free
-    #     sequences        1 1 1 2 2 0                  from 1, 0 = free
+    #     _row_numbers     1 2 3 4 5 0                  from 1, 0 = unused
+    #     sequences        1 1 1 2 2 0                  from 1, 0 = unused
     #
     # "d e" begins at 3, after "a b c". In the attention mask a, b and c see
-    # each other, d and e see each other, and the free position sees itself.
+    # each other, d and e see each other, and the unused position sees itself.
 
     def __init__(
         self, positions: Tensor, lengths: Tensor, capacity: int
@@ -202,7 +209,7 @@ class PackedRows(_KeptRows):
             is_padding, 0, ops.take(starts, sequence) + offset
         )
         # For each packed position, the number of its row and the number of its
-        # sequence, both counted from 1. 0 = a free position.
+        # sequence, both counted from 1. 0 = an unused position.
         self._row_numbers, sequences = (
             ops.scatter(
                 self._positions[:, None],
@@ -217,7 +224,8 @@ class PackedRows(_KeptRows):
         )
 
     def _gather(self, padded: Tensor) -> Tensor:
-        # `_positions` of a row of padding is 0, which is another row's.
+        # For a row of padding, `_positions` contains 0, which is the position
+        # of another row. Return zeros for such a row instead.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
 
@@ -228,9 +236,9 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
     """Packs sequences by first fit, the longest first.
 
     Returns:
-        int [B], the index of the packed sequence that contains each sequence,
-        int [B], the position at which each sequence begins in the packed one,
-        and the number of packed sequences, at least 1.
+        int [B], for each sequence, the index of the packed sequence that
+        contains it. int [B], the position there at which the sequence begins.
+        And the number of packed sequences, at least 1.
     """
     ops = keras.ops
     batch_size = ops.shape(lengths)[0]

@@ -2,8 +2,8 @@
 
 from files import run_files
 
-# Register the files here, because the modules that write the files load
-# TensorFlow, and the paths of flags are checked before TensorFlow is loaded.
+# Register the names of a run's files here. The modules that write these files
+# load TensorFlow, but flags are compared with these names before that.
 run_files.register(
     *("model.ckpt-*.index", "model.ckpt-*.data-*", "checkpoint"),
     *("events.out.*", "history.jsonl", "summary.json", "model.json"),

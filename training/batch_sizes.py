@@ -1,4 +1,4 @@
-"""Batch sizes that grow during training, and the examples seen so far."""
+"""Computes batch sizes that grow during training, and examples seen so far."""
 
 import dataclasses
 import functools
@@ -13,8 +13,8 @@ class BatchSizes:
 
     Attributes:
         final: size of the batches after the warmup.
-        warmup: (size, step) pairs: batches have `size` examples until step
-            `step`. Sizes and steps increase.
+        warmup: pairs (size, step). A batch contains `size` examples until
+            step `step`. Sizes and steps increase.
     """
 
     final: int
@@ -83,14 +83,14 @@ class BatchSizes:
 
         Args:
             create_dataset: function (batch_size, skip_records) -> endless
-                batches.
+                batches, without the first `skip_records` examples.
             step: number of steps trained so far.
         """
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # Also add the empty datasets of finished stages, so that the
-            # dataset's shapes equal the shapes in an uninterrupted run.
+            # Also add the stages that are finished, as empty datasets, so that
+            # the dataset's shapes equal the shapes in an uninterrupted run.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)

@@ -16,9 +16,9 @@ A run resumes in these steps. Everything else follows from the step number:
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`), including the variables of the callbacks. Then
    `start.create_trainer` stops a run whose settings have changed since it began
-   (`model_checks.check_same`). 2. `History` (callbacks/history.py) sets the
-   hours trained before in the `TimeLimit`, and drops its own lines after the
-   checkpoint.
+   (`model_checks.check_same`).
+2. `History` (callbacks/history.py) tells the `TimeLimit` how many hours were
+   trained before the checkpoint, and deletes its lines after the checkpoint.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all earlier steps.
    `create_dataset` (data/io/tfrecords.py) skips this number of records. The
    order of the records depends only on the seed and the epoch.
@@ -57,7 +57,8 @@ class Checkpointer:
     Args:
         output_dir: folder of the run. The first save creates it.
         variables: {Google's name: variable} of the model.
-        optimizer: optimizer to save with the model, or None.
+        optimizer: optimizer to save with the model. None = save and restore
+            only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
         before_save: function (step) that is called before each checkpoint is
@@ -171,7 +172,8 @@ class Checkpointer:
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
             if name not in saved and not self._trains and "seed_" in name:
-                # Google's checkpoints contain no dropout state.
+                # Google's checkpoints contain no state of the dropout's seed
+                # generator. It is needed only to resume training.
                 continue
             if name not in saved:
                 raise ValueError(
@@ -221,7 +223,12 @@ def optimizer_variables(
     variables: Mapping[str, keras.Variable],
     optimizer: keras.optimizers.Optimizer,
 ) -> dict[str, keras.Variable]:
-    """Returns {name: variable} of an optimizer's state."""
+    """Returns {name in a checkpoint: variable} of an optimizer's state.
+
+    Args:
+        variables: {Google's name: variable} of the model.
+        optimizer: the model's optimizer, or a loss scaling optimizer around it.
+    """
     inner = getattr(optimizer, "inner_optimizer", optimizer)
     named = {"global_step": inner.iterations}
     if inner is not optimizer:
@@ -234,5 +241,9 @@ def optimizer_variables(
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns a clause that names the last intact checkpoint, or ""."""
+    """Returns a clause for an error message: which checkpoint is intact.
+
+    Names only the last of `steps`, the steps of all intact checkpoints. Returns
+    "" if there are none.
+    """
     return f"; the checkpoint of step {steps[-1]} is intact" if steps else ""

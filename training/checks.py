@@ -23,7 +23,7 @@ from training.task import Task
 
 
 def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
-    """Checks a command and the files it names.
+    """Checks the flags of a command, and the files that the flags name.
 
     Returns:
         configuration of the model.
@@ -61,7 +61,7 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
 
 
 def load_config(config: Any) -> modeling.BertConfig:
-    """Reads the model's configuration, and checks its lengths and its size.
+    """Reads the model's configuration, and checks that it fits this command.
 
     Args:
         config: flags with --bert_config_file, --max_seq_length and
@@ -128,7 +128,11 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
 
 
 def _check_num_train_runs(config: FineTuningConfig) -> None:
-    """Checks that --output_dir would not mix a single run with run_1, run_2."""
+    """Checks that --output_dir does not mix a single run with several runs.
+
+    With --num_train_runs, the runs are in the folders run_1, run_2 ... of
+    --output_dir.
+    """
     folder = Path(config.output_dir)
     if config.num_train_runs > 1:
         if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
@@ -165,8 +169,8 @@ def check_identity(
     Args:
         config: the flags.
         bert_config: configuration of the model.
-        tokenizer: the task's tokenizer, or None.
-        settings: settings of the task, from which `output_mode` is compared.
+        tokenizer: the task's tokenizer. None = do not compare tokenizers.
+        settings: settings of the task, of which only `output_mode` is compared.
 
     Raises:
         ValueError: a setting differs. The message names the setting.
@@ -191,11 +195,11 @@ def check_identity(
 
 
 def _read_labels(config: FineTuningConfig) -> list[str] | None:
-    """Returns the labels that are saved with the weights to load, or None.
+    """Returns the labels saved beside the checkpoint that this run will load.
 
-    The labels are in `labels.txt` beside the checkpoint, or in the config.json
-    of a Hugging Face model. A new training does not use the labels of its
-    --init_checkpoint.
+    The labels are in `labels.txt`, or in the config.json of a Hugging Face
+    model. Returns None if there are none. A run that starts fine-tuning from
+    --init_checkpoint ignores the labels that are saved there.
     """
     if config.has_checkpoint:
         return modeling.load_labels(config.output_dir)
@@ -209,7 +213,8 @@ def _check_labels(
 ) -> None:
     """Checks that the task has the labels that the model was trained with.
 
-    A new training may reorder the labels.
+    A run that starts from --init_checkpoint may list the same labels in another
+    order.
     """
     if not (task.labels and saved):
         return
@@ -227,7 +232,10 @@ def _check_labels(
 def _check_heads(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks that a head that is used without training fits the task."""
+    """Checks that the head in a checkpoint fits the task.
+
+    Called only by commands that do not train.
+    """
     for flag, path in _models(config):
         model_checks.check_head(path, config.head, task.problem_type)
         if config.has_checkpoint:

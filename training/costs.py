@@ -99,8 +99,8 @@ def training_memory(
     )
     kept = bert.num_hidden_layers * block
     if config.gradient_checkpointing:
-        # Only the input of every block, and all activations of one block, are
-        # kept.
+        # Only the input of every block, and all activations of one block, stay
+        # in memory.
         kept = bert.num_hidden_layers * bert.hidden_size + block
     predictions = config.train_batch_size * num_predictions
     logits = 2 * num_bytes * predictions * bert.vocab_size
@@ -148,7 +148,10 @@ def _large_product(
 
 
 def peak_memory() -> int:
-    """Returns the peak memory of the first GPU or of the process, in bytes."""
+    """Returns the peak memory in bytes.
+
+    This is the memory of the first GPU, or of the process if there is no GPU.
+    """
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

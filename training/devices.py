@@ -40,7 +40,7 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     return strategy
 
 
-# Cached, so that all runs of a process share one connection to the workers.
+# Cached, so that all runs of a process use one connection to the workers.
 @functools.cache
 def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
     """Returns a tf.distribute strategy for CPUs or GPUs.
@@ -56,7 +56,7 @@ def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
             raise ValueError(
                 "--distribution_strategy=multi_worker reads the workers' "
                 "addresses from the environment variable TF_CONFIG, which is "
-                "not set; docs/devices.md has examples"
+                "not set; set it as docs/devices.md shows"
             )
         return tf.distribute.MultiWorkerMirroredStrategy()
     gpus = tf.config.list_logical_devices("GPU")
@@ -101,7 +101,7 @@ def set_precision(precision: str) -> None:
 def distribute(
     strategy: tf.distribute.Strategy, dataset: tf.data.Dataset
 ) -> Iterable[Mapping[str, tf.Tensor]]:
-    """Splits the batches of `dataset` into one part for each replica.
+    """Splits each batch of `dataset` into one smaller batch for each replica.
 
     Each worker reads every batch and keeps the rows of its own replicas, so
     that a step uses the same examples on any number of devices. The size of

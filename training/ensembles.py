@@ -74,11 +74,18 @@ def predict_together(
 ) -> Batches:
     """Yields the batches of a split, each with the ensemble's outputs.
 
-    Without members, the model itself predicts. The paper's ensembles combine
-    models with different seeds or different pretraining checkpoints.
     The members' weights are loaded into `model` one after the other, and
     `Task.combine` combines the outputs. The outputs of all members but the last
-    stay in memory.
+    stay in memory. The paper's ensembles combine models with different seeds or
+    different pretraining checkpoints.
+
+    Args:
+        model: model of the task, already built.
+        members: paths of the members' checkpoints. If empty, `model` predicts
+            with its own weights.
+        task: the task.
+        predict_once: function () -> batches of the split with the outputs of
+            `model`, each (features, outputs).
 
     Raises:
         ValueError: a member lacks weights of the model.

@@ -15,7 +15,7 @@ from training.splits import Splits, suffix_of
 from training.task import Task
 from training.trainer import Trainer
 
-# {format of the export: {name of a score and suffix of the split: value}}
+# {format of the export: {name of a score, with the suffix of its split: value}}
 Scores = Mapping[str, Mapping[str, float]]
 
 
@@ -60,7 +60,7 @@ def _export_checked(
         found = _evaluate(task, trainer, folder, splits)
         if not found:
             logging.warning(
-                "The export is not checked: no engine here can run it."
+                "The export is not checked: no engine here can score it."
             )
             return
         named = {
@@ -97,7 +97,7 @@ def _evaluate(
             found.setdefault(form, {}).update(
                 (f"{name}{suffix_of(split)}", float(value))
                 for name, value in scores.items()
-                # NaN is not JSON.
+                # JSON cannot express NaN.
                 if math.isfinite(value)
             )
     results = model_card.find_results(
@@ -129,7 +129,10 @@ def _find_loss(
     results: Mapping[str, float],
     limit: float,
 ) -> str | None:
-    """Returns a message about a format that scores too low, or None."""
+    """Returns a message about the first format that scores too low.
+
+    Returns None if all scores are high enough.
+    """
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"
@@ -137,7 +140,7 @@ def _find_loss(
                 continue
             score = scores.get(name, math.nan)
             loss = (results[name] - score) / task.hundredth
-            # Written with `not`, so that NaN counts as too large a loss.
+            # Write `not <=` instead of `>`, so that NaN counts as too large.
             if not round(loss, 6) <= limit:
                 return (
                     f"its {form} file scores {name} = {score:.4f} on the dev "

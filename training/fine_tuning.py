@@ -75,7 +75,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
 
 
 class _Flow:
-    """The actions of `run`, for one task and its splits."""
+    """The steps of `run`: training, evaluation and prediction of one task."""
 
     def __init__(
         self, task: Task, config: FineTuningConfig, members: Sequence[str]
@@ -89,7 +89,7 @@ class _Flow:
             )
         self.splits = Splits(task, config, self.bert_config)
         self.metric = config.metric_for_best or task.metrics[0]
-        # Results of the evaluations so far, by folder and step.
+        # {(folder of a run, step): results} of all evaluations so far.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
         self.num_steps: tuple[int, int] | None = None
         self.settings: dict[str, Any] = {}
@@ -111,8 +111,8 @@ class _Flow:
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
             "train_records": fingerprints.fingerprint(records.files),
-            # Checksums of complete records are fast, because this run has just
-            # written them and they are in the cache.
+            # Reading the complete records for their checksums is fast. This run
+            # has just written them, so they are in the system's file cache.
             "train_records_checksum": [
                 checksum
                 for *_, checksum in fingerprints.fingerprint(
@@ -246,7 +246,10 @@ class _Flow:
     def tune(
         self, trainer: Trainer, results: dict[str, float]
     ) -> dict[str, float]:
-        """Calls `Task.tune` on the dev set, and returns updated results."""
+        """Calls `Task.tune` on each dev set.
+
+        Returns `results`, updated with the scores that `Task.tune` returned.
+        """
         for name, batches in self.predict(trainer, "eval", "Tuning"):
             scores, suffix = self.task.tune(name, batches), suffix_of(name)
             results = results | {
@@ -255,13 +258,13 @@ class _Flow:
         return results
 
     def describe(self, trainer: Trainer) -> str:
-        """Describes the weights, for the log."""
+        """Returns a description of the weights in use, for the log."""
         if self.members:
             return f"an ensemble of {len(self.members)} models"
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns {"global_step"}, or {"ensemble_size"} for an ensemble."""
+        """Returns {"global_step": step}, or the size of the ensemble."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -269,9 +272,12 @@ class _Flow:
     def predict(
         self, trainer: Trainer, purpose: str, label: str
     ) -> Iterator[tuple[str, Batches]]:
-        """Yields (split, its batches with outputs) for "eval" or "predict".
+        """Yields (name of a split, its batches with the model's outputs).
 
-        `label` is the text of the progress bar.
+        Args:
+            trainer: the Trainer whose model predicts.
+            purpose: "eval" or "predict", which selects the splits.
+            label: text of the progress bar.
         """
         batch_size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
@@ -345,7 +351,10 @@ class _Flow:
         return results
 
     def find_results(self) -> dict[str, tuple[int, int]]:
-        """Returns the existing result files that predictions may replace."""
+        """Finds the existing result files that predictions may replace.
+
+        See `run_folder.find_results` for the form of the result.
+        """
         evaluated = {*self.task.splits["eval"]}
         is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
         others = ("eval_results.txt",) if is_scored else ()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import google_crc32c
 import tensorflow as tf
 from absl import logging
 
@@ -32,7 +33,7 @@ class Inputs:
 
     def __init__(self, output_dir: str | os.PathLike[str]) -> None:
         self._output_dir = Path(output_dir)
-        # {(name, bytes, time): crc32c}
+        # {(name, size in bytes, time of the last change): crc32c} of files
         self._known: dict[tuple, str] = {}
         # A damaged file is ignored, because the file only saves time.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -73,13 +74,12 @@ class Inputs:
             if checksum is None or changed > time:
                 if key not in self._known:
                     logging.info("Reading %s for its checksum", file)
-                    # Check the records, because TensorFlow crashes if a record
-                    # is shorter than its header says. Skip remote files, where
-                    # reading each header would be a request.
-                    if not is_remote(file):
-                        records.count_records([file])
-                    measured = records.measure_file(file)
-                    self._known[key] = measured["crc32c"]
+                    crc32c = google_crc32c.Checksum()
+                    # Check the records in the same pass, because TensorFlow
+                    # crashes if a record is shorter than its header says.
+                    for record in records.read_records(file):
+                        crc32c.update(records.frame(record))
+                    self._known[key] = crc32c.hexdigest().decode()
                 checksum = self._known[key]
             found.append([*key[:2], checksum])
         return found
@@ -91,7 +91,7 @@ class Inputs:
         return recorded is None or recorded == self.identify(files, setting)
 
     def save(self) -> None:
-        """Writes the checksums of the files that were read to FILE."""
+        """Writes the checksums to FILE, if new files were read."""
         if len(self._known) > self._num_saved:
             entries = [[*key, value] for key, value in self._known.items()]
             write_json(self._output_dir / FILE, {"files": entries})
@@ -103,12 +103,15 @@ class Inputs:
 def _read_manifests(
     folder: str,
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Yields ((name, bytes), (crc32c, manifest's time)) of all shards."""
+    """Yields ((name, bytes), (crc32c, manifest's time)) of a folder's shards.
+
+    Manifests in the folder list the shards. The time is in nanoseconds.
+    """
     for name in tf.io.gfile.listdir(folder or "."):
         if not name.endswith(".manifest.json"):
             continue
         path = os.path.join(folder, name)
-        # Other programs may write files with this ending.
+        # Skip files of other programs, which may have the same extension.
         with contextlib.suppress(
             *(ValueError, KeyError, TypeError, AttributeError),
             tf.errors.OpError,

@@ -1,4 +1,4 @@
-"""Finished runs, read from their summary.json. Imports no TensorFlow."""
+"""Reads finished runs from their summary.json. Imports no TensorFlow."""
 
 import json
 import math
@@ -52,9 +52,11 @@ def read_runs(folder: Path) -> Iterator[Run]:
     if not found:
         raise FileNotFoundError(
             f"--runs: {folder} contains no summary.json, which a run writes "
-            "at its end; pass the --output_dir of runs, or a folder above"
+            "at its end; pass the --output_dir of a run, or a folder that "
+            "contains runs"
         )
-    # Skip the parent folder of --num_train_runs: it repeats its best run_N.
+    # With --num_train_runs, skip the folder that contains run_1, run_2 ...,
+    # because its summary repeats the best of these runs.
     several = {path.parent for path in found if path.name.startswith("run_")}
     for path in sorted(found - several):
         summary = json_files.read_json(path / "summary.json")
@@ -70,7 +72,10 @@ def read_runs(folder: Path) -> Iterator[Run]:
 
 
 def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
-    """Creates a Run from a summary. `figures` may be empty."""
+    """Creates a Run from the contents of its summary.json.
+
+    The run's `figures` are empty if the summary contains no scores.
+    """
     script = os.path.basename(summary["command"][0])
     flags = summary["all_flags"]
     if trained := summary.get("trained_with"):
@@ -102,10 +107,10 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
     """Drops runs that were evaluated on another dev set than most.
 
-    Runs with equal data settings should be evaluated on equal dev sets. If the
-    dev sets differ, the function keeps the runs of the most frequent dev set.
-    If there is a tie, it keeps the runs of the dev set that was used last. A
-    warning names the dropped runs.
+    Runs that differ only in flags of the training should be evaluated on equal
+    dev sets. If the dev sets differ, the function keeps the runs of the most
+    frequent dev set. If there is a tie, it keeps the runs of the dev set that
+    was used last. A warning names the dropped runs.
     """
     trained = {
         field.name
@@ -147,7 +152,7 @@ def check_predictions(file: Path, runs: Sequence[Run]) -> None:
     """
     path = file.parent / "summary.json"
     summary = json_files.read_json(path) if path.is_file() else {}
-    # Earlier versions did not write fingerprints.
+    # Earlier versions of this project wrote no fingerprints to compare.
     if "fingerprint" not in summary:
         return
     known = (summary.get("predictions") or {}).get("files", ())

@@ -78,7 +78,7 @@ def format_card(
         description: contents of the folder's model.json.
         kind: EXPORT, WEIGHTS or HUGGINGFACE. A HUGGINGFACE card begins with
             the metadata that the Hugging Face hub reads.
-        labels: names of the outputs, in order, or None.
+        labels: names of the outputs, in order. None = list no names.
         do_lower_case: whether text is lower-cased, or None if unknown.
         num_labels: number of a classifier's outputs, or None for other models.
     """
@@ -132,14 +132,14 @@ def find_results(
             for name, value in values.items():
                 is_score = name not in ("global_step", "best_run")
                 is_number = isinstance(value, (int, float))
-                # NaN is not JSON.
+                # JSON cannot express NaN.
                 if is_score and is_number and math.isfinite(value):
                     scores[f"{name}{suffix}"] = float(value)
     return {split: scores for split, scores in found.items() if scores}
 
 
 def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns the scores of a run's checkpoint, for `evaluation` in model.json.
+    """Returns a checkpoint's scores, for the entry `evaluation` of model.json.
 
     Returns {} if the scores are unknown.
 
@@ -155,8 +155,8 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
     folder = checkpoint.parent
     if folder.name == BEST:
         if (Path(path) / BEST).is_dir():
-            # A run with --noload_best uses the newest step, whose scores are
-            # unknown.
+            # `path` is the folder of a run. With --noload_best, the command
+            # uses the run's newest step, whose scores are unknown.
             return {}
         folder = folder.parent
     summary = folder / "summary.json"
@@ -169,7 +169,7 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
 def _list_scores(
     description: Mapping[str, Any],
 ) -> Iterator[tuple[str, str, float]]:
-    """Yields (set, score, value) of each score in model.json."""
+    """Yields (name of the data, name of the score, value) from model.json."""
     for split, scores in description.get("evaluation", {}).items():
         for name, value in scores.items():
             yield split, name, value
@@ -213,7 +213,10 @@ def _front_matter(
 def _usage(
     description: Mapping[str, Any], kind: str, num_labels: int | None
 ) -> list[str]:
-    """Returns lines of Python that use a folder of this kind."""
+    """Returns lines of Python code that show how to use a model's folder.
+
+    See `format_card` for the arguments.
+    """
     task = description["task"]
     name = task["name"]
     _, tag, call = _TASKS.get(name, _OTHER)
@@ -271,7 +274,8 @@ def _training(origin: Mapping[str, Any]) -> Iterator[str]:
         yield f"- Step: {origin['step']}"
     versions = origin.get("versions", {})
     yield "- Versions: " + ", ".join(f"{n} {v}" for n, v in versions.items())
-    # Earlier versions recorded only the training flags, and no `command`.
+    # Earlier versions of this project recorded only the training flags, and no
+    # `command`.
     flags = origin.get("command") or settings.get("flags", {})
     command = [
         f"python {origin['script']}",
@@ -300,5 +304,5 @@ def _base_name(value: Any) -> Any:
     """Returns the last part of a path or URL. Other values do not change."""
     if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
         return value
-    # The path of a URL does not include the host or the bucket.
+    # Use only the path of a URL, which excludes the host and the bucket.
     return os.path.basename(urllib.parse.urlsplit(value).path.rstrip("/"))

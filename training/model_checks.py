@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from modeling import BertConfig
     from training.config import TrainingConfig
 
-# Settings that a resumed run may add or omit, because they do not change the
-# training or because earlier versions did not record them.
+# Settings that a resumed run may add or omit. They do not change the training,
+# or earlier versions of this project did not record them.
 MAY_BE_MISSING = frozenset(
     {
         "eval_input_file",
@@ -83,7 +83,9 @@ def check_same(
         return settings, changes
     names = settings.keys() | (saved.keys() if are_all else ())
     for name in sorted(names - {"flags"}):
-        # Earlier versions did not record the initial checkpoint of a run.
+        # Earlier versions of this project recorded neither "flags" nor the
+        # initial checkpoint. If only "flags" is recorded, the run began with
+        # random weights.
         is_start = name == "init_checkpoint" and "flags" in saved
         if name in MAY_BE_MISSING and not (
             name in settings and (name in saved or is_start)
@@ -135,7 +137,8 @@ def _changed_flags(
     """Returns {flag: [value before, value now]} for each changed flag.
 
     A flag that the run did not save is newer than the run, and is not compared.
-    A flag with `may_grow` may increase. Its value None means no limit.
+    A flag that is defined with `may_grow` may increase. Its value None means
+    that there is no limit.
     """
     growing = {
         field.name
@@ -162,9 +165,9 @@ def check_head(
     Args:
         path: a checkpoint, or its folder.
         name: class of the model that loads the checkpoint, or None if unknown.
-        problem_type: the task's value of PROBLEM_TYPES. None means that the
-            task classifies its own labels. Then a checkpoint of another type
-            only causes a warning.
+        problem_type: kind of the task's outputs, a value of PROBLEM_TYPES. None
+            means that the task chooses one of its own labels. Then a checkpoint
+            of another type only causes a warning.
 
     Raises:
         ValueError: the checkpoint's head has another class or problem type.
@@ -200,7 +203,7 @@ def check_identity(
         flag: the flag that named the model, for the message.
         path: the checkpoint, or its folder.
         bert_config: configuration of the network that loads the checkpoint.
-        tokenizer: tokenizer of the texts, or None.
+        tokenizer: tokenizer of the texts. None = do not compare tokenizers.
         given: {setting: value} to compare, for example for the options in
             model_folder.NETWORK. Settings that the model's run did not record
             are not compared.
@@ -219,7 +222,8 @@ def check_identity(
     network = folder.network if folder.settings or not trains else {}
     trained = {**folder.settings, **network}
     if trains:
-        # --bilstm belongs to the head, which is new, so do not compare it.
+        # Do not compare --bilstm, because it belongs to the head, which starts
+        # with new weights.
         trained.pop("bilstm", None)
     if "tokenizer" not in trained and folder.do_lower_case is not None:
         # A Hugging Face folder records only the casing of its tokenizer.
@@ -246,7 +250,10 @@ def check_identity(
 
 
 def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
-    """Returns the entries of a configuration that must be equal."""
+    """Returns the entries of bert_config.json that must not change.
+
+    `trains` tells whether the model will be trained. Then its sizes may change.
+    """
     from modeling import BertConfig
 
     values = dataclasses.asdict(BertConfig.from_dict(dict(config)))
@@ -278,7 +285,10 @@ def _check_vocabulary(
 
 
 def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Reads the settings of a run. Without a checkpoint, they are empty."""
+    """Reads the settings of the run in `output_dir`.
+
+    The settings are empty if the folder contains no checkpoint.
+    """
     if not checkpoint_steps(output_dir):
         return ModelFolder(os.fspath(output_dir))
     try:
@@ -295,13 +305,20 @@ def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
 def _known_to_both(
     former: Mapping[str, Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Drops the entries that only one of two tokenizers contains."""
+    """Returns the descriptions of two tokenizers, with their common entries.
+
+    An earlier version of this project may have recorded fewer entries.
+    """
     names = former.keys() & given.keys()
     return [{name: each[name] for name in names} for each in (former, given)]
 
 
 def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
-    """Returns the name and the two values of the part that differs."""
+    """Finds the first entry in which two values of a setting differ.
+
+    Returns (name of the entry, former value, value now). For an entry of a
+    dict, the name is such as `bert_config.hidden_size`.
+    """
     if isinstance(former, dict) and isinstance(given, dict):
         for key in sorted(former.keys() | given.keys()):
             if former.get(key) != given.get(key):

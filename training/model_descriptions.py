@@ -79,16 +79,17 @@ def describe_copy(
     """Returns {file: text} of model.json and README.md for copied weights.
 
     Args:
-        path: checkpoint or folder that the weights come from, or None.
+        path: checkpoint or folder that the weights come from. None if the
+            weights are random.
         model: the model that is copied or exported.
         task: {name: value} of the head, in addition to the entries that the
             folder at `path` records.
-        step: number of the weights' step, or None if unknown.
-        changed: names of settings of the weights at `path` that are wrong for
+        step: training step at which the weights were saved, None if unknown.
+        changed: names of settings recorded at `path` that no longer apply to
             the copy.
-        card: `kind` of `model_card.format_card`.
-        labels: names of the outputs, in order, or None.
-        tokenizer: tokenizer of the model, or None.
+        card: kind of model card, passed to `model_card.format_card` as `kind`.
+        labels: names of the outputs, in order. None = list no names.
+        tokenizer: tokenizer of the model. None = do not state the casing.
         results: {name of a results file: its results} of this command. None
             reads the results of the run at `path`.
     """
@@ -135,7 +136,7 @@ def write_run(
     tokenizer: FullTokenizer | None,
     labels: Sequence[str] | None,
 ) -> None:
-    """Describes the weights in each folder of a run.
+    """Calls `write` for each folder in which a run saves weights.
 
     Args:
         config: the flags.
@@ -143,7 +144,7 @@ def write_run(
         settings: the settings that `model_checks.check_same` returns.
         changes: the changes that `model_checks.check_same` returns.
         tokenizer: tokenizer of the texts, or None if it is unknown.
-        labels: names of the outputs, in order, or None.
+        labels: names of the outputs, in order. None = write no labels.txt.
     """
     description = describe(config, model, settings, changes)
     for folder in config.weight_folders:
@@ -165,7 +166,7 @@ def write(
         bert_config: configuration of the network.
         tokenizer: tokenizer of the texts, or None if it is unknown, as in
             pretraining on masked records.
-        labels: names of the outputs, in order, or None.
+        labels: names of the outputs, in order. None = write no labels.txt.
 
     Raises:
         ValueError: files in the folder describe another model.
@@ -190,7 +191,8 @@ def write(
         )
         known = description["origin"]["settings"].get("tokenizer", {})
         if "do_lower_case" not in known:
-            # The file states the casing, which pretraining may not know.
+            # Do not write tokenizer_config.json, which states the casing.
+            # Pretraining records do not say if their text was lower-cased.
             del texts[tokenizer_files.CONFIG_FILE]
     ours = {*found.get("files", [])}
     for name, text in texts.items():
@@ -210,12 +212,12 @@ def write(
 
 
 def _is_same(path: Path, text: bytes) -> bool:
-    """Returns whether a file's contents agree with `text`."""
+    """Returns whether the file at `path` agrees with the contents `text`."""
     found = path.read_bytes()
     if path.suffix != ".json":
         return found == text
-    # Another program's file may contain more entries, or another
-    # model_max_length.
+    # Compare only our entries. Another program's file may contain more entries,
+    # or another model_max_length.
     former = json_files.parse_json(found, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)
@@ -225,7 +227,10 @@ def _is_same(path: Path, text: bytes) -> bool:
 
 
 def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value} of flags that do not name files or folders."""
+    """Returns {flag: value} of the flags with these roles.
+
+    Omits flags that name files or folders.
+    """
     return {
         field.name: _without_folders(getattr(config, field.name))
         for field in flags.fields(config, *roles)
@@ -234,7 +239,10 @@ def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
 
 
 def _command(config: "TrainingConfig") -> dict[str, Any]:
-    """Returns {flag on the command line: value}, without folders in paths."""
+    """Returns {flag on the command line: value}.
+
+    Paths are shortened to the names of their files or folders.
+    """
     kinds = {
         field.name: flags.meta_of(field).kind
         for field in flags.fields(config, *Role)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FILE = "model.json"
 VERSION = 1
-# Earlier versions wrote the settings of a run to this file.
+# Earlier versions of this project wrote the settings of a run to this file.
 FORMER_FILE = "run_settings.json"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
@@ -116,8 +116,8 @@ def read(path: str | os.PathLike[str]) -> ModelFolder:
     folder = Path(path)
     if not folder.is_dir():
         folder = folder.parent
-    # Earlier versions wrote only weights to best/ and averages/, so also read
-    # the files in the parent folder.
+    # Earlier versions of this project wrote only weights to best/ and
+    # averages/, so also read the files in the parent folder.
     places = [folder]
     if folder.name in (BEST, AVERAGES):
         places.append(folder.parent)
@@ -164,7 +164,7 @@ def _read_file(file: str) -> dict[str, Any]:
         if not isinstance(value, kind):
             raise ValueError(
                 f"{file}: `{name}` is {repr(value)[:80]}, which no run "
-                "writes; restore the file"
+                "writes; restore the file from a backup"
             )
         return value
 
@@ -193,7 +193,11 @@ def _read_file(file: str) -> dict[str, Any]:
 
 
 def _typed(task: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
-    """Adds "problem_type", the name that transformers uses for `mode`."""
+    """Adds the entry "problem_type" to `task`.
+
+    Its value is the name that transformers uses for `mode`, a value of
+    --output_mode.
+    """
     found = PROBLEM_TYPES.get(mode or "")
     return {**({"problem_type": found} if found else {}), **task}
 
@@ -237,8 +241,8 @@ def complete(config: "ModelConfig") -> None:
         try:
             folder = read(config.weights)
         except ValueError:
-            # A power cut may have emptied a file, so restore it. Import
-            # run_state late, because run_state loads TensorFlow.
+            # A power cut may have emptied a file, so restore it from the
+            # checkpoint. Import run_state late, because it loads TensorFlow.
             from training import run_state
 
             run_state.mend(folder_of(config.weights), is_own=False)
@@ -265,7 +269,7 @@ def complete(config: "ModelConfig") -> None:
         if not flags.accepts(type(config), name, value):
             raise ValueError(
                 f"{config.weights}: its {FILE} has {name}={value!r}, which "
-                f"--{name} does not accept; restore the file"
+                f"--{name} does not accept; restore the file from a backup"
             )
         object.__setattr__(config, name, value)
     if hasattr(config, "all_flags"):

@@ -36,8 +36,8 @@ class BatchPredictor:
     def _inputs(self, features: Features) -> Features:
         """Returns the features that the model reads, without strings (guids).
 
-        Without labels in the inputs, splits with and without labels share a
-        graph.
+        The inputs contain no labels, so that splits with and without labels use
+        the same graph.
         """
         return {
             name: value
@@ -60,8 +60,8 @@ class BatchPredictor:
             dataset: batches of features.
             num_batches: number of batches, for the progress bar.
             label: text of the progress bar.
-            metrics: function of (outputs, features) that runs on the device.
-                If set, its results are yielded instead of the outputs.
+            metrics: function (outputs, features) -> tensors, which runs on the
+                device. If set, its results are yielded instead of the outputs.
         """
         inputs_of: Callable[[Features], Features] = self._inputs
         forward = self._forward
@@ -111,7 +111,7 @@ class LossFigures:
 
     def __init__(self, loss: Any, batches: Iterable[Any]) -> None:
         self._loss, self._batches = loss, batches
-        # {part of the loss: [(sum, weight) of each batch]}.
+        # {name of a loss term: [(sum, weight) of each batch]}.
         self._parts: dict[str, list[tuple[float, float]]] = {}
 
     def __iter__(self) -> Iterator:
@@ -128,7 +128,7 @@ class LossFigures:
         """Returns the mean losses of the batches read so far.
 
         `eval_loss` is the mean over all examples. `loss` is the mean of the
-        batches' means. Each is a sum over the parts of the loss, such as the
+        batches' means. Each is the sum of the terms of the loss, such as the
         masked LM loss. Both are NaN if no batch was read.
         """
         if not self._parts:

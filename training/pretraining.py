@@ -1,4 +1,4 @@
-"""Pretraining on TFRecords, with or without stored masks."""
+"""Runs pretraining on TFRecords, which may be masked already or not."""
 
 import dataclasses
 import functools
@@ -10,6 +10,7 @@ from absl import logging
 
 import modeling
 from data.io import feature_specs, record_checks, tfrecords
+from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
@@ -44,6 +45,7 @@ def run(
     """
     # ----- Check the model to use, then find and check the records. -----
     checks.check_identity(config, bert_config, tokenizer, {})
+    _check_heads(config)
     expected = bert_config, tokenizer
     records = evaluated = find_records(config, "input_file", *expected)
     evaluation = _Evaluation(config, evaluated, tokenizer)
@@ -61,7 +63,8 @@ def run(
         # The records do not say which segmenter split their text into words.
         del settings["tokenizer"]["segmenter"]
         if not casing.is_stated(config, tokenizer.tokens):
-            # The records may be cased or uncased.
+            # The records do not say whether their text was lower-cased, so do
+            # not record a value for do_lower_case.
             del settings["tokenizer"]["do_lower_case"]
     callbacks = []
     if config.eval_input_file:
@@ -125,6 +128,24 @@ def run(
     return trainer if trainer.is_chief else None
 
 
+def _check_heads(config: PretrainingConfig) -> None:
+    """Raises an error if an evaluation would score a random head."""
+    start = config.init_checkpoint
+    if (
+        config.do_train
+        or config.has_checkpoint
+        or not (start and config.do_eval)
+    ):
+        return
+    names = modeling.read_shapes(modeling.find_checkpoint(start))
+    if not any("cls/predictions/" in x.replace(".", "/") for x in names):
+        raise ValueError(
+            f"--init_checkpoint={start} contains no masked LM head, so "
+            "--do_eval would score random weights. Pretrain it (--do_train), "
+            "or use the weights of a pretraining"
+        )
+
+
 def find_records(
     config: PretrainingConfig,
     name: str,
@@ -132,6 +153,13 @@ def find_records(
     tokenizer: FullTokenizer | None,
 ) -> tfrecords.Records:
     """Finds and checks the records of --input_file or --eval_input_file.
+
+    Args:
+        config: the flags.
+        name: name of the flag, "input_file" or "eval_input_file".
+        bert_config: configuration of the model.
+        tokenizer: tokenizer with the records' vocabulary. None if --vocab_file
+            is not set.
 
     Raises:
         ValueError: the records do not match the configuration, or the records
@@ -151,7 +179,8 @@ def find_records(
         spec = feature_specs.unmasked_features(config.max_seq_length)
         if not tokenizer:
             raise ValueError(
-                f"{files[0]} is without masks; set --vocab_file to the "
+                f"The records in {files[0]} are not masked yet, so training "
+                "masks them and needs the vocabulary. Set --vocab_file to the "
                 "vocabulary that the file was created with"
             )
         config.check_shares()
@@ -162,13 +191,18 @@ def find_records(
         spec, bert_config.vocab_size, bert_config.type_vocab_size
     )
     record_checks.check_records(files, spec)
+    if not config.do_train:
+        # TensorFlow crashes if a record is shorter than its header says. For
+        # training, `fingerprints.Inputs` checks this.
+        limit = config.max_eval_steps * config.eval_batch_size
+        count_records(files, limit)
     return tfrecords.Records(files, spec, dynamic_masking)
 
 
 def _masking_settings(
     config: PretrainingConfig, records: tfrecords.Records
 ) -> dict[str, Any]:
-    """Returns the masking options, or {} if the records contain masks.
+    """Returns the masking options, or {} if the records are masked already.
 
     Raises:
         ValueError: a masking flag is set, but the records contain masks.
@@ -178,9 +212,9 @@ def _masking_settings(
     for name in config.masking:
         if name in config.given_flags:
             raise ValueError(
-                f"--{name} is for records without masks; "
-                f"{records.files[0]} contains masks from "
-                "create_pretraining_data.py"
+                f"--{name} is only for records that training masks, but "
+                "create_pretraining_data.py has masked the records in "
+                f"{records.files[0]}. Remove the flag"
             )
     return {}
 
@@ -189,7 +223,8 @@ def _masking_settings(
 class _Evaluation:
     """Evaluates a run on at most --max_eval_steps batches of records.
 
-    If the tokenizer is known, TensorBoard also shows a few filled masks.
+    If the tokenizer is known, TensorBoard also shows a few examples with the
+    WordPieces that the model predicts at their masks.
     """
 
     config: PretrainingConfig
@@ -207,7 +242,7 @@ class _Evaluation:
         ]
 
     def create_dataset(self) -> tf.data.Dataset:
-        """Returns the batches of the records."""
+        """Returns the batches of the records to evaluate."""
         return tfrecords.create_dataset(
             self.records,
             self.config.eval_batch_size,

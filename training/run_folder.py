@@ -21,10 +21,10 @@ BEST, AVERAGES = run_files.BEST, run_files.AVERAGES
 def remove_checkpoints(
     output_dir: str | os.PathLike[str], steps: Iterable[int]
 ) -> None:
-    """Deletes the checkpoints of some steps, but no files of similar names."""
+    """Deletes the checkpoints of `steps`, but no files with similar names."""
     for step in steps:
-        # Delete the index first, because other files without an index are not
-        # read as a checkpoint.
+        # Delete the index first. Without an index, the data file that remains
+        # is not read as a checkpoint.
         for end in (".index", ".data-00000-of-00001"):
             path = Path(output_dir) / f"{PREFIX}-{step}{end}"
             path.unlink(missing_ok=True)

@@ -1,8 +1,8 @@
 """Stores a run's small files in its checkpoints, and restores them.
 
 A power cut can leave a file empty, cut off, or with zeros at its end. Earlier
-versions did not sync these files, and disks may report a sync too early. So
-each checkpoint contains the texts of the files beside it.
+versions of this project did not sync these files, and disks may report a sync
+too early. So each checkpoint contains the texts of the files beside it.
 """
 
 import contextlib
@@ -68,8 +68,8 @@ def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
 
     Args:
         output_dir: folder of the run.
-        is_own: whether this process holds the folder's lock. If not, the
-            history stays, because another process may be adding to it.
+        is_own: whether this process locked the folder. If not, the history does
+            not change, because another process may be adding to it.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -100,9 +100,10 @@ def _mend(path: Path, text: bytes) -> None:
 
 
 def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
-    """Returns whether a history line is complete and has the expected step.
+    """Returns whether a history line is complete and of the expected step.
 
-    Other entries may differ, because the user may have changed the line.
+    `expected` is the line that the checkpoint contains. Entries other than the
+    step may differ, because the user may have changed the line.
     """
     try:
         return line.startswith(_CHECKPOINT_LINE) and (
@@ -114,7 +115,7 @@ def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
 
 
 def _read(folder: Path) -> dict[str, str]:
-    """Returns {file: text} from the newest readable checkpoint."""
+    """Returns {file: text}, as stored in the newest readable checkpoint."""
     for step in reversed(checkpoint_steps(folder)):
         path = folder / f"{PREFIX}-{step}"
         with contextlib.suppress(OSError, ValueError):

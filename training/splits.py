@@ -1,4 +1,4 @@
-"""The splits of a task, as TFRecord files and as batches."""
+"""Writes the splits of a task as TFRecord files, and reads their batches."""
 
 import os
 import tempfile
@@ -29,7 +29,7 @@ class Splits:
     Attributes:
         num_examples: {split: number of its examples}.
         num_records: {split: number of its records}.
-        records: {split: its records}.
+        records: {split: paths and format of its TFRecord files}.
         checksums: {split: checksum that does not depend on the records' order}.
     """
 
@@ -93,7 +93,10 @@ class Splits:
         return writer.num_records
 
     def of(self, purpose: str) -> list[str]:
-        """Returns the names of the splits for "train", "eval" or "predict"."""
+        """Returns the names of the splits that were read for a purpose.
+
+        `purpose` is "train", "eval" or "predict".
+        """
         return [
             name for name in self._task.splits[purpose] if name in self.records
         ]

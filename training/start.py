@@ -59,7 +59,7 @@ def create_trainer(
         config: the flags.
         create_model: function (**options) -> the task's model. `options` are
             the arguments that every model accepts.
-        loss: the task's loss, or None if the model only predicts.
+        loss: the task's loss. None if the model only predicts.
         shape: (number of WordPieces, number of masked positions) of a padded
             example.
         num_steps: (training steps, warmup steps), or None without training.
@@ -67,11 +67,12 @@ def create_trainer(
             `ModelFolder.settings`.
         data: descriptions of the dev set and the test set, for
             `fingerprint_of`.
-        teacher: the teacher to distill, or None.
-        records: the records to train on. Errors name them.
+        teacher: the teacher to distill. None = train without a teacher.
+        records: the records to train on, which error messages describe.
         more_callbacks: callbacks of the task, such as BestStep.
-        tokenizer: tokenizer to save with the weights, or None.
-        labels: names of the model's outputs to save with the weights, or None.
+        tokenizer: tokenizer to save with the weights. None = save no tokenizer.
+        labels: names of the model's outputs to save with the weights. None =
+            save no names.
         output_names: value of the argument `labels` of
             `modeling.load_checkpoint`.
 
@@ -217,7 +218,7 @@ def _freeze_layers(model: keras.Model, num_layers: int) -> None:
     if num_layers > len(blocks):
         raise ValueError(
             f"--freeze_layers={num_layers} is more than the model's "
-            f"{len(blocks)} blocks"
+            f"{len(blocks)} blocks. Set a smaller number"
         )
     for layer in [model.bert.embeddings, *blocks[:num_layers]]:
         layer.trainable = False

@@ -76,7 +76,7 @@ class Summary:
             }
 
     def add_predictions(self, names: Iterable[str]) -> None:
-        """Records checksums of the files that this command predicted."""
+        """Records checksums of the files with this command's predictions."""
         folder = Path(self.config.output_dir)
         files = [str(folder / name) for name in sorted(names)]
         self.predictions = {
@@ -123,7 +123,7 @@ def _versions() -> dict[str, str]:
 def fingerprint_of(
     settings: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns the checksums {"run", "dev_set" or "test_set": checksum}.
+    """Returns {"run", "dev_set" or "test_set": checksum that identifies it}.
 
     Args:
         settings: settings that must not change in a resume (model_folder.py).

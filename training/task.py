@@ -109,7 +109,8 @@ class Task(abc.ABC):
 
         Args:
             config: configuration of the model.
-            saved_labels: labels that the model was trained with, or None.
+            saved_labels: labels that the model was trained with. None if they
+                are unknown.
 
         Raises:
             ValueError: a flag contradicts another flag or a file.

@@ -1,8 +1,9 @@
 """One training step, on one or more devices and with gradient accumulation.
 
-A loss (modeling/losses.py) returns sums over a batch, and the weights that
-divide these sums. The weights are summed over all replicas before the division.
-So the loss and its gradient do not depend on the number of parts of a batch.
+A loss (modeling/losses.py) returns sums over examples, and weights by which to
+divide these sums. Each replica or accumulation step computes the sums of one
+piece of a batch, and divides them by the weights of the complete batch. So the
+loss and its gradient do not depend on how the batch is split.
 """
 
 import functools
@@ -43,7 +44,7 @@ class TrainStep:
 
     Attributes:
         one: tf.function (iterator, votes) -> (logs, outcomes, votes). The logs
-            are a dict of scalars: the total loss and its parts, the learning
+            are a dict of scalars: the total loss and its terms, the learning
             rate and the norm of the gradient. The outcomes, int [1], contain
             MADE, OVERFLOWED or NOT_FINITE. The votes, float [number of
             callbacks], are averaged over the workers, for Callback.on_step.
@@ -62,7 +63,8 @@ class TrainStep:
         )
         with self.strategy.scope():
             is_alone = not tf.distribute.has_strategy()
-        # AdamWeightDecayOptimizer has apply_scaled. Keras's optimizers do not.
+        # AdamWeightDecayOptimizer can clip within its update (`apply_scaled`).
+        # Keras's optimizers cannot.
         self._clips_in_update = is_alone and getattr(
             self.optimizer, "can_apply_scaled", False
         )
@@ -211,15 +213,18 @@ class TrainStep:
         return grads, clip_factor, norm / scale, losses, outcome, votes
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-        # One seed is drawn per step. Replicas and parts add different offsets
-        # to it. The offsets exceed the number of dropout calls in a model, so
-        # that no two calls use the same seed.
+        # One seed is drawn per step. Replicas and accumulation steps add
+        # different offsets to it. The offsets exceed the number of dropout
+        # calls in a model, so that no two calls use the same seed.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Sums `_part_gradients` over the parts of a batch."""
+        """Sums the gradients and losses over all accumulation steps of a batch.
+
+        Calls `_part_gradients` for each of these micro-batches.
+        """
         num_parts = self.config.gradient_accumulation_steps
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)
@@ -245,9 +250,9 @@ class TrainStep:
         ) -> tuple[tf.Tensor, Gradients]:
             return index + 1, tf.nest.map_structure(tf.add, sums, part(index))
 
-        # Start from zeros, not from the first part. Computed outside the loop,
-        # the first part would keep activations that should be recomputed, and
-        # more than double the memory.
+        # Start from zeros, not from the first micro-batch. Computed outside the
+        # loop, the first micro-batch would keep activations that should be
+        # recomputed, and more than double the memory.
         index = tf.constant(0)
         zeros = tf.nest.map_structure(
             lambda t: tf.zeros(t.shape, t.dtype),
@@ -264,7 +269,12 @@ class TrainStep:
     def _part_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Returns the gradients and losses of one part of a batch.
+        """Returns the gradients and losses of one micro-batch.
+
+        Args:
+            features: features of the micro-batch.
+            weights: weights of the complete batch, by which to divide the sums.
+            seed: int [2], seed of the dropout.
 
         Returns:
             ({index of a trainable variable: dense gradient} for the variables

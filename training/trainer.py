@@ -46,9 +46,9 @@ class Trainer(BatchPredictor):
 
     Args:
         model: a keras.Model over a dict of features, already built.
-        loss: the loss of the model, or None if the model only predicts.
-        optimizer: an optimizer with `aggregate_gradients=False`, or None if
-            the model is not trained.
+        loss: the loss of the model. None if the model only predicts.
+        optimizer: an optimizer with `aggregate_gradients=False`. None if the
+            model only predicts.
         config: TrainingConfig.
         callbacks: the run's instances of callbacks.Callback.
         strategy: the tf.distribute strategy that created the variables.
@@ -123,7 +123,7 @@ class Trainer(BatchPredictor):
 
     @property
     def history(self) -> History:
-        """The run's history."""
+        """The callback that writes the run's history."""
         return self.callback(History)
 
     def evaluating(self) -> contextlib.ExitStack:
@@ -172,7 +172,10 @@ class Trainer(BatchPredictor):
         return step is not None
 
     def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:
-        """Returns a Checkpointer that keeps only one checkpoint in a folder."""
+        """Returns a Checkpointer of the weights, without the optimizer's state.
+
+        It keeps only the newest checkpoint in the folder.
+        """
         return checkpointing.Checkpointer(
             folder,
             modeling.named_variables(self.model),
@@ -186,7 +189,11 @@ class Trainer(BatchPredictor):
         step: int,
         files: Mapping[str, str] | None = None,
     ) -> None:
-        """Saves only the weights, and deletes other weights in the folder."""
+        """Saves the weights after `step`, without the optimizer's state.
+
+        Deletes weights that were saved in the folder before. `files` are files
+        to store in the checkpoint too, {name: text}.
+        """
         if self.is_chief:
             # Delete weights of an earlier run. With a higher step number, they
             # would be read as the newest.
@@ -286,7 +293,7 @@ class Trainer(BatchPredictor):
         number: int,
         votes: Sequence[float],
     ) -> tuple[dict[str, float], Sequence[float]]:
-        """Runs `number` steps. Returns (last step's logs, its mean votes)."""
+        """Runs `number` steps. Returns the last step's logs and mean votes."""
         arguments = [iterator, tf.constant(votes, tf.float32)]
         try:
             logs, outcomes, agreed = (
@@ -313,7 +320,7 @@ class Trainer(BatchPredictor):
 
     @property
     def described_step(self) -> str:
-        """The step or the source of the current weights, for the log."""
+        """The step of the current weights, or their source, for the log."""
         if not self.global_step:
             start = self.config.init_checkpoint
             return f"the weights of {start}" if start else "random weights"
@@ -321,10 +328,11 @@ class Trainer(BatchPredictor):
         return f"step {self.global_step}, the {which}"
 
     def save_as(self, config: Any) -> None:
-        """Saves the weights in another folder, for all later output too.
+        """Saves the weights in another folder, and uses it from now on.
 
         Args:
-            config: configuration with the new folder for all later output.
+            config: configuration with this folder as `output_dir`. All later
+                output is written there.
         """
         self.config = self.summary.config = config
         self.save_weights(config.output_dir, self.global_step)
@@ -360,7 +368,8 @@ class Trainer(BatchPredictor):
         Args:
             tokenizer: tokenizer of the model, or None without a vocabulary, as
                 in pretraining on masked records.
-            labels: labels in the order of the model's outputs, or None.
+            labels: labels in the order of the model's outputs. None if the
+                outputs are no labels.
 
         Raises:
             OSError: a file cannot be written.

@@ -155,6 +155,7 @@ class NerProcessor(SetReader[NerExample]):
                 "and the tags; set another --text_column or --label_column"
             )
         examples: list[NerExample] = []
+        unknown: dict[str, str] = {}
         for document, lines in sentences:
             words = [columns[text_column - 1] for _, columns in lines]
             if "" in words:
@@ -166,9 +167,11 @@ class NerProcessor(SetReader[NerExample]):
                     _check_tag(columns[label_column - 1], f"{path}, line {n}")
                     for n, columns in lines
                 ]
-            tags = self._convert(tags, [f"{path}, line {n}" for n, _ in lines])
+            where = [f"{path}, line {n}" for n, _ in lines]
+            tags = self._convert(tags, where, unknown)
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
+        self._check_unknown(unknown, examples, name)
         first = examples[0].words
         if (
             self._text_column is None
@@ -177,7 +180,7 @@ class NerProcessor(SetReader[NerExample]):
         ):
             raise ValueError(
                 f"{path}: the first column contains numbers, or equal values "
-                f"in each sentence, such as {first[:3]}, instead of words; set "
+                f"in each sentence, such as {first[:3]}, instead of words. Set "
                 "--text_column to the number of the words' column, such as 2"
             )
         if width > 2:
@@ -199,8 +202,10 @@ class NerProcessor(SetReader[NerExample]):
                     "contains texts with spans; remove the flag"
                 )
         examples: list[NerExample] = []
+        unknown: dict[str, str] = {}
         for each in spans.read(path, self._split_words, name != "test"):
-            tags = self._convert(each.tags, [each.where] * len(each.tags))
+            where = [each.where] * len(each.tags)
+            tags = self._convert(each.tags, where, unknown)
             words = [each.text[start:end] for start, end in each.places]
             number = len(examples) + 1
             guid = f"{name}-{number}"
@@ -209,22 +214,42 @@ class NerProcessor(SetReader[NerExample]):
             )
         if not examples:
             raise ValueError(f"{path} contains no annotated text")
+        self._check_unknown(unknown, examples, name)
         return examples
 
-    def _convert(self, tags: list[str], where: list[str]) -> list[str]:
-        """Converts tags to the scheme of `labels`, and checks that they exist.
+    def _convert(
+        self, tags: list[str], where: list[str], unknown: dict[str, str]
+    ) -> list[str]:
+        """Converts tags to the scheme of `labels`.
 
-        `where` contains the place of each tag in its file, for error messages.
+        `where` contains the place of each tag in its file. A tag that is not in
+        `labels` is added to `unknown`, with its first place.
         """
         tags = to_scheme(tags, self._labels or ())
         for tag, place in zip(tags, where, strict=True):
             if self._labels is not None and tag not in self._labels:
-                raise ValueError(
-                    f"{place}: unknown tag {tag!r}; the tags are "
-                    f"{self._labels}. Correct the tag, or add it to --labels "
-                    "or to the train set"
-                )
+                unknown.setdefault(tag, place)
         return tags
+
+    def _check_unknown(
+        self, unknown: dict[str, str], examples: list[NerExample], name: str
+    ) -> None:
+        """Raises an error if a model cannot use a set's unknown tags.
+
+        A dev or test set may contain tags that no training example contains,
+        if the model knows other tags of the set.
+        """
+        if not unknown:
+            return
+        tag, place = next(iter(unknown.items()))
+        message = f"{place}: unknown tag {tag!r}. The tags are {self._labels}"
+        tags = {tag for example in examples for tag in example.labels}
+        if name == "train" or unknown.keys() >= tags - {"O"}:
+            raise ValueError(message)
+        logging.warning(
+            "%s. The scores count the words with %s as errors.",
+            *(message, ", ".join(unknown)),
+        )
 
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True

@@ -46,8 +46,8 @@ class NerFeatures:
         label_ids: list of int, [max_seq_length], index of the tag of the word
             that begins at each position, 0 where `label_weights` is 0.
         label_weights: list of float, [max_seq_length], 1 = the first WordPiece
-            of a word whose tag is learned and predicted in this window, and not
-            in another window. Otherwise 0.
+            of a word whose tag is known, and is learned and predicted in this
+            window, and not in another window. Otherwise 0.
         words: list of (position in the window, index of the example, index of
             the word in the example) of the words with weight 1.
     """
@@ -74,8 +74,7 @@ def create_features(
     sentences.
 
     Raises:
-        ValueError: max_seq_length is less than 3, or a tag of a sentence is not
-            in `label_list`.
+        ValueError: max_seq_length is less than 3.
     """
     max_tokens = max_seq_length - 2
     if max_tokens < 1:
@@ -112,15 +111,10 @@ def create_features(
                 if word is None:
                     continue
                 example_index, word_index, label = word
-                if label not in label_ids:
-                    raise ValueError(
-                        f"example {examples[example_index].guid} has the label "
-                        f"{label!r}, which is not in the label list "
-                        f"{label_list}"
-                    )
                 # The window begins with [CLS], so positions are one higher.
-                feature.label_ids[i + 1] = label_ids[label]
-                feature.label_weights[i + 1] = 1.0
+                if label in label_ids:
+                    feature.label_ids[i + 1] = label_ids[label]
+                    feature.label_weights[i + 1] = 1.0
                 feature.words.append((i + 1, example_index, word_index))
             yield feature
 

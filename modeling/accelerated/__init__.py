@@ -1,8 +1,9 @@
-"""Faster forms of modeling/ops.py, which TensorFlow fuses or compiles.
+"""Faster forms of the functions in modeling/ops.py.
 
-Without this package the network computes the same results, but slower.
+TensorFlow fuses or compiles these forms. Without this package the network
+computes the same results, but slower.
 
-    choice.py     chooses the form of each call and contains all rules for it
+    choice.py     chooses for each call the form of a function
     fusions.py    for inference: forms that TensorFlow's graph optimizer fuses
     kernels.py    for training: elementwise operations, each compiled to a loop
     tracing.py    for training: traces one graph for all blocks

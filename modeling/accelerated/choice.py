@@ -1,4 +1,8 @@
-"""Chooses the form of an operation for a call, by the first rule that applies.
+"""Chooses the form of a function in modeling/ops.py for each call.
+
+The form is the plain function or a faster replacement. Each dict in this file
+maps names of functions to faster forms. The first dict that contains the
+function and suits the call determines the form:
 
 1. If Keras runs on another backend than TensorFlow, modeling/ops.py uses the
    plain form and does not call this module.
@@ -23,7 +27,8 @@ import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
 
-# Compile operations only for rows of at least the smallest BERT's width.
+# The width of the smallest released BERT. For narrower rows, compiling costs
+# more time than it saves.
 LEAST_WIDTH = 128
 # For fewer classes, compiling takes longer than it saves.
 LEAST_CLASSES = 1024
@@ -54,7 +59,9 @@ INFERENCE: Forms = {"activation": fusions.activation}
 
 
 def choose(name: str, inputs: Any, training: bool) -> Callable | None:
-    """Returns the form of an operation for one call, or None for the plain one.
+    """Returns the faster form of a function for one call.
+
+    Returns None if the call should use the plain form.
 
     Args:
         name: name of the function in modeling/ops.py.

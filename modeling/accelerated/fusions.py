@@ -1,10 +1,10 @@
-"""Forms of the operations for inference, most of which TensorFlow fuses.
+"""Faster forms of the functions in modeling/ops.py for inference.
 
 TensorFlow's graph optimizer replaces several operations by one operation of
 oneDNN if they match a pattern exactly. One pattern is a matrix product with its
-bias and a residual or an activation. Another is a layer normalization. Each
-function here matches such a pattern, and replaces the function of the same name
-and arguments in modeling/ops.py.
+bias and a residual or an activation. Another is a layer normalization. Most
+functions here match such a pattern. Each function replaces the function of the
+same name and arguments in modeling/ops.py.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,10 @@ from modeling.ops import Tensor
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """Computes `ops.dense`. TensorFlow fuses only products of rows [R, W]."""
+    """Does the same as `ops.dense`, in a form that TensorFlow can fuse.
+
+    TensorFlow fuses the operations only if `inputs` have rank 2, [rows, width].
+    """
     outputs = keras.ops.matmul(inputs, kernel)
     if outputs.dtype.size > 2:
         return tf.nn.bias_add(outputs, bias)
@@ -29,8 +32,8 @@ def _add_bias_to_16_bits(
     outputs: Tensor, bias: Tensor
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        # The gradient of bias_add would add up bfloat16 in bfloat16. Multiply
-        # by ones instead, because matmul adds up in float32.
+        # The gradient of bias_add would add up the rows in 16 bits, and round
+        # each sum. Multiply by ones instead, because matmul adds up in float32.
         rows = tf.reshape(upstream, (-1, bias.shape[0]))
         ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
         return upstream, tf.matmul(ones, rows)[0]
@@ -39,20 +42,24 @@ def _add_bias_to_16_bits(
 
 
 def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
-    """Computes `ops.look_up`. On a CPU, an id beyond the table is an error.
+    """Does the same as `ops.look_up`, but a CPU raises an error for wrong ids.
 
-    `keras.ops.take` would count negative ids from the end.
+    An id is wrong if it is negative or beyond the table. `keras.ops.take` would
+    count negative ids from the end of the table.
     """
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Computes `ops.check_range`. Graphs that XLA compiles omit the check."""
+    """Adds the check that `ops.check_range` describes to a graph.
+
+    Eager calls and graphs that XLA compiles do not check the ids.
+    """
     if tf.executing_eagerly():
         return ids
     lowest, highest = tf.reduce_min(ids), tf.reduce_max(ids)
     is_right = (lowest >= 0) & (highest < num_rows)
-    message = f"`{name}` must be from 0 to {num_rows - 1}. Received: from, to:"
+    message = f"`{name}` must be from 0 to {num_rows - 1}. Received (min, max):"
     with tf.control_dependencies(
         [tf.debugging.Assert(is_right, [message, lowest, highest])]
     ):
@@ -60,20 +67,21 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
 
 
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """Computes `ops.reshape_like`, so that the graph knows the equal shapes.
+    """Does the same as `ops.reshape_like`, so that TensorFlow fuses a sum.
 
-    TensorFlow fuses a sum of two tensors only if the graph knows that their
-    shapes are equal.
+    TensorFlow fuses a sum of two tensors only if the graph shows that their
+    shapes are equal. In this form, TensorFlow's graph optimizer sees that the
+    shape of the result comes from `other`.
     """
     return tf.reshape(inputs, tf.shape(other))
 
 
 def _gelu(inputs: Tensor) -> Tensor:
     if inputs.dtype == "float64":
-        # TensorFlow's gelu rounds a factor to float32.
+        # TensorFlow's gelu rounds a factor to float32 even in float64.
         return ops.gelu(inputs)
-    # The graph optimizer compares operations sorted by name, so this scope must
-    # follow the layer's scope, "dense".
+    # The graph optimizer compares operations sorted by name, so the name of
+    # this scope must sort after the layer's scope, "dense".
     with tf.name_scope("gelu"):
         return tf.nn.gelu(inputs, approximate=True)
 
@@ -82,7 +90,10 @@ _ACTIVATIONS = ops.ACTIVATIONS | {"gelu": _gelu}
 
 
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Computes `ops.activation` after a `dense`, in the dtype of `inputs`."""
+    """Does the same as `ops.activation`, but in the dtype of `inputs`.
+
+    TensorFlow fuses the activation with the dense layer before it.
+    """
     return _ACTIVATIONS[hidden_act](inputs)
 
 
@@ -94,9 +105,10 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Computes `ops.attention_probs` in the dtype of the scores.
+    """Does the same as `ops.attention_probs`, but in the dtype of the scores.
 
-    In bfloat16, oneDNN scales and adds before it rounds the product.
+    The function never drops weights. In bfloat16, oneDNN fuses the product of
+    query and key with the scale and the adder, and rounds only the result.
     """
     dtype = attention_scores.dtype
     scaled = attention_scores * scale + keras.ops.cast(adder, dtype)
@@ -109,16 +121,17 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """Computes `ops.layer_norm` as a fused batch normalization.
+    """Does the same as `ops.layer_norm`, by a fused batch normalization.
 
-    In bfloat16 the layer's weights are rounded, as the kernels of products are.
+    In bfloat16, the layer's gamma and beta are rounded to bfloat16, as the
+    kernels of dense layers are.
     """
     inputs = keras.ops.cast(inputs, layer.compute_dtype)
     if layer.compute_dtype == "float16":
         return layer(inputs)
     shape, width = tf.shape(inputs), inputs.shape[-1]
-    # TensorFlow folds a known number of ones and zeros into constants, and then
-    # does not fuse. The placeholder hides the number.
+    # If TensorFlow knew the number of rows, it would turn the ones and zeros
+    # below into constants, and then not fuse. The placeholder hides the number.
     number = tf.compat.v1.placeholder_with_default(
         tf.reduce_prod(shape[:-1]), []
     )
@@ -145,5 +158,5 @@ def dropout_add_norm(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Computes `ops.dropout_add_norm` without dropout."""
+    """Does the same as `ops.dropout_add_norm`, but never drops elements."""
     return layer_norm(inputs + residual, layer)

@@ -14,12 +14,12 @@ class Predictor:
     """Calls a model for evaluation and prediction, inside a graph.
 
     If the CPU is the only device, the graph is pinned to the CPU, so that the
-    model uses the fused forms. Kernels can be cast once instead of for every
-    batch.
+    model uses the fused forms. In mixed precision, `cast_kernels` casts the
+    kernels once, so that calls need not cast them for every batch.
 
     Args:
         model: a keras.Model that reads a dict of features.
-        jit_compile: whether XLA compiles the graph. Then the graph is not
+        jit_compile: whether XLA compiles the graph. If True, the graph is not
             pinned, because XLA fuses operations itself.
     """
 
@@ -44,7 +44,11 @@ class Predictor:
             return self.model(features, training=False)
 
     def cast_kernels(self) -> list[tf.Tensor]:
-        """Returns the kernels in the compute dtype, [] if no cast is needed."""
+        """Returns copies of the model's kernels in the compute dtype.
+
+        The list is empty if the kernels already have this dtype, or if the
+        graph is not pinned to the CPU.
+        """
         if self.device is None:
             return []
         return [
@@ -56,8 +60,9 @@ class Predictor:
 class CastKernels:
     """Copies of a model's kernels, as variables in the compute dtype.
 
-    An export stores these variables in 16 bits, and no call casts them. The
-    results are the same. Embeddings and biases keep their dtype.
+    In mixed precision, an export that uses these copies stores the kernels in
+    16 bits, and its calls need not cast them. The results do not change.
+    Embeddings and biases keep their dtype.
 
     Args:
         model: a built keras.Model. Keep this object as long as the model's
@@ -71,7 +76,11 @@ class CastKernels:
         ]
 
     def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns a function that calls the model with these kernels."""
+        """Wraps a function that calls the model.
+
+        Returns a function that does the same, but with these kernels instead of
+        the model's kernels.
+        """
         if not self._replaced:
             return function
 
@@ -83,11 +92,15 @@ class CastKernels:
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) for kernels stored in another dtype."""
+    """Returns (kernel, compute dtype) of each kernel that needs a cast.
+
+    Kernels that `keras.Model.quantize` converted to int8 are not cast.
+    """
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)
-        # Skip layers that contain other layers, whose weights they list again.
+        # Skip layers that contain other layers, because they list the weights
+        # of their inner layers again.
         if len(all_layers(layer)) == 1
         for weight in layer.weights
         if weight.path.endswith("/kernel")

@@ -1,10 +1,11 @@
-"""Operations of a training step, compiled to a few loops over their inputs.
+"""Faster forms of the functions in modeling/ops.py for training.
 
-As separate operations they would read and write memory many times. They would
-take a fifth of a step, much of it to draw random numbers for dropout. XLA
-compiles a function for every shape. Therefore only training, and the masked
-LM's loss in evaluations, use this module, because their batches have few
-shapes. Each function replaces the function of the same name and arguments in
+XLA compiles each function to a few loops over its inputs. TensorFlow's separate
+operations would read and write memory many times. They would take a fifth of a
+training step, much of it to draw random numbers for dropout. XLA compiles a
+function again for every shape. Therefore only training, and the masked LM's
+loss in evaluations, use this module, because their batches have few shapes.
+Each function replaces the function of the same name and arguments in
 modeling/ops.py.
 """
 
@@ -23,7 +24,8 @@ from modeling.ops import Features, Tensor, at_least_float32
 def compiled(function: Callable) -> Callable:
     """Compiles an elementwise function and its gradient with XLA.
 
-    Only the inputs are kept for the gradient, which recomputes the function.
+    To save memory, only the inputs are stored for the backward pass, which
+    computes the function again.
 
     Args:
         function: pure function, (tensors and constants) -> tensor.
@@ -71,17 +73,18 @@ def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
     """Returns random uint32 numbers, each computed from its index and the seed.
 
     The function is a counter-based generator (Salmon et al. 2011). It applies
-    Wellons's integer hash `triple32`, a permutation of three multiplications,
-    to the index of each number. It mixes in one key before the first
-    multiplication and another key before the second. Each number can be
-    computed on its own, without state or order.
+    Wellons's integer hash `triple32`, which multiplies three times, to the
+    index of each number. Two keys, derived from the seed, are mixed in before
+    the first and before the second multiplication. Each number can be computed
+    without the others, in any order.
 
     Args:
         shape: shape of the result, up to 2 ** 31 elements.
         seed: int [2].
     """
     seed = keras.ops.cast(seed, "uint32")
-    # Hash the seeds, because they are small consecutive numbers.
+    # Hash both numbers of the seed, because the seeds of different calls are
+    # small consecutive numbers.
     first_key = _hash(seed[0] + _uint32(1), _uint32(0))
     second_key = _hash(seed[1], first_key)
     number = 1
@@ -111,7 +114,10 @@ def _uint32(value: int) -> Tensor:
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Computes `ops.keep_mask` from numbers that a compiled loop can draw."""
+    """Does the same as `ops.keep_mask`, with numbers from `random_bits`.
+
+    XLA can compute these numbers in the same loop that drops the elements.
+    """
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
 
@@ -121,7 +127,7 @@ _dropout = compiled(ops.dropout.plain)
 
 
 def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
-    """Computes `ops.dropout` in a compiled loop."""
+    """Does the same as `ops.dropout`, compiled with XLA."""
     if dropout_prob == 0:
         return inputs
     return _dropout(inputs, dropout_prob, seed=seed)
@@ -157,7 +163,11 @@ def dropout_add_norm(
     *,
     seed: Tensor,
 ) -> Tensor:
-    """Computes `ops.dropout_add_norm`, compiled, in at least float32."""
+    """Does the same as `ops.dropout_add_norm`, but compiled with XLA.
+
+    The function computes in float32, or in float64 for float64 inputs, and
+    returns the dtype of `inputs`.
+    """
     return _dropout_add_norm(
         inputs,
         residual,
@@ -173,10 +183,11 @@ def dropout_add_norm(
 def _cross_entropy(
     logits: Tensor, labels: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the cross entropy, the maximum and the log sum of each row.
+    """Returns the cross entropy, the maximum logit and the log sum of each row.
 
-    The log sum is log(sum(exp(logits - maximum))). The two numbers are not
-    added up, because a large maximum would round off the logarithm.
+    The log sum is log(sum(exp(logits - maximum))). The maximum and the log sum
+    are returned separately, because adding the log sum to a large maximum would
+    round it.
     """
     exact = at_least_float32(logits)
     maximum = tf.reduce_max(exact, axis=-1)
@@ -198,7 +209,11 @@ def _cross_entropy_gradient(
     log_sums: Tensor,
     upstream: Tensor,
 ) -> Tensor:
-    """Returns (softmax(logits) - one_hot(labels)) * upstream."""
+    """Returns (softmax(logits) - one_hot(labels)) * upstream.
+
+    The gradient is 0 in rows whose label is out of range. `maximum` and
+    `log_sums` are results of `_cross_entropy`.
+    """
     num_classes = logits.shape[-1]
     is_class = (labels >= 0) & (labels < num_classes)
     upstream, maximum, log_sums, labels = (
@@ -217,10 +232,11 @@ def _cross_entropy_gradient(
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Computes `ops.cross_entropy`, compiled, without a second derivative.
+    """Does the same as `ops.cross_entropy`, but compiled with XLA.
 
-    In bfloat16, TensorFlow's separate operations would read and write the
-    logits of the masked LM a dozen times, mostly in float32.
+    The result cannot be differentiated twice. In bfloat16, TensorFlow's
+    separate operations would read and write the logits of the masked LM a dozen
+    times, mostly in float32.
     """
     labels = tf.cast(labels, tf.int32)
 

@@ -4,8 +4,9 @@ Python creates the operations of a graph one by one, which takes seconds for all
 blocks of an encoder and their gradients. This module traces only one block, and
 calls its graph with the weights of each block. TensorFlow inlines the calls.
 
-Use it only in training. If an exported graph ran without inlining, and oneDNN
-assumed that weights never change, all layers would use the weights of one.
+Use this module only in training. If an exported graph ran without inlining, and
+oneDNN assumed that weights never change, all layers would use the weights of
+one layer.
 """
 
 import contextlib
@@ -23,13 +24,14 @@ from modeling.ops import Tensor
 def replaced_values(
     pairs: Iterable[tuple[keras.Variable, Any]],
 ) -> Iterator[None]:
-    """Lets layers compute with other values of some variables in the block.
+    """Replaces the values of some variables inside a `with` block.
 
     Args:
-        pairs: (variable, value to use instead), whose dtypes may differ.
+        pairs: (variable, value that layers use instead). The value may have
+            another dtype than the variable.
     """
-    # Add updates, because the `state_mapping` of a scope casts each value to
-    # the dtype of its variable.
+    # Use `add_update`, because StatelessScope's argument `state_mapping` would
+    # cast each value to the dtype of its variable.
     with keras.StatelessScope() as scope:
         for update in pairs:
             scope.add_update(update)
@@ -42,11 +44,12 @@ def trace_once(
     *,
     training: bool,
 ) -> Callable:
-    """Traces the function of `ops.trace_once` for the first layer only.
+    """Returns `function` in a form that is traced only for the first layer.
 
-    Outside of graphs, and if layers differ in more than their weights, returns
-    the function unchanged. In mixed precision, `keras.remat` needs a second
-    trace to recompute, because Keras casts weights only in the forward pass.
+    The other layers use the same graph, with their own weights. Outside of
+    graphs, and if layers differ in more than their weights, `function` is
+    returned unchanged. In mixed precision with `keras.remat`, the function is
+    traced twice, because Keras casts weights only in the forward pass.
     """
     if tf.executing_eagerly() or not are_alike(layers):
         return function
@@ -71,9 +74,9 @@ def trace_once(
 def are_alike(layers: Sequence[keras.layers.Layer]) -> bool:
     """Returns whether layers differ only in names, weights and `trainable`.
 
-    Compares the class and the `get_config()` of each layer inside, in order.
-    The latter includes dtype policy, dropout and LoRA's rank. Also compares the
-    shapes and dtypes of the variables.
+    Compares the class and the `get_config()` of each layer and of all layers
+    inside it, in order. `get_config()` includes dtype policy, dropout and
+    LoRA's rank. Also compares the shapes and dtypes of the variables.
     """
     first, *others = map(_describe, layers)
     return all(description == first for description in others)

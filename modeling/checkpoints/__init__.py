@@ -46,8 +46,8 @@ _MERGE = (
     "then " + _SAVE_AGAIN
 )
 _EXPORT = (
-    "an export does not name its weights; use the checkpoint that it was "
-    "created from"
+    "an export does not record the names of its weights; use the checkpoint "
+    "that the export was created from"
 )
 _FOREIGN_FILES = {
     "adapter_model.safetensors": _MERGE,
@@ -70,7 +70,11 @@ _PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
 
 
 def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
-    """Raises an error if weights are another framework's or in a subfolder."""
+    """Raises an error if this project cannot read the weights at `path`.
+
+    The weights may have another framework's format, or be in a subfolder of
+    `path`. `looks_inside` tells whether to search the subfolders too.
+    """
     if not os.path.isdir(path):
         _refuse([path] if os.path.isfile(path) else [])
         return
@@ -98,7 +102,10 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
 
 
 def _refuse(files: Iterable[str]) -> None:
-    """Raises an error for the first file of weights in an unknown format."""
+    """Raises an error for the first file of weights that cannot be read.
+
+    The error advises the user how to convert the weights.
+    """
     for file in files:
         name = os.path.basename(file)
         way_out = _FOREIGN_FILES.get(name)
@@ -107,8 +114,8 @@ def _refuse(files: Iterable[str]) -> None:
             way_out = _FOREIGN_ENDINGS.get(ending)
         if part := _PART.search(name):
             way_out = (
-                "the file contains only a part of the weights: use its folder, "
-                f"with {name[: part.start()]}{part[1]}.index.json in it"
+                "the file contains only some of the weights: use its folder, "
+                f"which must contain {name[: part.start()]}{part[1]}.index.json"
             )
         if way_out:
             raise ValueError(f"{file} cannot be read: {way_out}")
@@ -121,7 +128,8 @@ def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 
     Args:
         path: path of the checkpoint, as for load_checkpoint.
-        best: whether to prefer the best step in the folder of a run.
+        best: whether to prefer the best step if `path` is the folder of a
+            training run.
 
     Raises:
         FileNotFoundError: the path contains no checkpoint.
@@ -152,17 +160,19 @@ def load_checkpoint(
         model: any model of this package, built or not.
         path: a TF1 checkpoint such as `bert_model.ckpt` or its folder, or a
             Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
-            the folder of a run, the function loads the weights that the run
-            would export: the best step, else the averages, else the last step.
-            The log names the step.
+            the folder of a training run, the function loads the weights that
+            the run would export: the best step, else the averages, else the
+            last step. The log names the step.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
-            None = the same numbers.
-        labels: alternative names of the model's outputs, each a list in order,
-            such as `[["no", "yes"]]`. If the checkpoint's folder names the
-            outputs in another order, the function reorders the head. If it uses
-            other names, the head does not change.
-        best: whether to prefer the best step in the folder of a run.
+            None = block i starts from the checkpoint's block i.
+        labels: lists of names of the model's outputs, in order, such as
+            `[["no", "yes"]]`. Several lists are alternative names. If the
+            checkpoint's folder lists the same names in another order, the
+            function reorders the head. If the folder lists other names, the
+            head does not change.
+        best: whether to prefer the best step if `path` is the folder of a
+            training run.
 
     Returns:
         `LoadReport` with `loaded`, `missing` and `unused` names. If the
@@ -178,8 +188,8 @@ def load_checkpoint(
     """
     if layers is not None and len(layers) != model.config.num_hidden_layers:
         raise ValueError(
-            "`layers` must name a block for each of the model's "
-            f"{model.config.num_hidden_layers} blocks. "
+            "`layers` must list one block of the checkpoint for each of the "
+            f"model's {model.config.num_hidden_layers} blocks. "
             f"Received: {list(layers)}"
         )
     _refuse_foreign(os.fspath(path))
@@ -203,8 +213,8 @@ def has_head(name: str, weights: Collection[str]) -> bool:
     """Returns whether a file's weights include the head of a model class.
 
     Args:
-        name: class name of the model.
-        weights: names of the weights in the file, in either format.
+        name: class name of the model, such as "BertClassifier".
+        weights: names of the weights in the file, Google's or Hugging Face's.
     """
     if name == "BertEmbedder":
         # This model needs no head, because it returns the encoder's vectors.
@@ -216,7 +226,7 @@ def has_head(name: str, weights: Collection[str]) -> bool:
 
 
 def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
-    """Returns {name in the file: shape} of a checkpoint in either format.
+    """Returns {name in the file: shape} of all entries of a checkpoint.
 
     Args:
         path: result of `find_checkpoint`.
@@ -233,7 +243,7 @@ def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
     """Returns a copy of a model with another vocabulary.
 
     The vector of a new word starts as the mean of the vectors of its former
-    WordPieces, because the trained layers know these vectors.
+    WordPieces, because the other layers were trained with these vectors.
 
     Args:
         model: any built model of this package.

@@ -15,17 +15,18 @@ _FILE_OF_A_CHECKPOINT = re.compile(
 
 
 def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
-    """Returns the checkpoint that `path` names, or the one to use in a folder.
+    """Returns the prefix of the checkpoint that `path` names or contains.
 
-    In the folder of a run, that is the checkpoint that the run would export:
-    the best step, else the averages, else the last step. In another folder, it
-    is the newest checkpoint that the file `checkpoint` lists, else the only
-    checkpoint there. If that file lists a path outside of the folder, only the
-    name counts, because the folder may have been moved.
+    In the folder of a training run, this is the checkpoint that the run would
+    export: the best step, else the averages, else the last step. In another
+    folder, it is the newest checkpoint that the file `checkpoint` lists, else
+    the only checkpoint there. If that file lists a path outside of the folder,
+    the function looks for the same name in the folder, because the folder may
+    have been moved.
 
     Args:
         path: prefix of a checkpoint, or a folder.
-        best: whether to use the best step of a run, as --load_best says.
+        best: whether to prefer the best step of a run (flag --load_best).
 
     Raises:
         FileNotFoundError: the checkpoint does not exist.
@@ -49,7 +50,10 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 
 
 def _find_exported(path: str, best: bool) -> str | None:
-    """Returns the checkpoint of a run's best step or averages, or None."""
+    """Returns the checkpoint of a training run's best step or averages.
+
+    Returns None if there are none, or if they belong to an earlier run or step.
+    """
     newest = _newest_step(path)
     steps = {
         name: _newest_step(os.path.join(path, name))
@@ -67,10 +71,10 @@ def _find_exported(path: str, best: bool) -> str | None:
 
 
 def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
-    """Returns why a folder's best weights are not of its current run, or None.
+    """Returns the reason why a folder's best weights must not be used.
 
-    They are of an earlier run if a user deleted the checkpoints of the folder
-    and trained again.
+    The best weights belong to an earlier run if a user deleted the checkpoints
+    of the folder and trained again. Returns None if no such fault was found.
 
     Args:
         path: folder of the run.
@@ -81,8 +85,9 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     figures = read_json(results) if results.is_file() else {}
     step = max(figures.get("global_step", 0), _newest_step(str(best)))
     if step > newest:
-        return f"{best} is of step {step}, and the run is at step {newest}"
-    # Earlier versions wrote neither "fingerprint" nor history.jsonl.
+        return f"{best} is of step {step}, but the run is only at step {newest}"
+    # Earlier versions of this project did not write both of these, so the best
+    # step cannot be compared.
     if "fingerprint" not in figures or not history.is_file():
         return None
     for line in history.read_bytes().splitlines():
@@ -94,7 +99,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
 
 
 def _newest_step(folder: str) -> int:
-    """Returns the newest step of the checkpoints in a folder, -1 if none."""
+    """Returns the newest step of the checkpoints in a folder, else -1."""
     system = file_system(folder)
     names = system.listdir(folder) if system.isdir(folder) else []
     return max(run_files.checkpoint_steps(names), default=-1)
@@ -111,7 +116,8 @@ def _find_newest(path: str) -> str:
         state = tf.train.get_checkpoint_state(path)
     if state:
         recorded = state.model_checkpoint_path
-        # The path may be in a subfolder, and may contain Windows separators.
+        # The recorded path may be in a subfolder, and may contain the
+        # separators of Windows.
         is_below = recorded.startswith(os.path.join(path, ""))
         name = re.split(r"[/\\]", recorded)[-1]
         for newest in (
@@ -142,11 +148,14 @@ def _find_newest(path: str) -> str:
 
 
 def describe(prefix: str, has_averages: bool) -> str:
-    """Returns a description such as "step 100, the best", "" if not of a run.
+    """Returns a description of a checkpoint such as "step 100, the best".
+
+    Returns "" if the checkpoint's name shows that no training run wrote it.
 
     Args:
         prefix: prefix of the checkpoint.
-        has_averages: whether averages of its variables are loaded.
+        has_averages: whether the averages of the variables are loaded instead
+            of the variables.
     """
     folder, name = os.path.split(prefix)
     steps = run_files.checkpoint_steps([f"{name}.index"])

@@ -17,7 +17,7 @@ LABELS_FILE = "labels.txt"
 def load_labels(
     path: str | os.PathLike[str], num_labels: int | None = None
 ) -> list[str] | None:
-    """Returns the labels beside a checkpoint.
+    """Reads the labels, the names of a model's outputs, beside its weights.
 
     Args:
         path: a folder, the prefix of a TF1 checkpoint in it, or a
@@ -74,10 +74,12 @@ def find_order(
 
     Args:
         saved: names of the saved model's outputs, in order.
-        labels: alternative names of the outputs, as for `load_checkpoint`.
+        labels: alternative lists of names, as for `load_checkpoint`. The first
+            list that contains the same names as `saved` is used.
 
     Returns:
-        a permutation, or None if the saved names match no alternative.
+        for each name in this list, its index in `saved`. None if no list
+        contains the same names.
     """
     for form in (str, _plain):
         places = {form(name): index for index, name in enumerate(saved)}
@@ -94,7 +96,7 @@ def _plain(label: str) -> str:
 
 
 def default_labels(num_labels: int) -> list[str]:
-    """Returns LABEL_0, LABEL_1, ..., transformers' names of unnamed outputs."""
+    """Returns LABEL_0, LABEL_1, ..., as transformers names unnamed outputs."""
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 
@@ -129,7 +131,12 @@ def _read_lines(labels_file: str) -> list[str]:
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the labels of `id2label`, sorted by their numbers."""
+    """Returns the labels in `id2label`, sorted by their numbers.
+
+    Args:
+        names: value of `id2label`. If None, the result is None.
+        config_file: path of the config.json, for messages.
+    """
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(

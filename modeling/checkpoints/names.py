@@ -5,16 +5,17 @@ from collections.abc import Collection, Sequence
 
 import keras
 
-# A path in Keras may begin with the name of the task model, and with the name
-# of a head whose weights have no scope in Google's checkpoints.
+# Google's name at the end of a variable's path in Keras. Before it, the path
+# may contain the name of the task model, and the name of a head whose weights
+# have no scope in Google's checkpoints.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
     r"|bilstm/.+"
     r"|output_(?:weights|bias))$"
 )
-# States of Keras's own layers, which Keras numbers across the process. No model
-# of this package uses these states.
+# Seed generators of Keras's own layers. Keras counts them in each process, so
+# their names vary. No model of this package uses these seed generators.
 _STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 
@@ -37,7 +38,8 @@ def original_name(variable: keras.Variable) -> str:
 def named_variables(model: keras.Model) -> dict[str, keras.Variable]:
     """Returns {Google's name: variable} of all variables in a model.
 
-    The variables include the state of dropout, under its path in Keras.
+    The variables include the state of the dropout's seed generator, under its
+    path in Keras.
     """
     return {
         original_name(variable): variable
@@ -53,8 +55,8 @@ def without_scope(
 
     In modules of TF Hub, and in models that contain a BERT, the names of BERT's
     variables begin with a scope, such as `module/`. The function removes this
-    scope. If a variable outside of the scope has a name that results from
-    removing it, the function puts `/` before this variable's name.
+    scope. If a variable outside of the scope then has the same name as a
+    variable of BERT, the function puts `/` before the name outside the scope.
 
     Args:
         names: names in the file.
@@ -82,7 +84,7 @@ def source_name(name: str, layers: Sequence[int] | None) -> str:
     Args:
         name: Google's name of the variable.
         layers: for each block of the model, the number of the checkpoint's
-            block to start from. None = the same numbers.
+            block to start from. None = the block with the same number.
     """
     if layers is None:
         return name

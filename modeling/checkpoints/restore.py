@@ -15,7 +15,7 @@ from modeling.checkpoints.names import original_name, source_name
 # Variables that a checkpoint must contain. The pooler is not required, because
 # models for masked words, questions or tags may lack it.
 _REQUIRED = re.compile(r"bert/(?!pooler/)")
-# Parts of BERT that a checkpoint may lack.
+# {prefix of names: part of BERT} for each part that a checkpoint may lack.
 _OPTIONAL_PARTS = {
     "bert/pooler/": "pooler",
     "cls/predictions/": "masked LM head",
@@ -30,7 +30,8 @@ _ROWS = {
     "output_weights": "the number of labels",
 }
 _WEIGHT_DTYPES = ("float16", "bfloat16", "float32", "float64")
-# Maximum number of new variables that the log names. The masked LM head has 5.
+# Maximum number of missing variables that the log names, enough for all 5 of
+# the masked LM head.
 _MAX_NAMED = 5
 
 
@@ -68,13 +69,13 @@ def restore_variables(
 
     Args:
         model: any model of this package, built or not, or a built keras.Model
-            that contains one.
+            that contains such a model.
         path: path of the checkpoint, for messages.
-        shapes: {name: shape} of all entries, under Google's names.
-        dtypes: {name: dtype}, for example "float32", under Google's names.
-        read: (Google's name of an entry) -> array.
+        shapes: {Google's name: shape} of the checkpoint's entries.
+        dtypes: {Google's name: dtype}, for example "float32".
+        read: function (Google's name of an entry) -> array of its values.
         layers: for each block of the model, the number of the checkpoint's
-            block to start from. None = the same numbers.
+            block to start from. None = the block with the same number.
 
     Returns:
         `LoadReport`.
@@ -154,7 +155,17 @@ def _check_complete(
     missing: Sequence[str],
     there: Iterable[str],
 ) -> None:
-    """Raises an error if the file lacks encoder variables."""
+    """Raises an error if a file lacks variables of the encoder.
+
+    If a model without an encoder is loaded, the file must contain at least one
+    of its variables.
+
+    Args:
+        path: path of the file, for messages.
+        sources: {name of a variable: name of its entry in the file}.
+        missing: names of the variables that the file lacks.
+        there: names of all entries in the file.
+    """
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):
         first = sources[(lost or missing)[0]]
@@ -173,11 +184,11 @@ def _check_shape(
         return
     remedy = "the configuration does not belong to this checkpoint"
     if name in _ROWS and there[1:] == here[1:]:
-        remedy = f"{_ROWS[name]} is {there[0]} there and {here[0]} here"
+        remedy = f"{_ROWS[name]} must be {there[0]}, but is {here[0]}"
         if _ROWS[name] == "vocab_size" and there[0] < here[0]:
             remedy += (
-                "; tools.convert_checkpoint --extended_vocab_file adds rows "
-                "for new words"
+                "; to add rows for new words, run tools.convert_checkpoint "
+                "with --extended_vocab_file"
             )
     raise ValueError(
         f"{name} has shape {there} in {path}, but {here} in the model: {remedy}"
@@ -187,7 +198,7 @@ def _check_shape(
 def _check_values(
     path: str | os.PathLike[str], name: str, value: Any, dtype: str
 ) -> None:
-    """Raises an error if values are not finite in the variable's dtype."""
+    """Raises an error if a value is not finite in the variable's dtype."""
     is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
     if keras.ops.all(is_finite):
         return

@@ -19,8 +19,8 @@ def staged_folder(
 
     Args:
         directory: folder of the model. Created if missing.
-        last: name of the file to move last, without which the other files are
-            no model.
+        last: name of the file to move last. It must be a file without which
+            nothing can load the model.
 
     Yields:
         a temporary folder into which to write the files.
@@ -59,11 +59,11 @@ def staged_folder(
 def move_into_place(files: dict[str, str]) -> None:
     """Renames files to their final names.
 
-    Without the last file, such as a checkpoint's index, the other files are no
-    model. The function removes an older last file first and moves the new one
-    last. Therefore a killed process never leaves a mixture of new and old
-    files. Before it renames, the function waits until the bytes are on the
-    disk, because TensorFlow does not.
+    Nothing can load the model without the last file, such as a checkpoint's
+    index. The function first removes an older file of this name, and moves the
+    new one last. Therefore a killed process never leaves a model that mixes new
+    and old files. Before it renames, the function waits until the bytes are on
+    the disk, because TensorFlow does not.
 
     Args:
         files: {temporary path: final path}, in the order in which to move.
@@ -89,14 +89,18 @@ def move_into_place(files: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turns errors of TensorFlow into an OSError that names the path."""
+    """Turns TensorFlow's errors into an OSError that names the path to write.
+
+    The function covers the errors inside a `with` block.
+    """
     try:
         yield
     except Exception as error:
         # Compare the module's name, because TensorFlow may not be installed.
         if not type(error).__module__.startswith("tensorflow."):
             raise
-        # Remove the names of the operation, which do not help a user.
+        # Remove the names of TensorFlow's operation from the message, because
+        # they do not help a user.
         message = re.sub(
             r"^\{\{.*?\}\} | \[Op:\w+\]", "", getattr(error, "message", "")
         )
@@ -122,7 +126,10 @@ def _refuse_folders(paths: Iterable[str]) -> None:
 
 
 def _is_special(path: str) -> bool:
-    """Returns whether a path is a link or device, not a file to replace."""
+    """Returns whether a path is a link or device, such as /dev/stdout.
+
+    Such a path must be written to, not replaced.
+    """
     return (
         not is_remote(path)
         and os.path.lexists(path)

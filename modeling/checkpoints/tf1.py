@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# Text entry of a run's checkpoint that contains the small files of the run.
+# Name of the entry of a training run's checkpoint that contains the run's small
+# files as text.
 RUN_STATE = "run_state"
 # Suffix of TensorFlow 1's name for the average of a variable.
 AVERAGE = "/ExponentialMovingAverage"
@@ -53,9 +54,11 @@ def load_tf1_checkpoint(
     layers: Sequence[int] | None = None,
     best: bool = True,
 ) -> LoadReport:
-    """Loads a TF1 checkpoint, with the arguments of `load_checkpoint`.
+    """Loads a TF1 checkpoint into a model.
 
-    The report omits Adam's slots, averages and `global_step`.
+    See `load_checkpoint` for the arguments. The returned report does not list
+    the state of the training, such as Adam's moments, averages of the weights
+    and `global_step`, as unused.
     """
     import tensorflow as tf
 
@@ -77,7 +80,8 @@ def load_tf1_checkpoint(
             )
         stored_names = _stored_names(reader)
         if prefix != str(path):
-            # For a folder, load the checkpoint that its run would export.
+            # `path` is a folder. If the checkpoint contains averages of the
+            # weights, load them, because the run would export them.
             averages = {
                 name: f"{name}{AVERAGE}"
                 for name in shapes
@@ -111,7 +115,8 @@ def open_tf1_checkpoint(
     """Opens a checkpoint that `find_tf1_checkpoint` returned.
 
     Yields:
-        the checkpoint's reader, and its prefix for TensorFlow's operations.
+        the checkpoint's reader, and a prefix to pass to TensorFlow's
+        operations. It contains no characters that they read as a pattern.
 
     Raises:
         OSError: the checkpoint cannot be read.
@@ -162,13 +167,14 @@ def check_tf1_files(prefix: str) -> None:
     with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
-    # Skip strings, because their size does not follow from their shape.
+    # Skip entries of text, because their size does not follow from their shape.
     needed = sum(
         math.prod(shape) * dtypes[name].size
         for name, shape in shapes.items()
         if dtypes[name] != tf.string
     )
-    # {total in the file names: {number of a file: its size in bytes}}
+    # {total number of data files: {index of a file: its size in bytes}}. The
+    # name of each file contains both numbers.
     data_files: dict[int, dict[int, int]] = collections.defaultdict(dict)
     folder, name = os.path.split(prefix)
     for file in gfile.listdir(folder or "."):
@@ -230,8 +236,8 @@ def check_release(
 
     Args:
         path: folder or checkpoint to write, as for `save_release`.
-        tokenizer: FullTokenizer of the model, or None.
-        labels: names of the model's outputs, or None.
+        tokenizer: FullTokenizer of the model. None = write no vocabulary.
+        labels: names of the model's outputs. None = write no labels.txt.
 
     Raises:
         OSError: the folder cannot be read.
@@ -265,10 +271,11 @@ def save_release(
         model: any model of this package.
         path: folder to write, created if missing. Or a checkpoint in the
             folder, whose name ends in `.ckpt` and replaces bert_model.ckpt.
-        tokenizer: FullTokenizer of the model, or None.
-        labels: names of the model's outputs, in order, or None.
+        tokenizer: FullTokenizer of the model. None = write no vocabulary.
+        labels: names of the model's outputs, in order. None = write no
+            labels.txt.
         leave_out: Google's names of weights to omit.
-        files: {name: text} of more files, such as model.json.
+        files: {name: text} of additional files to write, such as model.json.
 
     Raises:
         ValueError: the model is not built, or `labels` cannot be lines of
@@ -331,8 +338,9 @@ def write_checkpoint(
             )
             move_into_place({partial + end: path + end for end in endings})
     finally:
-        # Compare names, because a glob would interpret [ or * in the path. A
-        # failed write may leave files with other endings too.
+        # Remove partial files after a failed write. Compare names, because a
+        # glob would interpret [ or * in the path. The files may have other
+        # endings than the two above.
         if gfile.isdir(folder):
             for name in gfile.listdir(folder):
                 if name.startswith(f"{os.path.basename(partial)}."):

@@ -232,7 +232,7 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     with caplog.at_level(logging.WARNING):
         trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
     assert caplog.text.count("replaces it") == 1
-    assert "run/best is of step 6, and the run is at step 0" in caplog.text
+    assert "run/best is of step 6, but the run is only at step 0" in caplog.text
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
     assert read_results(tmp_path / "run")["global_step"] == 2
     assert used_step(tmp_path) == {2}
@@ -334,7 +334,9 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     assert checkpointing.checkpoint_steps(tmp_path / "run") == [6]
     assert read_best(tmp_path)["global_step"] == 10
     trains_on(options, figures[3:], **flags)
-    assert "run/best is of step 10, and the run is at step 6" in caplog.text
+    assert (
+        "run/best is of step 10, but the run is only at step 6" in caplog.text
+    )
     whole = tmp_path / "whole"
     assert_same_bits(values(tmp_path / "run/best"), values(whole / "best"))
     lines = [

@@ -4,7 +4,8 @@ import contextlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-# training/callbacks/history.py must not load TensorFlow.
+# Import TensorFlow only for type checkers, because programs that read a history
+# (training/callbacks/history.py) must not load TensorFlow.
 if TYPE_CHECKING:
     import keras
     import tensorflow as tf
@@ -21,9 +22,9 @@ class Callback:
     Attributes:
         trainer: the Trainer that the callback is attached to.
         every: `on_step` runs at least at each multiple of this number of steps.
-            If one call runs several steps, it ends at such a multiple. 0 means
-            no fixed steps.
-        may_save: False to postpone a checkpoint that is due.
+            If the Trainer runs several steps in one call, the call ends at such
+            a multiple. 0 means that `on_step` needs no fixed steps.
+        may_save: set to False to postpone a checkpoint that is due.
     """
 
     trainer: "Trainer"
@@ -42,7 +43,10 @@ class Callback:
         return model, loss
 
     def variables(self) -> Mapping[str, "keras.Variable"]:
-        """Returns {name: variable} to save and restore with the run."""
+        """Returns {name: variable} to save in each checkpoint of the run.
+
+        A resumed run restores these variables.
+        """
         return {}
 
     def on_restore(self, step: int, is_new: bool) -> None:
@@ -54,15 +58,22 @@ class Callback:
         """
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether an earlier run ended at `step`, and logs why."""
+        """Returns whether an earlier run ended the training at `step`.
+
+        If so, also logs why.
+        """
         return False
 
     def running(self) -> Any:
-        """Returns a context manager that is open while steps run."""
+        """Returns a context manager, in which the Trainer runs all steps."""
         return contextlib.nullcontext()
 
     def on_step_begin(self) -> float:
-        """Returns this worker's vote, which is averaged over all workers."""
+        """Returns this worker's vote for a common decision of all workers.
+
+        An example of a decision is to end the training. The mean of the votes
+        is passed to `before_update` and `on_step`.
+        """
         return 0.0
 
     def before_update(self, agreed: "tf.Tensor") -> None:
@@ -87,14 +98,17 @@ class Callback:
 
         Args:
             step: number of steps trained so far.
-            logs: the loss, its parts, the learning rate and the norm of the
-                gradient.
+            logs: the loss, the terms of which it is the sum, the learning rate
+                and the norm of the gradient.
             agreed: mean of the workers' votes. A single worker votes again
                 after the step.
         """
 
     def evaluating(self) -> Any:
-        """Returns a context manager that is open during an evaluation."""
+        """Returns a context manager that the Trainer enters to evaluate.
+
+        The Trainer enters it before each evaluation and exits it afterwards.
+        """
         return contextlib.nullcontext()
 
     def on_save(self, step: int) -> None:

@@ -71,7 +71,7 @@ class WeightAverages(Callback):
                 average.assign(self._weights[name].value)
 
     def after_update(self, step: tf.Tensor, is_made: tf.Tensor) -> None:
-        """Updates the averages with the weights of a step."""
+        """Updates the averages with the weights after a step."""
         step = tf.cast(step, tf.float64)
         most = tf.constant(self.trainer.config.ema_decay, tf.float64)
         decay = tf.minimum(most, (1 + step) / (10 + step))
@@ -95,7 +95,7 @@ class WeightAverages(Callback):
 
     @contextlib.contextmanager
     def evaluating(self) -> Iterator[None]:
-        """Sets the model's weights to the averages while the block runs."""
+        """Sets the model's weights to their averages inside a `with` block."""
         weights = [weight.numpy() for weight in self._weights.values()]
         self._apply()
         try:

@@ -1,4 +1,4 @@
-"""Evaluates while training, keeps the best step's weights, and stops early."""
+"""Evaluates while training, saves the best step's weights, and stops early."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -20,7 +20,7 @@ _FILE = "eval_results.json"
 
 
 class BestStep(Callback):
-    """Evaluates while training, keeps the best weights, and stops early.
+    """Evaluates while training, saves the best weights, and stops early.
 
     The best weights and their metrics are saved in a separate folder, from
     which a resumed run reads them. Metrics on another dev set, or metrics of an
@@ -63,7 +63,7 @@ class BestStep(Callback):
         return self._folder / _FILE
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Drops metrics that are from another run or another dev set."""
+        """Drops the best metrics if they are from another run or dev set."""
         if self.is_of_run:
             return
         run = self.trainer.history
@@ -114,7 +114,10 @@ class BestStep(Callback):
         return self.has_ended(step)
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether to stop early at a step, and logs the reason."""
+        """Returns whether training stops early at `step`.
+
+        If so, also logs the reason.
+        """
         best = self._best
         if not self._patience or best is None:
             return False
@@ -173,10 +176,14 @@ def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
 def _find_fault(
     folder: Path, settings: Mapping[str, Any], newest: int
 ) -> str | None:
-    """Returns evidence that another run wrote the best weights, or None."""
+    """Returns evidence that another run wrote the best weights in `folder`.
+
+    Returns None if there is no evidence. `newest` is the newest step of the
+    run's checkpoints.
+    """
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
-    # Earlier versions wrote no fingerprint.
+    # The file of an earlier version of this project contains no fingerprint.
     found = best.get("fingerprint")
     if found and settings:
         if found["run"] != summary.fingerprint_of(settings, {})["run"]:
@@ -194,7 +201,7 @@ def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
         best = json_files.read_json(path)
         for name in (*metrics, "global_step"):
             if not isinstance(best.get(name), (int, float)):
-                raise ValueError(f"{path} contains no number {name!r}")
+                raise ValueError(f"{path} contains no number for {name!r}")
     except ValueError as error:
         raise ValueError(
             f"{error}; restore the file from a backup, or remove {path.parent} "

@@ -1,4 +1,4 @@
-"""Training with a teacher: --teacher and its flags.
+"""Trains a student with a teacher (--teacher and its flags).
 
 modeling/distillation.py computes the loss. In fine-tuning, the teacher's
 outputs are computed once and saved beside the training records. Hidden states,
@@ -38,7 +38,7 @@ from training.config import (
 from training.prediction import BatchPredictor
 from training.run_folder import are_same, folder_of
 
-# Logit at padding. Its softmax is 0.
+# Logit that fills up outputs at padding. After a softmax it becomes 0.
 _PADDING = -10000.0
 
 
@@ -46,7 +46,7 @@ def check_teacher(
     config: PretrainingConfig | FineTuningConfig,
     bert_config: modeling.BertConfig,
 ) -> None:
-    """Checks that no flag contradicts the teacher.
+    """Checks that the teacher's model fits the student and the other flags.
 
     Raises:
         ValueError: a flag contradicts the teacher.
@@ -58,15 +58,15 @@ def check_teacher(
     for name, needed in (
         ("vocab_size", True),
         ("num_attention_heads", config.distill_layers),
-        # An embedder's outputs are as wide as the model.
+        # The student can only learn vectors of its own width.
         ("hidden_size", config.head == "BertEmbedder"),
     ):
         theirs, ours = getattr(teacher, name), getattr(bert_config, name)
         if needed and theirs != ours:
             raise ValueError(
                 f"--teacher={config.teacher} sets {name}={theirs}, but the "
-                f"model has {ours} in {config.bert_config_file}; the two must "
-                "be equal"
+                f"model has {ours} in {config.bert_config_file}; choose a "
+                "teacher in which the two are equal"
             )
     if config.max_seq_length > teacher.max_position_embeddings:
         raise ValueError(
@@ -93,7 +93,7 @@ def _check_init_layers(
     if len(layers) != bert_config.num_hidden_layers:
         raise ValueError(
             f"{given} names {len(layers)} blocks, but the model has "
-            f"{bert_config.num_hidden_layers}; name one for each block"
+            f"{bert_config.num_hidden_layers}; list one for each of these"
         )
     names = modeling.read_shapes(modeling.find_checkpoint(start))
     found = {
@@ -149,7 +149,8 @@ class Teacher(Callback):
         if labels and found and not modeling.find_order(found, labels):
             raise ValueError(
                 f"--teacher={path} was trained with the labels {found}, but "
-                f"the labels of this task are {list(labels[0])}"
+                f"the labels of this task are {list(labels[0])}. Use a teacher "
+                "of the same task"
             )
         self._config = config
         self._loss = DistillationLoss(
@@ -164,7 +165,8 @@ class Teacher(Callback):
             "distill_alpha": config.distill_alpha,
             "distill_layers": config.distill_layers,
         }
-        # {name of an output: shape} for the teacher's outputs in the records.
+        # {name of an output: shape} of the teacher's outputs that are added to
+        # the records.
         self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: keras.Model | None = create_model(
             load_teacher_config(path),
@@ -183,7 +185,12 @@ class Teacher(Callback):
             )
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns a model that runs student and teacher, and the loss."""
+        """Returns a Distiller that runs both models, and the distillation loss.
+
+        Args:
+            model: the student.
+            loss: loss of the task, which is already part of the other loss.
+        """
         self._distiller = Distiller(
             model,
             self._loss,
@@ -194,7 +201,11 @@ class Teacher(Callback):
         return self._distiller, self._loss
 
     def variables(self) -> dict[str, keras.Variable]:
-        """Returns the variables that project the student's hidden states."""
+        """Returns {path in Keras: variable} of the Distiller's projection.
+
+        The projection is the layer that brings the student's hidden states to
+        the teacher's width.
+        """
         return {v.path: v for v in self._distiller.own_variables}
 
     def add_outputs(self, records: tfrecords.Records) -> tfrecords.Records:
@@ -208,7 +219,7 @@ class Teacher(Callback):
         (source,), spec, _ = records
         path = os.path.join(os.path.dirname(source), "train_teacher.tf_record")
         if model is None:
-            raise ValueError("The teacher's outputs are already in the records")
+            raise ValueError("add_outputs was called twice. Call it only once")
         self._shapes = _by_name(
             model.compute_output_shape(
                 {name: (None, *feature.shape) for name, feature in spec.items()}
@@ -258,8 +269,9 @@ class Teacher(Callback):
                     f"teacher_{name}": _padded(value, self._shapes[name])
                     for name, value in _by_name(outputs).items()
                 }
-                # A parser reads two concatenated messages as one message with
-                # the fields of both.
+                # Append the outputs to the bytes of each record. A parser of
+                # protocol buffers reads two concatenated messages as one
+                # message with the fields of both.
                 for values in zip(*rows.values(), strict=True):
                     added = encode_example(dict(zip(rows, values, strict=True)))
                     writer.write(next(serialized) + added)

@@ -1,4 +1,4 @@
-"""Writes the history of a run: the metrics of each step and its time.
+"""Writes the history of a training run: metrics, step numbers and times.
 
 The file `history.jsonl` in the run's folder contains one JSON object per line:
 
@@ -39,7 +39,7 @@ _NAMES = ("step", "hours", "examples", "learning_rate")
 _LARGEST = 1e300
 # Number of examples per evaluation that TensorBoard shows.
 NUM_SAMPLES = 8
-# Maximum characters of a table cell in TensorBoard.
+# Maximum number of characters in a table cell in TensorBoard.
 _MAX_CHARACTERS = 500
 # Characters to escape, because TensorBoard renders texts as Markdown.
 _SIGNS = re.compile(r"([\\`*_{}\[\]()#+.!|-])")
@@ -81,10 +81,10 @@ class History(Callback):
         self._lines = {(line["kind"], line["step"]): line for line in found}
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Sets the clock to the hours of a checkpoint.
+        """Sets the clock to the hours trained before the checkpoint of `step`.
 
-        Earlier versions wrote no history, so the hours of their runs are
-        unknown and count as 0.
+        Earlier versions of this project wrote no history, so the hours of their
+        runs are unknown and count as 0.
         """
         line = self._lines.get(("checkpoint", step)) or {}
         self.best_step = line.get("best_step")
@@ -92,7 +92,7 @@ class History(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Drops the lines of later steps, because training repeats them."""
+        """Drops the lines of later steps, because training runs them again."""
         self.drop_after(self.trainer.global_step)
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.
@@ -106,7 +106,7 @@ class History(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Stores the learning rate of a step for the next line."""
+        """Stores the learning rate of a step for the next line to write."""
         self._rate = logs.get("learning_rate")
 
     def on_save(self, step: int) -> None:
@@ -114,7 +114,10 @@ class History(Callback):
         self.add("checkpoint", step, {})
 
     def drop_after(self, step: int) -> None:
-        """Drops the lines of steps after `step`, which training repeats."""
+        """Deletes the history of all steps after `step`.
+
+        A resumed training runs these steps again.
+        """
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
@@ -123,6 +126,11 @@ class History(Callback):
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
         """Adds a line, or replaces the metrics of the line if it exists.
+
+        Args:
+            kind: kind of the line, one of KINDS.
+            step: number of steps trained.
+            metrics: {name: value}.
 
         Raises:
             OSError: the file cannot be written.
@@ -157,21 +165,35 @@ class History(Callback):
             atomic.sync(self._path)
 
     def best(self) -> dict[str, Any] | None:
-        """Returns the best step's metrics, or None if its dev set differs."""
+        """Returns the metrics of the best step. `global_step` is its number.
+
+        Returns None if no evaluation of this run on this dev set is known.
+        """
         line = self._lines.get(("eval", self.best_step or 0)) or {}
         if line.get("fingerprint") != self.fingerprint:
             return None
         return {**line["metrics"], "global_step": line["step"]}
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the first evaluation of this dev set to reach a target."""
+        """Returns the line of the first evaluation that reached a target.
+
+        Only evaluations on this run's dev set count.
+
+        Args:
+            name: name of the metric.
+            target: value that the metric must reach.
+
+        Returns:
+            the line. None if no evaluation reached the target.
+        """
         mine = self.fingerprint
         dev_set = mine.get("dev_set")
         found = [
             line
             for line in self._lines.values()
             if line["kind"] == "eval"
-            # Earlier versions wrote no fingerprint.
+            # Earlier versions of this project wrote no fingerprint. Assume that
+            # their dev set was the same.
             and line.get("fingerprint", mine).get("dev_set") == dev_set
             # The history contains None for a value that was not finite.
             and (line["metrics"].get(name) or 0.0) >= target
@@ -192,15 +214,16 @@ class History(Callback):
     ) -> None:
         """Shows a few examples of an evaluation in TensorBoard, as `eval/NAME`.
 
-        Each evaluation shows the same examples, spread over all rows, so that
-        you can compare the answers. Call this method before `add`, because an
-        evaluation that is already in the history is not shown again.
+        The examples are picked at even intervals from `rows`. They are the same
+        at every evaluation, so that you can compare the model's answers. Call
+        this method before `add`, because examples of an evaluation that is
+        already in the history are not shown again.
 
         Args:
             step: number of steps trained.
             name: name of the table, such as "samples".
-            rows: a dict {column: text} for each example, with the model's
-                answer.
+            rows: all examples of the evaluation, each a dict {column: text}
+                that includes the model's answer.
         """
         is_known = ("eval", step) in self._lines
         if rows and self._shows and not is_known:

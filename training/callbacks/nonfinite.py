@@ -18,7 +18,8 @@ class NonFinite(Callback):
     training.
 
     Args:
-        records: training records, for the error message, or None.
+        records: training records. The error message says which of them the
+            last step read. None = the message names no records.
     """
 
     def __init__(self, records: tfrecords.Records | None = None) -> None:
@@ -33,7 +34,7 @@ class NonFinite(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Logs and counts the skipped steps of the last call.
+        """Logs and counts the skipped steps since the last call.
 
         Raises:
             ValueError: too many steps in a row were skipped.
@@ -78,16 +79,18 @@ class NonFinite(Callback):
         )
 
     def _way_back(self, last_made: int) -> str:
-        """Returns advice on where to resume, if there is a checkpoint.
+        """Returns advice on the checkpoint from which to resume.
 
-        `last_made` is the last step that was not skipped.
+        `last_made` is the last step that was not skipped. Returns "" if there
+        is no checkpoint.
         """
         checkpointer = self.trainer.checkpointer
         if not checkpointer or not (steps := checkpointer.steps()):
             return ""
         way = f"; the newest checkpoint is from step {steps[-1]}"
         if steps[-1] >= last_made:
-            # No finite loss was computed with the newest checkpoint's weights.
+            # All steps since the newest checkpoint were skipped, so its weights
+            # may be the cause. Advise to resume from the checkpoint before it.
             before = (
                 f"resume from step {steps[-2]}" if steps[1:] else "start again"
             )

@@ -1,4 +1,4 @@
-"""Shows losses, rates and progress in the history, in the log and as a bar."""
+"""Shows losses, speed and progress in the history, in the log and as a bar."""
 
 import contextlib
 import math
@@ -19,7 +19,7 @@ _MEASURING_SHARE = 0.01
 class ProgressBar(Callback):
     """Shows a progress bar on a terminal, otherwise occasional log lines.
 
-    The rate in the bar excludes the time of other callbacks and of saving.
+    The speed in the bar excludes the time of other callbacks and of saving.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class ProgressBar(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Shows the bar while the block runs."""
+        """Shows the bar inside a `with` block."""
         self._sizes = self.trainer.config.batch_sizes
         self._bar = progress.Progress(
             self.trainer.num_train_steps,
@@ -41,7 +41,7 @@ class ProgressBar(Callback):
             yield
 
     def on_step_begin(self) -> float:
-        """Resumes the bar's clock."""
+        """Resumes the bar's clock, which `on_step` paused."""
         self._pause.close()
         return 0.0
 
@@ -56,7 +56,7 @@ class ProgressBar(Callback):
 
 
 class Summaries(Callback):
-    """Adds losses and rates to the run's history, and logs them."""
+    """Adds losses, speed and memory to the run's history, and logs them."""
 
     def __init__(self) -> None:
         self._last: tuple[int, float] | None = None
@@ -68,13 +68,14 @@ class Summaries(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Computes the operations per example, and measures the peak rate."""
+        """Measures the device's peak rate, and prepares to report speeds."""
         trainer, config = self.trainer, self.trainer.config
         self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
         self._peak = None
         # If padding is skipped, the number of operations per example depends on
-        # the batch. Then report neither tokens_per_second nor mfu.
+        # the batch. Then do not report tokens_per_second and mfu, the fraction
+        # of the peak rate that the model uses.
         if not config.unpads:
             self._per_example["tokens"], _ = trainer.shape
             self._flops = costs.training_flops(
@@ -89,9 +90,9 @@ class Summaries(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Writes losses and rates if the step is a multiple of `every`."""
+        """Writes losses and speed if the step is a multiple of `every`."""
         if self._last is None:
-            # Ignore the rate of the first step, whose time includes start-up.
+            # Ignore the speed of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
         if step % self.every:
             return
@@ -123,6 +124,9 @@ class PeakRate:
 
     A measurement on a busy machine is too low, so the rate is measured again
     during training.
+
+    Args:
+        measure: function () -> operations per second.
     """
 
     def __init__(self, measure: Callable[[], float]) -> None:
@@ -132,7 +136,13 @@ class PeakRate:
         self.update()
 
     def update(self, achieved: float = 0.0) -> float:
-        """Returns the highest rate, and sometimes measures it again first."""
+        """Returns the highest rate so far, in operations per second.
+
+        First measures the rate again, if the last measurement is long ago.
+
+        Args:
+            achieved: rate that the training reached. It may be the highest.
+        """
         started = time.monotonic()
         if started >= self._next:
             self._best = max(self._best, self._measure())

@@ -27,7 +27,7 @@ class StopSignals(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Handles SIGTERM and SIGINT while the block runs.
+        """Handles SIGTERM and SIGINT inside a `with` block.
 
         Raises:
             SystemExit: a signal has ended the training.

@@ -1,4 +1,7 @@
-"""Ends a run after --max_hours, and passes the time spent to the schedule."""
+"""Ends a run after --max_hours.
+
+Also tells the learning rate schedule how much of this time has been spent.
+"""
 
 import contextlib
 import time
@@ -61,7 +64,7 @@ class TimeLimit(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Adds the duration of the block to the time spent."""
+        """Adds the duration of a `with` block to the time spent."""
         self._started = self._now()
         try:
             yield
@@ -73,14 +76,17 @@ class TimeLimit(Callback):
         return self.spent
 
     def before_update(self, agreed: tf.Tensor) -> None:
-        """Sets the variable from which the schedule reads the time spent."""
+        """Sets the variable from which the schedule reads the time spent.
+
+        `agreed` is the fraction of --max_hours, averaged over all workers.
+        """
         if self._spent_variable is not None:
             self._spent_variable.assign(tf.cast(agreed, tf.float64))
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Returns whether --max_hours have passed on average."""
+        """Returns whether --max_hours have passed, on average over workers."""
         if agreed >= 1:
             logging.info("Reached --max_hours after step %d.", step)
         return agreed >= 1

@@ -49,7 +49,7 @@ class _QuietImport:
 
 @contextlib.contextmanager
 def _silent_stderr() -> Iterator[None]:
-    """Drops the block's output to stderr, or shows it if the block fails."""
+    """Hides the output of a `with` block to stderr, unless the block fails."""
     sys.stderr.flush()
     with tempfile.TemporaryFile() as written:
         stderr = os.dup(2)

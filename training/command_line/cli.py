@@ -19,7 +19,7 @@ from training.command_line import chatter, moved
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
-# Exit status that shells use for Ctrl-C and for a broken pipe.
+# Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
 
@@ -123,7 +123,12 @@ def _parse_flags(
     except flags.Error as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
     except UnicodeDecodeError as error:
-        sys.exit(_fail(f"--flagfile: byte {error.start} is not UTF-8"))
+        sys.exit(
+            _fail(
+                f"--flagfile: byte {error.start} is not UTF-8; save the file "
+                "as UTF-8"
+            )
+        )
     missing = [
         f"--{name}" for name in required if flags.FLAGS[name].value is None
     ]
@@ -132,7 +137,8 @@ def _parse_flags(
         sys.exit(_fail(f"missing required flags: {names} (see --help)"))
     for name in flags.FLAGS:
         value = flags.FLAGS[name].value
-        # absl's bounds accept NaN, because NaN is not below any bound.
+        # Check for NaN here. absl's check of bounds accepts NaN, because NaN is
+        # not below any bound.
         wrong = None
         if isinstance(value, float) and not math.isfinite(value):
             wrong = "is not a finite number"
@@ -157,7 +163,7 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     path = Path(record.pathname).resolve()
     if record.levelno >= std_logging.WARNING or path.parent == PROJECT:
         return True
-    # An installed project is in the same folder as other packages.
+    # If the project is installed, PROJECT also contains other packages.
     return (
         PROJECT in path.parents
         and path.relative_to(PROJECT).parts[0] in PACKAGES
@@ -167,7 +173,10 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
 def _guarded(
     main: Callable[[Any], int | None], config: type[Any]
 ) -> int | None:
-    """Runs `main` with its outputs locked, and prints errors in one line."""
+    """Locks a script's outputs, runs `main`, and prints errors in one line.
+
+    Returns the exit status.
+    """
     given: list[paths.PathFlag] = []
     try:
         parsed = script_flags.parse(config)
@@ -195,7 +204,10 @@ def _interrupt(number: int, frame: Any) -> None:
 
 
 def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
-    """Returns an error, with the name of the flag whose file caused it."""
+    """Returns the message of an error, with the flag whose file caused it.
+
+    Returns the error itself if no flag names the file.
+    """
     if isinstance(error, OSError) and error.filename is not None:
         for flag in given:
             if error.filename in flag.parts:

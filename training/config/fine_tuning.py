@@ -62,7 +62,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     metric_for_best: str | None = flags.training(
         None,
         "Metric that chooses the best step and the best run. The default is "
-        "the task's main metric. eval_loss is lower-is-better.",
+        "the task's main metric. Lower values of eval_loss are better.",
     )
     load_best: bool = flags.decoding(
         True,
@@ -71,9 +71,9 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     ensemble: str | None = flags.decoding(
         None,
-        "Evaluate and predict with several trained models at once: the "
-        "--output_dir of each, comma-separated. The models' probabilities are "
-        "averaged.",
+        "Evaluate and predict with several trained models, whose probabilities "
+        "are averaged. List the --output_dir of each model, separated by "
+        "commas.",
         kind=Kind.MODELS,
     )
     bilstm: bool = flags.identity(
@@ -93,14 +93,17 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def weights(self) -> str | None:
-        """Path of the weights to load. For an ensemble, of its first model."""
+        """Path of the weights to load, or of the ensemble's first model."""
         if self.ensemble is not None:
             return self.ensemble.split(",")[0]
         return super().weights
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that the command line or the model's folder must set."""
+        """Flags that the user must set if the model's folder records no value.
+
+        Fine-tuning also needs a vocabulary.
+        """
         return (*super().needed, "vocab_file")
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         ):
             raise ValueError(
                 "--metric_for_best needs --evaluate_each_epoch, "
-                "--early_stopping_patience or --num_train_runs"
+                "--early_stopping_patience or --num_train_runs. Set one of them"
             )
         if self.ensemble is not None:
             self._check_ensemble()
@@ -135,7 +138,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to restore the best step, if it is saved."""
+        """Whether to restore the weights of the best step, if they exist."""
         return self.load_best and not self.do_train
 
     @property
@@ -186,6 +189,9 @@ class DataFolderConfig(FineTuningConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that the command line or the model's folder must set."""
+        """Flags that the user must set if the model's folder records no value.
+
+        A command that reads examples also needs --data_dir.
+        """
         reads = self.do_train or self.evaluates or self.do_predict
         return (*super().needed, *(["data_dir"] if reads else []))

@@ -57,7 +57,8 @@ class ExportConfig:
 
     export_dir: str | None = flags.neutral(
         None,
-        "Write a SavedModel for serving to this folder.",
+        "Export the model for serving to this folder, by default as a "
+        "SavedModel.",
         kind=Kind.EXPORT_FOLDER,
     )
     export_format: str = flags.neutral(
@@ -81,8 +82,8 @@ class ExportConfig:
     )
     quantize: str | None = flags.neutral(
         None,
-        "Write LiteRT and ONNX in int8. With this flag, the default format is "
-        "litert. A SavedModel in the same export is not quantized.",
+        "Quantize LiteRT and ONNX exports to int8. With this flag, the default "
+        "format is litert. A SavedModel in the same export is not quantized.",
         choices=("int8",),
     )
 
@@ -181,7 +182,7 @@ class DeviceConfig(ExportConfig):
         None, "Name of the TPU, or its grpc address."
     )
     tpu_zone: str | None = flags.neutral(None, "Zone of the TPU.")
-    gcp_project: str | None = flags.neutral(None, "Project of the TPU.")
+    gcp_project: str | None = flags.neutral(None, "Cloud project of the TPU.")
     master: str | None = flags.neutral(
         None, "Address of the TPU, if --tpu_name is not set."
     )
@@ -272,10 +273,16 @@ class ModelConfig(DeviceConfig):
 
     @property
     def weights(self) -> str | None:
-        """Checkpoint to load, or a folder that contains it, or None."""
+        """Checkpoint to load, or a folder that contains it.
+
+        None if no flag names a checkpoint.
+        """
         return self.init_checkpoint
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that must be set if the model's folder has no value."""
+        """Flags that the user must set if the model's folder records no value.
+
+        A model's folder records the values of flags in its files.
+        """
         return ("bert_config_file",)

@@ -29,8 +29,9 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     vocab_file: str | None = flags.identity(
         None,
-        "The records' vocabulary. Needed for records without masks, for an "
-        "export that accepts text, and for text in TensorBoard.",
+        "Vocabulary that the records were created with. Needed if the records "
+        "were created without masks, for an export that accepts text, and for "
+        "text in TensorBoard.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool = flags.identity(
@@ -41,25 +42,27 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     masked_lm_prob: float = flags.like(
         MaskingOptions,
         "masked_lm_prob",
-        help="Fraction of WordPieces to mask, in records without masks.",
+        help="Fraction of WordPieces that training masks. Used only if the "
+        "records were created without masks.",
     )
     do_whole_word_mask: bool = flags.like(
         MaskingOptions,
         "do_whole_word_mask",
-        help="Mask all WordPieces of a word or none, in records without masks.",
+        help="Mask either all WordPieces of a word or none. Used only if the "
+        "records were created without masks.",
     )
     whole_word_draw: bool = flags.like(
         MaskingOptions,
         "whole_word_draw",
         help="Decide once for each word, not for each WordPiece, whether it "
-        "becomes [MASK], stays unchanged, or becomes a random word, in records "
-        "without masks.",
+        "becomes [MASK], stays unchanged, or becomes a random word. Used only "
+        "if the records were created without masks.",
     )
     mask_token_prob: float = flags.like(
         MaskingOptions,
         "mask_token_prob",
         help="Of the WordPieces to predict, the fraction to replace with "
-        "[MASK], in records without masks.",
+        "[MASK]. Used only if the records were created without masks.",
     )
     next_sentence: bool = flags.head(
         True,
@@ -88,9 +91,10 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     )
     eval_input_file: str | None = flags.decoding(
         None,
-        "TFRecord files held out from training. Training evaluates on them "
-        "every --eval_steps, and --do_eval at the end. Without this flag, "
-        "--do_eval uses --input_file, as in Google's code.",
+        "TFRecord files held out from training. They are used for an "
+        "evaluation every --eval_steps steps during training, and for the "
+        "final evaluation of --do_eval. Without this flag, --do_eval uses "
+        "--input_file, as in Google's code.",
         kind=Kind.INPUT_FILES,
     )
     eval_steps: int = flags.training(
@@ -116,7 +120,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         if self.batch_sizes.warmup and self.is_tpu:
             raise ValueError(
                 "--batch_size_warmup cannot run on a TPU, which needs fixed "
-                "shapes"
+                "shapes. Remove the flag"
             )
         if self.max_predictions_per_seq > self.max_seq_length:
             raise ValueError(

@@ -105,8 +105,9 @@ class DistillationConfig:
     init_layers: Sequence[str] | None = flags.training(
         None,
         "Indices of the blocks that the model's blocks start from, such as "
-        "0,2,5 for a model of 3 blocks. The indices refer to "
-        "--init_checkpoint, or to --teacher without --init_checkpoint.",
+        "0,2,5 for a model of 3 blocks. The indices count the blocks of "
+        "--init_checkpoint from 0. If it is not set, they count the blocks of "
+        "--teacher.",
     )
 
 
@@ -190,7 +191,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         at_most=2**32 - 1,
     )
     deterministic: bool = flags.training(
-        False, "Use only deterministic operations."
+        False, "Use only operations whose results can be repeated exactly."
     )
     init_from: str | None = flags.neutral(
         None,
@@ -255,7 +256,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         ):
             raise ValueError(
                 f"--init_from={self.init_from} contradicts --init_checkpoint="
-                f"{self.init_checkpoint}"
+                f"{self.init_checkpoint}. Change one of the two flags"
             )
         self._check_distillation()
 
@@ -289,7 +290,10 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
             raise ValueError(f"nothing to do: set {names}")
 
     def varied(self, **changes: Any) -> Self:
-        """Returns a copy with `changes`, also in given_flags and all_flags."""
+        """Returns a copy of the configuration in which some flags are changed.
+
+        The changes also apply to `given_flags` and `all_flags`.
+        """
         flags, all_flags = (
             {name: changes.get(name, value) for name, value in values.items()}
             for values in (self.given_flags, self.all_flags)
@@ -300,7 +304,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def weights(self) -> str | None:
-        """Path of the weights to load: the run's, else the initial ones."""
+        """Path of the weights to load: the run's, else `initial_checkpoint`."""
         if self.has_checkpoint:
             return self.output_dir
         return self.initial_checkpoint
@@ -312,7 +316,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def prefers_best(self) -> bool:
-        """Whether to restore the best step, if it is saved."""
+        """Whether to restore the weights of the best step, if they exist."""
         return False
 
     @property
@@ -341,7 +345,10 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def initial_checkpoint(self) -> str | None:
-        """The checkpoint that a new run starts from, or None."""
+        """The checkpoint that a new run starts from.
+
+        None if the run starts from random weights.
+        """
         return self.init_checkpoint or (
             self.teacher if self.init_layers is not None else None
         )
@@ -355,7 +362,10 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def network(self) -> dict[str, bool]:
-        """{name: bool} of NETWORK, as arguments for the model's constructor."""
+        """{flag: value} of the flags in `model_folder.NETWORK`.
+
+        They are arguments of the model's constructor.
+        """
         return {
             name: getattr(self, name, False) for name in model_folder.NETWORK
         }

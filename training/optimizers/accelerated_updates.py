@@ -17,9 +17,9 @@ LEAST_ELEMENTS = 65536
 def traced(update: Callable[..., None]) -> Callable[..., None]:
     """Returns `update` as a function with one trace for each variable shape.
 
-    Without these functions, the graph of a step repeats the operations for each
-    variable. The compiled update of a large variable reads memory once instead
-    of ten times.
+    Without such a function, the graph of a step repeats the operations for each
+    variable. XLA compiles the update for large variables, so that it reads
+    memory once instead of ten times.
 
     Args:
         update: function (variable, *tensors or numbers) -> None that assigns

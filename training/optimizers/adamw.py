@@ -35,7 +35,7 @@ class Rates(NamedTuple):
     take_v: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates, or neutral rates where `made` is False."""
+        """Returns these rates, or rates that change nothing if not `made`."""
         return Rates(
             *(
                 tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
@@ -117,7 +117,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         decay: float,
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns the difference to subtract, the next m and the next v."""
+        """Returns the number to subtract from `variable`, the next m and v.
+
+        `decay` is the variable's rate of weight decay.
+        """
         m = rates.keep_m * m + rates.take_m * gradient
         v = rates.keep_v * v + rates.take_v * tf.square(gradient)
         corrected_m, corrected_v = self._correct(m, v)
@@ -180,7 +183,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         variable: tf.Variable,
         learning_rate: tf.Tensor,
     ) -> None:
-        """Updates one variable and its slots."""
+        """Updates one variable, and its m and v. Keras calls this method."""
         self._update(
             tf.convert_to_tensor(gradient),
             variable,
@@ -189,7 +192,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 
     @property
     def can_apply_scaled(self) -> bool:
-        """Whether no Keras option (EMA, decay, clipping) changes an update."""
+        """Whether `apply_scaled` computes the same update as `apply`.
+
+        This is False if an option of Keras (EMA, decay, clipping) is set.
+        """
         return not (
             self.use_ema
             or self.weight_decay
@@ -246,7 +252,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         factor: tf.Tensor | None = None,
     ) -> None:
-        # Keras documents `_get_variable_index` in the docstring of Optimizer.
+        # Keras's documentation of Optimizer tells subclasses to call this
+        # private method.
         index = self._get_variable_index(variable)
         if self._factors[index] != 1.0:
             rates = rates._replace(
@@ -322,7 +329,10 @@ class LAMBOptimizer(AdamWeightDecayOptimizer):
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Accepts the arguments of AdamWeightDecayOptimizer."""
+        """Accepts the arguments of AdamWeightDecayOptimizer.
+
+        The default of `bias_correction` is True.
+        """
         defaults: dict[str, Any] = {
             "name": "LAMBOptimizer",
             "bias_correction": True,

@@ -36,7 +36,8 @@ def create_optimizer(
         num_train_steps: number of training steps.
         num_warmup_steps: number of warmup steps, 0 for no warmup.
         num_hidden_layers: number of blocks, for --layerwise_lr_decay.
-        time_spent: argument of WarmupTimeDecay, for --lr_schedule=time.
+        time_spent: variable with the fraction of the time spent, for
+            --lr_schedule=time. None for other schedules.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(
@@ -78,7 +79,8 @@ def layerwise_factors(num_hidden_layers: int, decay: float) -> list[list[Any]]:
 
     The factor is 1 for the heads, `decay` for the top layer, `decay ** 2` for
     the layer below it, and `decay ** (num_hidden_layers + 1)` for the
-    embeddings.
+    embeddings. The result lists pairs [regular expression, factor], in which
+    the expression matches paths of variables.
     """
     if not 0.0 < decay <= 1.0:
         raise ValueError(
@@ -171,7 +173,7 @@ class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
     time_spent: tf.Variable | None = None
 
     def __post_init__(self) -> None:
-        """Creates the variable if it is missing, as in a loaded schedule."""
+        """Creates `time_spent` if it is missing, as in a loaded schedule."""
         if self.time_spent is None:
             self.time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
 

@@ -39,8 +39,8 @@ from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
 
 WEIGHTS_FILE = "model.safetensors"
-# Files that are read from a folder, by priority. An index names the file of
-# each tensor.
+# Names of files of weights. If a folder contains several, the first is read. An
+# index names the file that contains each tensor.
 _FILES = (
     WEIGHTS_FILE,
     "model.safetensors.index.json",
@@ -53,19 +53,21 @@ _IS_WEIGHTS = re.compile(
     r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
 )
 
-# {safetensors' name of a type of weights: NumPy's name}.
+# {name of a dtype in safetensors: its name in NumPy}.
 _DTYPES = {
     "BF16": "bfloat16",
     "F16": "float16",
     "F32": "float32",
     "F64": "float64",
 }
-# Reject the scopes of networks other than BERT, such as `roberta.`.
+# BERT's word embeddings, in any scope except the scopes of other networks, such
+# as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
     r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
-# {Google's name: Hugging Face's name} of weights whose names follow no rule.
+# {Google's name: Hugging Face's name} of the weights that no general rule of
+# `_huggingface_name` converts.
 _HEADS = {
     "cls/predictions/output_bias": "cls.predictions.bias",
     "cls/seq_relationship/output_weights": "cls.seq_relationship.weight",
@@ -95,7 +97,7 @@ ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def _huggingface_name(name: str) -> str:
-    """Returns Hugging Face's name of a weight for Google's name."""
+    """Converts Google's name of a weight to Hugging Face's name."""
     if name in _HEADS:
         return _HEADS[name]
     name = re.sub(r"/layer_(\d+)/", r"/layer/\1/", name)
@@ -106,9 +108,9 @@ def _huggingface_name(name: str) -> str:
 
 
 def is_huggingface(path: str | os.PathLike[str]) -> bool:
-    """Returns whether `path` is a file of weights, or its folder.
+    """Returns whether `path` is, or contains, Hugging Face weights.
 
-    A file of weights is called NAME.safetensors or pytorch_model.bin.
+    A file of such weights is called NAME.safetensors or pytorch_model.bin.
     """
     return bool(_IS_WEIGHTS.search(str(path))) or any(
         os.path.isfile(os.path.join(path, name)) for name in _FILES
@@ -116,7 +118,10 @@ def is_huggingface(path: str | os.PathLike[str]) -> bool:
 
 
 def find_huggingface(path: str | os.PathLike[str]) -> str:
-    """Returns the file of weights, or the index, that `path` names.
+    """Returns the path of a model's weights, or of the index of its weights.
+
+    Args:
+        path: path of this file, or of the folder that contains it.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -150,10 +155,11 @@ def load_huggingface(
     path: str | os.PathLike[str],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Loads a Hugging Face BERT, with the arguments of `load_checkpoint`.
+    """Loads a Hugging Face BERT into a model.
 
-    The report contains Google's names, but `unused` contains Hugging Face's.
-    The file may lack the pooler, as models for masked words or questions do.
+    See `load_checkpoint` for the arguments. The returned report lists Google's
+    names, but `unused` lists Hugging Face's names. The file may lack the
+    pooler, as models for masked words or questions do.
     """
     path = find_huggingface(path)
     if not model.built:
@@ -195,8 +201,10 @@ def load_huggingface(
 def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
     """Raises an error if a masked LM head has embeddings of its own.
 
-    A file may contain tied weights twice. Then both must be equal. If the file
-    contains only the copy, the function renames the copy.
+    BERT's masked LM head uses the word embeddings as its output layer. A file
+    may contain these weights under both names. Then the values must be equal.
+    If the file contains only the output layer, the function enters this tensor
+    in `stored_names` as the embeddings.
     """
     for copy, shared in _DECODER.items():
         if copy not in stored_names:
@@ -209,17 +217,17 @@ def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
         ):
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
-                "is false). BERT's masked LM head uses the same weights for "
-                "both, so this head cannot be loaded. Load only the encoder, "
-                "for another task"
+                "is false). BERT's masked LM head needs them to be equal, so "
+                "this checkpoint cannot be used for masked LM. Use its encoder "
+                "for another task, such as classification"
             )
 
 
 def _normalize(name: str) -> str:
-    """Returns the name of a tensor in current versions of transformers.
+    """Converts a tensor's name to the form in current versions of transformers.
 
-    Models that were saved without a head lack the prefix `bert.`, and old files
-    call the weights of a normalization gamma and beta.
+    Models that were saved without a head lack the prefix `bert.`. Old files
+    call the weights of a layer normalization gamma and beta.
     """
     name = name.replace("LayerNorm.gamma", "LayerNorm.weight")
     name = name.replace("LayerNorm.beta", "LayerNorm.bias")
@@ -242,23 +250,24 @@ def save_huggingface(
 
     Writes model.safetensors and config.json, and with a tokenizer also
     vocab.txt, tokenizer.json, tokenizer_config.json and
-    special_tokens_map.json. The files appear together or not at all. Without a
-    vocabulary, transformers silently creates a tokenizer of five WordPieces.
+    special_tokens_map.json. The files appear together or not at all. If a
+    folder contains no vocabulary, transformers silently creates a tokenizer of
+    five WordPieces.
 
     Args:
         model: a built model of a class in CLASSES.
         directory: folder to write. Created if missing.
         labels: names of a classifier's outputs, in order.
             None = LABEL_0, LABEL_1, ...
-        tokenizer: FullTokenizer of the model, or None.
+        tokenizer: FullTokenizer of the model. None = write no tokenizer.
         leave_out: Google's names of weights to omit, for example of the next
             sentence head.
-        problem_type: `problem_type` of a classifier, by which transformers
-            computes its loss and scores, such as "multi_label_classification".
-            None = transformers decides.
+        problem_type: entry `problem_type` of config.json, which determines the
+            loss that transformers computes for a classifier, such as
+            "multi_label_classification". None = transformers decides.
         max_length: maximum length of the tokenizer's inputs, in WordPieces.
-            None = the number of positions of the model.
-        files: {name: text} of more files, such as model.json.
+            None = the model's `max_position_embeddings`.
+        files: {name: text} of additional files to write, such as model.json.
 
     Raises:
         ValueError: the model has another class or is not built, or `labels` or
@@ -290,7 +299,8 @@ def save_huggingface(
         except safetensors.SafetensorError as error:
             path = os.path.join(directory, WEIGHTS_FILE)
             raise OSError(f"{path} cannot be written: {error}") from error
-        # Copy permissions, because only the owner can read safetensors' file.
+        # Copy the permissions of config.json, because safetensors creates a
+        # file that only its owner can read.
         shutil.copymode(config_file, weights_file)
 
 
@@ -299,7 +309,10 @@ def config_entries(
     labels: Sequence[str] | None,
     leave_out: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Returns the entries of config.json for `save_huggingface`."""
+    """Returns the entries of the config.json that describes a model.
+
+    See `save_huggingface` for the arguments.
+    """
     class_name = type(model).__name__
     if class_name not in CLASSES or not model.built:
         raise ValueError(
@@ -324,7 +337,10 @@ def config_entries(
 def _create_tensors(
     model: keras.Model, leave_out: Collection[str]
 ) -> dict[str, np.ndarray]:
-    """Returns {transformers' name: array} of a model's weights."""
+    """Returns {transformers' name: array} of a model's weights.
+
+    `leave_out` lists Google's names of weights to omit.
+    """
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)

@@ -1,6 +1,7 @@
 """Converts between a Hugging Face config.json and a `BertConfig`.
 
-"gelu" is the exact form in config.json, and Google's tanh form in `BertConfig`.
+The name "gelu" means the exact form in config.json, but Google's tanh form in
+`BertConfig`.
 """
 
 import dataclasses
@@ -29,7 +30,7 @@ _ACTIVATIONS = {
     "silu": "silu",
     "tanh": "tanh",
 }
-# Defaults of transformers that differ from `BertConfig`.
+# Default values in transformers that differ from the defaults of `BertConfig`.
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
 
 
@@ -148,4 +149,7 @@ def _find_config(path: str | os.PathLike[str]) -> str:
     ]
     for file in filter(os.path.isfile, candidates):
         return file
-    raise FileNotFoundError(f"There is neither {' nor '.join(candidates)}")
+    raise FileNotFoundError(
+        f"There is neither {' nor '.join(candidates)}. Use a folder that "
+        "contains one of them"
+    )

@@ -36,7 +36,7 @@ def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
                 yield file
     except (safetensors.SafetensorError, OSError) as error:
         if " cannot be read: " in str(error):
-            # The error names another part of the weights.
+            # The error already names the file, which may be one of several.
             raise
         raise OSError(
             f"{path} cannot be read: {error}{_hint_of_pointer(path)}"
@@ -44,7 +44,10 @@ def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
-    """Returns advice to append to the error for an unreadable file."""
+    """Returns advice to append to the error message about an unreadable file.
+
+    The advice begins with a separator. It is "" if there is no advice.
+    """
     with contextlib.suppress(OSError), open(path, "rb") as file:
         if file.read(16) == b"version https://":
             return "; the file is a pointer of Git LFS: run `git lfs pull`"
@@ -54,7 +57,7 @@ def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
 
 
 class _Shards:
-    """Reads tensors from several files as `safe_open` does from one."""
+    """Reads tensors from several files, with the methods of `safe_open`."""
 
     def __init__(
         self, path: str | os.PathLike[str], stack: contextlib.ExitStack
@@ -76,7 +79,7 @@ class _Shards:
             for name in places:
                 if places[name] == place and name not in there:
                     raise OSError(
-                        f"{path} cannot be read: {place} has no tensor {name}"
+                        f"{path} cannot be read: {place} lacks tensor {name}"
                     )
         self._files = {name: files[place] for name, place in places.items()}
 

@@ -1,8 +1,8 @@
 """Reads tensors that torch wrote with pickle, without torch and safely.
 
 A pickle can run any code when Python loads it, because it can call any class or
-function. This module allows only the names that tensors need, and replaces each
-of them by its own code, which describes the tensors.
+function. This module allows only the classes and functions that tensors need.
+Instead of them, it calls functions of its own, which only describe the tensors.
 """
 
 import collections
@@ -19,9 +19,9 @@ from typing import Any, BinaryIO, NamedTuple
 import ml_dtypes
 import numpy as np
 
-# First value in files that torch wrote before version 1.6.
+# First value in each file that a torch version before 1.6 wrote.
 _LEGACY = 0x1950A86A20F9469CFC6C
-# {storage class of torch: (safetensors' name of the type, NumPy's type)}.
+# {storage class of torch: (name of the dtype in safetensors, NumPy's dtype)}.
 _STORAGES = {
     "torch DoubleStorage": ("F64", np.float64),
     "torch FloatStorage": ("F32", np.float32),
@@ -37,7 +37,11 @@ _STORAGES = {
 
 
 class _Name(NamedTuple):
-    """Name of a class or function in a pickle, which is never imported."""
+    """Name of a class or function that a pickle refers to.
+
+    The class or function is never imported. Calling an object of this type
+    calls the replacement in _CALLS.
+    """
 
     name: str
 
@@ -50,7 +54,7 @@ class _Storage(NamedTuple):
 
     Attributes:
         key: name of the block in the file.
-        kind: key of _STORAGES.
+        kind: torch's storage class, a key of _STORAGES.
         size: number of values.
     """
 
@@ -96,7 +100,7 @@ class PickledTensors:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._path = path
-        # {key of a storage: position of its values in the file}
+        # {key of a storage: position of its values in the file, in bytes}
         self._places: dict[str, int] = {}
         try:
             with open(path, "rb") as file:
@@ -186,7 +190,10 @@ class PickledTensors:
 
 
 def _check_tensors(found: Any) -> dict[str, _Tensor]:
-    """Returns `found`, checked to be a dict of tensors within storages."""
+    """Returns the loaded object `found`, which must be a dict of tensors.
+
+    Raises an error if it is not, or if a tensor is larger than its storage.
+    """
     if not isinstance(found, dict):
         raise ValueError("the file contains no dictionary of tensors")
     for name, tensor in found.items():
@@ -239,8 +246,8 @@ _CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
-# Instructions of a pickle that tensors need. Other instructions could make
-# Python reserve gigabytes of memory.
+# Opcodes, the instructions in a pickle, that tensors need. Other opcodes could
+# make Python reserve gigabytes of memory.
 _INSTRUCTIONS = frozenset(
     "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE EMPTY_DICT EMPTY_LIST "
     "EMPTY_TUPLE BINUNICODE SHORT_BINUNICODE BININT BININT1 BININT2 LONG1 "
@@ -261,13 +268,14 @@ class _Unpickler(pickle.Unpickler):
         super().__init__(file)
         self.storages: dict[str, _Storage] = {}
         start = file.tell()
-        # {number of an object: name of the instruction that created the object}
+        # {memo index of an object: name of the opcode that created the object}
         created: dict[Any, str] = {}
         last = ""
         instructions: Any = pickletools.genops(file)
         for number, (code, argument, _) in enumerate(instructions):
-            # A pickle numbers its objects one after another, so a number beyond
-            # the current instruction is wrong.
+            # A pickle numbers its objects one after another, so no memo index
+            # exceeds the number of opcodes so far. Python would reserve memory
+            # for a larger index.
             is_far = code.name == "LONG_BINPUT" and int(argument or 0) > number
             if code.name not in _INSTRUCTIONS or is_far:
                 raise ValueError(
@@ -275,8 +283,8 @@ class _Unpickler(pickle.Unpickler):
                     "tensors do not need"
                 )
             if "GET" in code.name and "TUPLE" in created[argument]:
-                # Hashing deeply nested tuples that repeat a tuple would never
-                # end.
+                # If each tuple contained the tuple before it twice, hashing the
+                # last tuple would never end.
                 raise ValueError("the pickle uses one tuple in several places")
             if "PUT" in code.name or code.name == "MEMOIZE":
                 created[len(created) if argument is None else argument] = last
@@ -294,7 +302,10 @@ class _Unpickler(pickle.Unpickler):
         return found
 
     def persistent_load(self, reference: Any) -> _Storage:
-        """Returns a storage that the pickle refers to, and records it."""
+        """Returns the storage that the pickle refers to.
+
+        Also records the storage in `storages`.
+        """
         kind, storage_type, key, _, size, *view = reference
         if (
             kind != "storage"

@@ -19,7 +19,8 @@ _SPECIAL_TOKENS = {
     "unk_token": "[UNK]",
 }
 _SPECIAL = frozenset(_SPECIAL_TOKENS.values())
-# Maximum characters of a word in Google's code. transformers' default is 100.
+# Maximum number of characters in a word, as in Google's code. The default in
+# transformers is 100.
 _MAX_WORD_LENGTH = 200
 
 
@@ -40,7 +41,7 @@ def write_tokenizer(
     tokenizer: Any,
     max_length: int,
 ) -> None:
-    """Writes a tokenizer's files, which `save_huggingface` lists.
+    """Writes the four tokenizer files that `save_huggingface` lists.
 
     Args:
         directory: folder to write into.
@@ -75,7 +76,7 @@ def describe_tokenizer(tokenizer: Any, max_length: int) -> dict[str, bytes]:
 
 
 def _tokenizer_json(tokenizer: Any) -> str:
-    """Returns the text of a tokenizer.json for the library tokenizers."""
+    """Returns the text of tokenizer.json, for the library `tokenizers`."""
     ids = {token: index for index, token in enumerate(_all_tokens(tokenizer))}
     special = {token: ids[token] for token in ids if token in _SPECIAL}
     marks = ("single_word", "lstrip", "rstrip", "normalized")
@@ -115,7 +116,7 @@ def _tokenizer_json(tokenizer: Any) -> str:
 
 
 def _all_tokens(tokenizer: Any) -> list[str]:
-    """Returns all WordPieces, including WordPieces of white space."""
+    """Returns all lines of the vocabulary, including lines of white space."""
     try:
         text = tokenizer.vocab_bytes.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -103,7 +103,7 @@ def test_weights_in_several_files(tmp_path):
             find_checkpoint(tmp_path)
     places[names[0]] = places[names[1]]
     index.write_text(json.dumps({"weight_map": places}))
-    message = rf"^{index} cannot be read: \S+ has no tensor {names[0]}$"
+    message = rf"^{index} cannot be read: \S+ lacks tensor {names[0]}$"
     with pytest.raises(OSError, match=message):
         find_checkpoint(tmp_path)
     places[names[0]] = "gone.safetensors"
@@ -288,7 +288,7 @@ def test_a_missing_pooler_is_reported(tmp_path, caplog):
 def test_another_size_is_named(tmp_path):
     write(tmp_path, create_tensors(), vocab_size=25)
     model = BertModel(load_config(tmp_path))
-    with pytest.raises(ValueError, match="vocab_size is 24 there and 25 here"):
+    with pytest.raises(ValueError, match="vocab_size must be 24, but is 25"):
         load_checkpoint(model, tmp_path)
 
 

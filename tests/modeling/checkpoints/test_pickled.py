@@ -57,7 +57,7 @@ def test_torchs_weights_in_several_files(tmp_path):
     shutil.copy(RECORDED / "BertModel/config.json", tmp_path)
     report = load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
     assert not report.missing and report.path == str(index)
-    with pytest.raises(ValueError, match="folder, with pytorch_model.bin.ind"):
+    with pytest.raises(ValueError, match="contain pytorch_model.bin.ind"):
         find_checkpoint(tmp_path / place)
 
 

@@ -308,10 +308,10 @@ def test_another_size_is_named_and_nothing_is_assigned(source):
     path, config = source
     sizes = config.to_dict()
     for changes, message in (
-        ({"vocab_size": 77}, "vocab_size is 99 there and 77 here"),
+        ({"vocab_size": 77}, "vocab_size must be 99, but is 77"),
         (
             {"max_position_embeddings": 128},
-            "embeddings is 64 there and 128 here",
+            "embeddings must be 64, but is 128",
         ),
         ({"hidden_size": 64}, r"has shape \[99, 32\] in .*, but \[99, 64\]"),
         ({"intermediate_size": 64}, "intermediate/dense/kernel has shape"),
@@ -323,7 +323,9 @@ def test_another_size_is_named_and_nothing_is_assigned(source):
 
 def test_another_number_of_labels_is_named(tmp_path):
     save_checkpoint(built(BertClassifier(SMALL, 3)), tmp_path / "model.ckpt")
-    with pytest.raises(ValueError, match="number of labels is 3 there and 2"):
+    with pytest.raises(
+        ValueError, match="number of labels must be 3, but is 2"
+    ):
         load_checkpoint(BertClassifier(SMALL, 2), tmp_path / "model.ckpt")
 
 

@@ -91,10 +91,10 @@ def test_an_evaluation_that_is_nan_is_never_the_best(tmp_path):
     [
         ("[]", "must contain a JSON object"),
         ('{"pearson": 0.5, "glo', "is not valid JSON"),
-        ('{"pearson": 0.5}', "contains no number 'global_step'"),
+        ('{"pearson": 0.5}', "contains no number for 'global_step'"),
         (
             '{"pearson": "0.5", "global_step": 3}',
-            "contains no number 'pearson'",
+            "contains no number for 'pearson'",
         ),
     ],
 )
