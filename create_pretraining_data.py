@@ -6,10 +6,10 @@ r"""Creates the TFRecords that run_pretraining.py reads, from raw text.
 The input contains one sentence per line, and a blank line between documents. By
 default the script writes the same instances in the same order as Google's
 script, and keeps the corpus and all instances in memory. With --num_processes,
---num_shards, or any option that Google's script lacks, the script splits the
-work among processes, which need little memory. Then the output is a manifest
-and files such as OUTPUT-00000-of-00008. These files do not depend on the number
-of processes.
+--num_shards, or any option that Google's script lacks, the script works in the
+scalable mode: it splits the work among processes, which need little memory, and
+writes files such as OUTPUT-00000-of-00008 and a manifest that lists them. The
+contents of these files do not depend on the number of processes.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ from files.flags import flag
 from files.paths import Kind
 from training.command_line import cli
 
-# Flags that select the scalable mode.
+# Setting any of these flags selects the scalable mode (see above).
 _SCALABLE = (
     "num_processes",
     "num_shards",
@@ -48,11 +48,12 @@ _SCALABLE = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(InstanceOptions):
-    """Flags of the script: the corpus, the records, and their options."""
+    """Flags of the script: the corpus to read, and the records to write."""
 
     input_file: str = flag(
         ...,
-        "Text files to read, also .gz: comma-separated paths or patterns.",
+        "Text files to read, as comma-separated paths or patterns. The files "
+        "may be compressed (.gz).",
         kind=Kind.INPUT_FILES,
     )
     output_file: str = flag(
@@ -65,47 +66,50 @@ class Config(InstanceOptions):
     )
     num_processes: int | None = flag(
         None,
-        "Number of processes. 0 starts one process for each processor.",
+        "Number of processes that create the records. 0 = one for each "
+        "processor.",
         at_least=0,
         at_most=1024,
     )
     num_shards: int | None = flag(
         None,
-        "Number of files to write. By default, it depends on the corpus size.",
+        "Number of TFRecord files to write. The default depends on the size of "
+        "the corpus.",
         at_least=1,
         at_most=MAX_SHARDS,
     )
     pipeline: str | None = flag(
         None,
-        "local: run in processes on this machine. beam: run on Apache Beam, "
-        "which also accepts its own flags. Beam's workers must see the files "
-        "under the same paths.",
+        "local: run in processes on this machine. beam: run on Apache Beam. "
+        "The script then also accepts Beam's own flags, and all workers must "
+        "be able to read and write the files under the same paths.",
         choices=["local", "beam"],
     )
     sentence_split: str | None = flag(
         None,
-        "Language code (en, de, ...) whose rules split lines into sentences. "
-        "Needs the package sentencex.",
+        "Split lines into sentences by the rules of this language: a code such "
+        "as en or de. Needs the package sentencex.",
     )
     word_boundary_file: str | None = flag(
         None,
-        "Files for whole word masking of text without spaces: for each input "
-        "file, a file with the same lines, in which spaces separate words.",
+        "Files that show the word boundaries of text without spaces, for "
+        "whole-word masking. For each input file, pass a file with the same "
+        "lines in which spaces separate the words.",
         kind=Kind.INPUT_FILES,
     )
     segmenter: str | None = flag(
         None,
-        "module:function that splits a sentence into words, instead of "
-        "--word_boundary_file.",
+        "Python function, as module:function, that splits a sentence into "
+        "words for whole-word masking. Use it instead of --word_boundary_file.",
     )
     given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def is_scalable(self) -> bool:
-        """Whether a flag selects the scalable mode.
+        """Whether one of the set flags selects the scalable mode.
 
-        A flag that is set to False does not select it, but --num_processes=0
-        does.
+        A boolean flag that is set to False does not select it. But a number
+        does, even --num_processes=0.
         """
         values = [self.given_flags.get(name) for name in _SCALABLE]
         return any(value is not None and value is not False for value in values)
@@ -114,19 +118,20 @@ class Config(InstanceOptions):
 def create_as_original(
     config: Config, input_files: Sequence[str]
 ) -> tuple[int, str]:
-    """Creates the same instances as Google's script, in the same order.
+    """Writes the same instances as Google's script, in the same order.
 
     Returns:
-        (number of instances, description of the files for the log).
+        (number of instances, text for the log that names the written files).
     """
     reader = documents.create_reader(
         documents.TextOptions(config.vocab_file, config.do_lower_case)
     )
     output_files = config.output_file.split(",")
-    # Turn the garbage collector off. It would spend half the time on searching
-    # millions of lists for cycles, and there are no cycles.
+    # Turn the garbage collector off. It would spend half of the run time on
+    # searching millions of lists for reference cycles, of which there are none.
     gc.disable()
-    # Open the output first, to fail before the work if it is not writable.
+    # Open the output files first. If they cannot be written, the script fails
+    # before it creates the instances.
     with records.RecordWriter(output_files) as writer:
         made = instances.create_training_instances(input_files, reader, config)
         logging.info("The first instance:\n%s", made[0].describe(reader.pieces))
@@ -142,19 +147,19 @@ def create_as_original(
 def create_at_scale(
     config: Config, input_files: Sequence[str], beam_arguments: Sequence[str]
 ) -> tuple[int, str]:
-    """Writes shards of instances and a manifest.
+    """Writes the instances in the scalable mode, to shards and a manifest.
 
     Args:
         config: the script's flags.
         input_files: paths of the text files.
-        beam_arguments: Beam's own flags.
+        beam_arguments: Apache Beam's own flags.
 
     Returns:
-        (number of instances, description of the files for the log).
+        (number of instances, text for the log that names the written files).
 
     Raises:
         ValueError: --output_file lists several files or is remote, or the
-            numbers of boundary files and input files differ.
+            numbers of files in --word_boundary_file and --input_file differ.
         OSError: a file is missing.
     """
     output_file, boundary_files = config.output_file, list[str]()
@@ -223,10 +228,10 @@ def create_at_scale(
 
 
 def main(config: Config, rest: Sequence[str]) -> None:
-    """Checks the flags, and creates the records of pretraining."""
+    """Checks the flags, and writes the records for pretraining."""
     start = time.monotonic()
     if rest and config.pipeline != "beam":
-        raise ValueError(f"unknown arguments. Received: {rest}")
+        raise ValueError(f"unknown arguments. See --help. Received: {rest}")
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     tokenizer = tokenization.load_tokenizer(config)
     config = dataclasses.replace(config, do_lower_case=tokenizer.do_lower_case)
@@ -250,7 +255,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config, passes_rest=True)
 
 

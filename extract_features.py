@@ -1,9 +1,9 @@
-r"""Writes BERT's vectors of the tokens in each line of a text.
+r"""Writes the vectors that BERT's layers compute for the tokens of texts.
 
     python extract_features.py --init_checkpoint=MODEL --input_file=lines.txt \
         --output_file=vectors.jsonl
 
-A line contains one text, or two texts separated by ` ||| `.
+A line of the input contains one text, or two texts separated by ` ||| `.
 """
 
 import contextlib
@@ -32,8 +32,9 @@ if TYPE_CHECKING:
     from training.prediction import BatchPredictor
 
 
-# {value of --token_features: minimum number of blocks}. The values are the
-# paper's combinations of the blocks' outputs (table 7).
+# {value of --token_features: minimum number of the model's Transformer blocks}.
+# All values except "layers" are combinations of the blocks' outputs that the
+# BERT paper compares (table 7).
 TOKEN_FEATURES = {
     "layers": 1,
     "embeddings": 0,
@@ -47,48 +48,58 @@ TOKEN_FEATURES = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(ModelConfig, TextConfig):
-    """The model, the text and the vectors to write."""
+    """Flags of the script: the model, the texts and the vectors to write."""
 
     init_checkpoint: str = like(ModelConfig, "init_checkpoint", ...)
-    input_file: str = flag(..., "Text to read, UTF-8.", kind=Kind.INPUT_FILE)
+    input_file: str = flag(
+        ..., "UTF-8 text file to read, one text per line.", kind=Kind.INPUT_FILE
+    )
     output_file: str = flag(
-        ..., "File of vectors to write.", kind=Kind.OUTPUT_FILE
+        ..., "File to write the vectors to.", kind=Kind.OUTPUT_FILE
     )
     output_format: str = flag(
         "jsonl",
-        "jsonl: the JSON lines of Google's script. npz: arrays for "
-        "numpy.load: values [tokens, layers, width], tokens, offsets (index "
-        "of each line's first token), layers, and pooled.",
+        "jsonl: JSON lines as Google's script writes them. npz: a file for "
+        "numpy.load with the arrays values [tokens, layers, width], tokens, "
+        "offsets (index of each line's first token), layers, and, with "
+        "--pooled, pooled.",
         choices=["jsonl", "npz"],
     )
-    pooled: bool = flag(False, "Write each line's pooled vector as well.")
+    pooled: bool = flag(
+        False, "Also write the pooled output of the model for each line."
+    )
     projector_dir: str | None = flag(
         None,
-        "Folder for TensorBoard's embedding projector. The script writes the "
-        "pooled vector of each line, and the first vector of each token, at "
-        f"most {feature_files.MAX_POINTS} of each kind.",
+        "Folder to write files for TensorBoard's embedding projector to. They "
+        "contain the pooled output of each line, and the first of the vectors "
+        f"of each token, at most {feature_files.MAX_POINTS} lines and tokens.",
         kind=Kind.RUN_FOLDER,
     )
     token_features: str = flag(
         "layers",
-        "Vectors to write for each token. layers: one vector for each block of "
-        "--layers. Others: one vector, as in table 7 of the paper.",
+        "Vectors to write for each token. layers: the output of each block in "
+        "--layers. Other values: one vector that combines blocks, as in table "
+        "7 of the BERT paper.",
         choices=list(TOKEN_FEATURES),
     )
     layer_weights: Sequence[str] | None = flag(
         None,
-        "Weights of the blocks for --token_features=sum_last_four or sum_all, "
-        "lowest block first, for example learned by a tagger. By default 1 "
-        "for each block.",
+        "Factors by which --token_features=sum_last_four or sum_all multiplies "
+        "the outputs of the blocks, comma-separated, lowest block first. The "
+        "default is 1 for each block.",
     )
-    layers: str = flag("-1,-2,-3,-4", "Blocks to write. -1 is the last block.")
+    layers: str = flag(
+        "-1,-2,-3,-4",
+        "Transformer blocks whose outputs to write, comma-separated. -1 is the "
+        "last block.",
+    )
     max_seq_length: int = flag(
         128,
         "Input length in WordPieces. The script cuts longer inputs, and pads "
         "shorter inputs.",
         at_least=3,
     )
-    batch_size: int = flag(32, "Lines in a batch.", at_least=1)
+    batch_size: int = flag(32, "Number of lines in a batch.", at_least=1)
     use_one_hot_embeddings: bool = flag(
         False,
         "Look up embeddings by multiplying one-hot rows, which is faster on a "
@@ -97,14 +108,17 @@ class Config(ModelConfig, TextConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that must be set if the model's folder has no value."""
+        """Flags to set if the model's folder does not record their values."""
         return (*super().needed, "vocab_file")
 
 
 def parse_features(
     name: str, layers: str, num_blocks: int
 ) -> list[int] | list[str]:
-    """Returns the layers to write: numbers of blocks, or one combination.
+    """Parses --layers, unless --token_features selects a combination.
+
+    Returns the numbers of the blocks in --layers, or a list with the name of
+    the combination.
 
     Args:
         name: value of --token_features.
@@ -116,8 +130,8 @@ def parse_features(
     """
     if TOKEN_FEATURES[name] > num_blocks:
         raise ValueError(
-            f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, "
-            f"and the model has {num_blocks}"
+            f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, but "
+            f"the model has {num_blocks}. Choose another --token_features"
         )
     if name != "layers":
         return [name]
@@ -130,7 +144,7 @@ def parse_features(
         if not -num_blocks <= index < num_blocks:
             raise ValueError(
                 f"--layers={layers}: {layer!r} is not one of the model's "
-                f"{num_blocks} blocks, -{num_blocks} to -1"
+                f"{num_blocks} blocks. Use numbers from -{num_blocks} to -1"
             )
         indexes.append(index)
     return indexes
@@ -139,15 +153,16 @@ def parse_features(
 def parse_weights(
     texts: Sequence[str] | None, name: str, num_blocks: int
 ) -> list[float]:
-    """Returns the weights of the blocks in a sum, list of float.
+    """Parses --layer_weights, the factors of the blocks in a sum.
 
     Args:
-        texts: value of --layer_weights, list of str. None = all weights are 1.
+        texts: value of --layer_weights, list of str. None = all factors are 1.
         name: value of --token_features.
         num_blocks: number of blocks of the model.
 
     Raises:
-        ValueError: the weights do not fit --token_features.
+        ValueError: there is not one finite number for each block that
+            --token_features adds up.
     """
     num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
     if texts is None:
@@ -166,7 +181,10 @@ def parse_weights(
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:
-    """Yields an InputExample for each line of --input_file."""
+    """Yields an InputExample for each line of a text file.
+
+    A line contains one text, or two texts separated by ` ||| `.
+    """
     for index, line in enumerate(text_files.read_lines(input_file)):
         line = line.strip()
         pair = re.match(r"^(.*) \|\|\| (.*)$", line)
@@ -180,11 +198,13 @@ def extract(
     tokenizer: tokenization.FullTokenizer,
     options: Config,
 ) -> None:
-    """Writes --output_file and --projector_dir, completely or not at all.
+    """Computes the vectors, and writes --output_file and --projector_dir.
+
+    The files appear when all vectors are written.
 
     Args:
-        predictor: BatchPredictor of an encoder.TokenFeatures.
-        batches: result of encoder.create_batches.
+        predictor: BatchPredictor whose model is an encoder.TokenFeatures.
+        batches: batches of inputs, from encoder.create_batches.
         tokenizer: FullTokenizer of the model.
         options: flags of the script.
     """
@@ -226,8 +246,8 @@ def extract(
 
 
 def main(options: Config) -> None:
-    """Extracts the vectors, and exports the encoder if --export_dir is set."""
-    # Import TensorFlow late, so that --help and wrong flags return quickly.
+    """Writes the vectors, and exports the encoder if --export_dir is set."""
+    # Import late, so that --help and wrong flags do not wait for TensorFlow.
     from serving import encoder
     from training import checks, devices, model_checks, model_folder
     from training.prediction import BatchPredictor
@@ -277,7 +297,7 @@ def main(options: Config) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

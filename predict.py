@@ -1,7 +1,8 @@
 """Applies an exported model to texts from the command line, a pipe or files.
 
-Reads JSON objects, one per line, or rows of CSV, TSV or Parquet, or lines of
-plain text. Writes one JSON object, or one row of a table, for each request:
+A request is a JSON object, one per line, or a row of CSV, TSV or Parquet, or a
+line of plain text. For each request the script writes an answer: a JSON object,
+or a row of a table. The tasks, with a request and an answer of each:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
@@ -16,8 +17,8 @@ plain text. Writes one JSON object, or one row of a table, for each request:
     attention      {"text_a": ".."[, "text_b": ".."]}  -> {"attention": .., ..}
 
 `classify`, `tokenize` and `attention` also accept {"text": ".."}. The script
-copies the "id" of a request to the answer. For a line that it cannot answer, it
-writes {"line", "error"}, and its exit status is 1.
+copies the "id" of a request to its answer. For a request that it cannot answer,
+it writes {"line": number, "error": message}, and its exit status is 1.
 
 The first command answers the rows of a table. The second answers texts on the
 command line. The third writes an HTML page that shows attention:
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from serving import TextModel
     from serving.tasks import base
 
-# Exit status that shells use for a broken pipe (SIGPIPE).
+# Exit status with which shells report a broken pipe (SIGPIPE).
 _BROKEN_PIPE = 141
 _TASKS = (
     *("fill-mask", "next-sentence", "classify", "answer", "tag", "embed"),
@@ -62,101 +63,112 @@ _TASKS = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(EngineConfig, TaskOptions):
-    """The model, the requests and the answers."""
+    """Flags of the script: the model, the requests and the answers."""
 
     model: str = flag(
         ...,
-        "Export that --export_dir wrote, or a folder of numbered exports, to "
-        "use the newest. Only a SavedModel needs TensorFlow. A SavedModel is a "
-        "program: see --allow_any_operation.",
+        "Folder of an exported model, which --export_dir wrote. In a folder of "
+        "numbered exports, the script uses the highest number. Only a "
+        "SavedModel needs TensorFlow. A SavedModel is a program: see "
+        "--allow_any_operation.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(
         None,
-        "Task to run. By default the main task of the model.",
+        "Task to run. The default is the main task of the model.",
         choices=_TASKS,
     )
     input_file: str | None = flag(
         None,
-        "Files of requests, comma-separated paths or patterns. By default "
-        "standard input.",
+        "Files that contain the requests, as comma-separated paths or "
+        "patterns. The default is standard input.",
         kind=Kind.INPUT_FILES,
     )
     input_format: str | None = flag(
         None,
-        "jsonl: one JSON object per line. csv, tsv, parquet: a table. Its "
-        "columns are named like the keys of the JSON objects, unless "
-        "--text_column names a column. text: one text per line. By default "
-        "the file's ending decides. For other endings, a first line that "
-        "begins with { means jsonl.",
+        "Format of the requests. jsonl: one JSON object per line. csv, tsv, "
+        "parquet: a table. Its columns are named like the keys of the JSON "
+        "objects, unless --text_column names a column. text: one text per "
+        "line. The default follows from the file's ending. For other endings "
+        "and for standard input, it is jsonl if the first line begins with {, "
+        "else text.",
         choices=tables.FORMS,
     )
     text_column: str | None = flag(
         None,
-        "Column, or JSON key, of the text. A number, from 1, selects a column "
-        "of a table without a header line.",
+        "Name of the column, or the JSON key, that contains the text. In a "
+        "table without a header line, the number of the column (the first is "
+        "1).",
     )
     text_b_column: str | None = flag(
-        None, "Column, or JSON key, of the second text."
+        None,
+        "Name of the column, or the JSON key, that contains the second text.",
     )
     quoting: bool = flag(
         True,
-        'Treat " in CSV and TSV as a quote. --noquoting treats it as an '
+        'Whether " quotes the cells of CSV and TSV. With --noquoting, it is an '
         "ordinary character.",
     )
     shard: str | None = flag(
         None,
-        "Answer only one part of the rows, such as 1/4 to 4/4. The JSON lines "
-        "of all parts, joined in order, equal the output of one run.",
+        "Answer only a part of the requests: 2/4 is the second quarter. "
+        "Joining the JSON lines of all parts in order results in the same "
+        "output as one run.",
     )
     output_file: str | None = flag(
         None,
-        "File of answers to write. By default standard output. If a run is "
-        "killed, the same command continues from FILE.unfinished. For "
-        "`attention`: HTML page to write, by default attention.html.",
+        "File to write the answers to. The default is standard output. If a "
+        "run is killed, the same command continues from FILE.unfinished. For "
+        "`attention`, the HTML page to write, by default attention.html.",
         kind=Kind.OUTPUT_FILE,
     )
     output_format: str | None = flag(
         None,
-        "Format of the answers. By default the ending of --output_file "
-        "decides, else jsonl. npy contains only one numeric field.",
+        "Format of the answers. The default follows from the ending of "
+        "--output_file, or is jsonl if the ending shows none. npy can store "
+        "only a single numeric field.",
         choices=[*answer_files.ENDINGS.values()],
     )
     output_fields: Sequence[str] | None = flag(
         None,
-        "Fields of the answers to write, comma-separated. By default all "
+        "Fields of the answers to write, comma-separated. The default is all "
         "fields, or for npy the probabilities, the value or the mean vector.",
     )
     batch_size: int = flag(
         32,
-        "Maximum number of rows in a batch. Rows from a pipe are answered "
-        "without waiting for a full batch.",
+        "Maximum number of requests in a batch. Requests from a pipe are "
+        "answered without waiting for a full batch.",
         at_least=1,
     )
     strict: bool = flag(
-        False, "Stop at the first line that cannot be answered."
+        False, "Stop at the first request that cannot be answered."
     )
     keep_going: bool = flag(
-        False, "Exit with status 0 even if some lines could not be answered."
+        False,
+        "Exit with status 0 even if some requests could not be answered.",
     )
 
     def find_inputs(self) -> list[str]:
-        """Returns the files to read, or the name of standard input.
+        """Returns the paths of --input_file, or [text_files.STDIN].
 
         Raises:
             FileNotFoundError: no file matches --input_file.
-            ValueError: the input is Parquet from a pipe.
+            ValueError: the format is Parquet, but --input_file is not set.
         """
         if self.input_file and os.path.exists(self.input_file):
             return [self.input_file]
         if self.input_file:
             return text_files.expand_patterns(self.input_file, "input_file")
         if self.input_format == "parquet":
-            raise ValueError("--input_format=parquet needs --input_file")
+            raise ValueError(
+                "--input_format=parquet needs a file; set --input_file"
+            )
         return [text_files.STDIN]
 
     def find_shard(self) -> tuple[int, int]:
-        """Returns (part, number of parts) of --shard, by default (1, 1).
+        """Parses --shard. Returns (number of the part, number of parts).
+
+        Returns (1, 1) if the flag is not set.
 
         Raises:
             ValueError: --shard is malformed.
@@ -165,16 +177,17 @@ class Config(EngineConfig, TaskOptions):
         number, count = map(int, found.groups()) if found else (0, 0)
         if not 1 <= number <= count:
             raise ValueError(
-                f"--shard={self.shard} must be a part and the number of parts, "
-                "such as 1/4 to 4/4"
+                f"--shard={self.shard} must be the number of a part and the "
+                "number of parts, such as 1/4 or 4/4"
             )
         return number, count
 
     def load(self, default: str | None = None) -> "TextModel":
-        """Loads the model with the flags' options.
+        """Loads the model of --model with the options of the flags.
 
         Args:
-            default: engine to use if --engine is not set. None = choose one.
+            default: engine to use if --engine is not set. None = choose one
+                by the files of the model.
         """
         # Import late, so that wrong flags do not wait for TensorFlow.
         import serving
@@ -187,8 +200,8 @@ class Config(EngineConfig, TaskOptions):
 def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
     """Converts the texts of the command line to a request.
 
-    Each text becomes a field, in order. If the last field is a list, it gets
-    all remaining texts.
+    The texts become the fields of the task, in order. If the last field is a
+    list, it contains all remaining texts.
 
     Raises:
         ValueError: there are too few or too many texts, or the task cannot
@@ -208,7 +221,10 @@ def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
 
 
 def main(config: Config, arguments: Sequence[str]) -> int:
-    """Loads the model, and answers the command line's texts or the input."""
+    """Loads the model, and answers the texts in `arguments` or --input_file.
+
+    Returns the exit status.
+    """
     if arguments[:1] == ["attention"]:
         return draw_attention(config, arguments[1:])
     if arguments and config.input_file:
@@ -218,15 +234,17 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         )
     if not config.task and arguments[:1] and arguments[0] in _TASKS:
         raise ValueError(
-            f"{arguments[0]!r} is the name of a task. Set --task="
-            f"{arguments[0]}, or set --task if it is a text"
+            f"the text {arguments[0]!r} is the name of a task; set --task="
+            f"{arguments[0]} to run the task, or set --task if it is a text"
         )
     paths, shard = config.find_inputs(), config.find_shard()
-    # Pipes cannot be read twice.
+    # Only files can be read twice: first to count the requests, then to answer
+    # them. Pipes cannot.
     is_table = not arguments and all(map(os.path.isfile, paths))
     if config.shard and not is_table:
         raise ValueError(
-            f"--shard={config.shard} needs an --input_file that is not a pipe"
+            f"--shard={config.shard} needs an input that can be read twice; "
+            "set --input_file to files, not pipes"
         )
     form = config.output_format or answer_files.form_of(config.output_file)
     answer_files.check_form(form)
@@ -246,7 +264,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     if arguments:
         batches = iter([[(requests.Place(1), to_request(task, arguments))]])
     elif is_table:
-        # `count` also checks the files before any long work.
+        # Counting the requests also checks the files before any long work.
         count = source.count(task)
         start, end = requests.cut_shard(count, shard, config.batch_size)
         count = end - start
@@ -273,7 +291,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
                 file.seek(start)
                 answer_files.write(file, form, path)
     except BrokenPipeError:
-        # The reader closed the pipe. Leave nothing to flush at exit.
+        # The reader of standard output closed the pipe. Replace the pipe, so
+        # that Python does not fail again when it flushes the output at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     logging.info(
@@ -289,9 +308,9 @@ def main(config: Config, arguments: Sequence[str]) -> int:
 def describe(
     config: Config, model: "TextModel", inputs: Sequence[str], form: str
 ) -> dict[str, Any]:
-    """Returns the flags and the files on which the answers depend.
+    """Describes the flags and the files on which the answers depend.
 
-    A killed run resumes only if they are unchanged.
+    If the description is still equal, a new run continues a killed run.
     """
     flags = dataclasses.asdict(config)
     for name in ("output_file", "output_format", "keep_going"):
@@ -300,7 +319,8 @@ def describe(
     stamps = [
         (os.path.realpath(file), status.st_size, status.st_mtime_ns)
         for file in files
-        # Skip this run's own files, which may be in the model's folder.
+        # Skip files that this run writes, because the output may be in the
+        # folder of the model.
         if file.suffix not in (".unfinished", ".lock")
         and stat.S_ISREG((status := file.stat()).st_mode)
     ]
@@ -311,14 +331,16 @@ def describe(
 def draw_attention(config: Config, texts: Sequence[str]) -> int:
     """Writes an HTML page that shows a model's attention in one or two texts.
 
+    Returns the exit status.
+
     Raises:
         ValueError: the number of texts is not 1 or 2.
         FileExistsError: attention.html exists, but this script did not write
-            the file.
+            it.
     """
     if len(texts) not in (1, 2):
         raise ValueError(
-            f"attention needs one or two texts. Received: {[*texts]}"
+            f"attention: pass one or two texts. Received: {[*texts]}"
         )
     path = config.output_file or "attention.html"
     # Import late, so that wrong flags do not wait for TensorFlow.
@@ -334,7 +356,7 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config, takes_arguments=True)
 
 

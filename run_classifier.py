@@ -1,4 +1,4 @@
-r"""Fine-tunes BERT to classify a sentence or a pair, evaluates and predicts.
+r"""Fine-tunes BERT to classify texts or pairs of texts, and predicts labels.
 
     python run_classifier.py --task_name=mrpc --data_dir=glue/MRPC \
         --init_checkpoint=MODEL --output_dir=output/mrpc --do_train --do_eval
@@ -59,19 +59,19 @@ class Config(
 
     @property
     def head(self) -> str | None:
-        """Class name of the model that the flags select."""
+        """Name of the model class that --task_name selects."""
         is_embedding = self.task_name == "embedding"
         return "BertEmbedder" if is_embedding else "BertClassifier"
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that must be set if the model's folder has no value."""
+        """Flags to set if the model's folder does not record their values."""
         return (*super().needed, "task_name")
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other."""
+        """Checks that the flags do not contradict each other."""
         if self.task_name:
-            # Google's script accepts upper and lower case.
+            # Accept names in upper and lower case, as Google's script does.
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
         windows.check(self)
@@ -79,7 +79,7 @@ class Config(
         pairs.check(self)
         for name in ("report", "tune_thresholds", "calibrate"):
             if getattr(self, name) and not self.do_eval:
-                raise ValueError(f"--{name} needs --do_eval")
+                raise ValueError(f"--{name} needs an evaluation; add --do_eval")
 
 
 class ClassifierTask(task.Task):
@@ -89,11 +89,11 @@ class ClassifierTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        # {split: index of each text's first record}, with --doc_stride.
+        # {split: index of each text's first record}, only with --doc_stride.
         self.starts: dict[str, list[int]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the data processors of --task_name, and finds the labels."""
+        """Creates the processors and the loss of --task_name, finds labels."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
@@ -102,7 +102,7 @@ class ClassifierTask(task.Task):
         self.processors = glue.create_processors(
             options.task_name, options.data_dir, table, options.xnli_language
         )
-        # MultiNLI also has mismatched sets.
+        # MultiNLI also contains mismatched sets. Their suffix is "_mm".
         self.splits = {"train": ["train"]} | {
             purpose: [f"{purpose}{suffix}" for suffix in self.processors]
             for purpose in ("eval", "predict")
@@ -111,7 +111,7 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         name = options.task_name
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # In GLUE, each example has one label, whatever a model's folder says.
+        # Without a problem type, a folder of another type causes a warning.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
@@ -126,7 +126,7 @@ class ClassifierTask(task.Task):
             self.loss = modeling.RankingLoss()
         if options.class_weights is not None:
             class_weights.check(options.class_weights, processor.output_mode)
-        # The paper reports the last metric.
+        # The first metric, which the paper reports, selects the best step.
         self.metrics = processor.metrics[::-1]
         self.settings: dict[str, Any] = {
             "task_name": options.task_name,
@@ -135,7 +135,7 @@ class ClassifierTask(task.Task):
         }
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Reads the examples. Returns None if a mismatched set is missing."""
+        """Reads a split's examples. Returns None if a "_mm" set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
             examples = self.processors[mark + suffix].read_split(
@@ -156,7 +156,7 @@ class ClassifierTask(task.Task):
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the records of a split's examples."""
+        """Yields the examples of a split as TFRecords."""
         starts: list[int] = []
         if self.options.doc_stride:
             self.starts[split] = starts
@@ -165,7 +165,7 @@ class ClassifierTask(task.Task):
         )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the feature spec of a split. Test sets need no labels."""
+        """Returns the spec of a split's records. Test sets need no labels."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
@@ -183,18 +183,18 @@ class ClassifierTask(task.Task):
         )
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Averages the models' values (regression) or their probabilities."""
+        """Averages the models' numbers (regression) or their probabilities."""
         if self.decoder.output_mode == "regression":
             return np.mean(outputs, axis=0)
         if self.decoder.output_mode == "classification":
             return super().combine(outputs)
-        # With several labels per text, each label is a choice of two classes.
+        # A text may have several labels. Average each label as two classes.
         choices = [np.stack([held, 0 * held], axis=-1) for held in outputs]
         mean = super().combine(choices)
         return mean[..., 0] - mean[..., 1]
 
     def pool(self, split: str, batches: task.Batches) -> task.Batches:
-        """With --doc_stride, combines the outputs of each text's windows."""
+        """Combines the outputs of each text's windows, with --doc_stride."""
         if split not in self.starts:
             return batches
         how = self.decoder.output_mode, self.options.window_pooling
@@ -234,7 +234,7 @@ class ClassifierTask(task.Task):
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
-        """Writes report.html about a dev set, if --report is set."""
+        """Writes report.html about a dev set if --report is set."""
         if not self.options.report:
             return
         found = metrics.concatenate(batches)
@@ -245,7 +245,7 @@ class ClassifierTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the predictions, and a file for GLUE's site if requested."""
+        """Writes the predictions, and the file of --glue_submission."""
         suffix = split.removeprefix("predict")
         examples = self.examples[split]
         processor = self.processors[suffix]
@@ -272,14 +272,14 @@ class ClassifierTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Converts an export's outputs to the form of the model's outputs."""
+        """Converts the outputs of an exported model to the model's outputs."""
         return windows.read_served(self.decoder, outputs)
 
     evaluate_export = serving.evaluate_export
 
     @property
     def serving_options(self) -> "serving.ServingOptions":
-        """Options with which exports read texts."""
+        """Tokenizer, lengths and formats for exports of this task."""
         return serving.ServingOptions(
             self.tokenizer,
             self.options.max_seq_length,
@@ -302,16 +302,16 @@ class ClassifierTask(task.Task):
 
 
 class EmbeddingTask(ClassifierTask):
-    """Trains vectors whose cosine shows how similar two texts are.
+    """Trains embedding vectors whose cosine shows how similar two texts are.
 
-    If the train set has scores, the loss is the squared error of the cosine.
+    If the train set contains scores, the loss is the cosine's squared error.
     Otherwise it is the cross entropy of finding each text's partner in a batch.
     """
 
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Chooses loss and metric, depending on whether sets have scores."""
+        """Chooses loss and metric by whether the sets contain scores."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)
@@ -319,10 +319,10 @@ class EmbeddingTask(ClassifierTask):
         self._pairs, self.processors = processor, {"": processor}
         is_read = {"train": options.do_train, "eval": options.evaluates}
         splits = [split for split in is_read if is_read[split]]
-        # {split: whether it has scores}
+        # {split: True if its pairs have scores}
         self.has_scores = {name: processor.has_scores(name) for name in splits}
         evaluated = self.has_scores.get("eval", True)
-        # Without training, choose the loss that fits the evaluated set.
+        # If there is no training, choose the loss for the evaluated set.
         is_scored = self.has_scores.get("train", evaluated)
         self.loss = modeling.CosineLoss()
         if not is_scored:
@@ -331,35 +331,35 @@ class EmbeddingTask(ClassifierTask):
             )
         self.has_eval_loss = evaluated == is_scored
         self.metrics = processor.metrics[::-1] if evaluated else ("recall_1",)
-        # Record the length of one text, as earlier versions did.
+        # Record the maximum length of one text, not of a pair.
         self.settings = {
             "task_name": options.task_name,
             "max_seq_length": options.max_seq_length,
         }
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the records of a split's pairs."""
+        """Yields the text pairs of a split as TFRecords."""
         unit = self._pairs.score_unit(split, examples)
         length = self.options.max_seq_length
         return pairs.encode_pairs(examples, length, self.tokenizer, unit)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the feature spec of a split, with labels if it has scores."""
+        """Returns the spec of a split's records, with labels if scored."""
         return feature_specs.pair_features(
             self.options.max_seq_length, self.has_scores.get(split, False)
         )
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """Creates a BertEmbedder."""
+        """Creates the BertEmbedder to train."""
         return modeling.BertEmbedder(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns the mean of the models' vectors, scaled to length 1."""
+        """Averages the models' embedding vectors, scaled to length 1."""
         total = np.sum(outputs, axis=0)
         return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the correlation of cosines with scores, or the recall."""
+        """Computes the correlation of cosines and scores, else the recall."""
         if not self.has_scores[split]:
             every = np.concatenate([vectors for _, vectors in batches])
             partners = [each.text_b for each in self.examples[split]]
@@ -370,17 +370,17 @@ class EmbeddingTask(ClassifierTask):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes each pair's cosine. Evaluates pairs whose score is known."""
+        """Writes the cosine of each pair. Evaluates pairs with known scores."""
         cosines = (
             (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
         )
         return super().write_predictions(split, cosines, output_dir)
 
-    # Do not evaluate exports of vectors.
+    # Do not evaluate exports, because they return vectors and not cosines.
     evaluate_export = task.Task.evaluate_export
 
     def export(self, export_dir: str, model: Any) -> None:
-        """Writes the encoder. Its signature `embed` returns the vectors."""
+        """Exports the encoder. Its signature `embed` returns the vectors."""
         serving.export_encoder(export_dir, model.bert, self.serving_options)
 
 
@@ -391,7 +391,7 @@ def create_task(options: Config) -> task.Task:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     task.run_command(create_task, Config)
 
 

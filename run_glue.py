@@ -1,4 +1,4 @@
-"""Moved: ends with an error that names the new command."""
+"""This command has moved. Running it fails and prints the new command."""
 
 from training.command_line import moved
 

@@ -30,17 +30,19 @@ class Config(DataFolderConfig):
     labels: Sequence[str] | None = flags.head(
         None,
         "The tags in the order of the model's outputs, comma-separated. The "
-        "default is the tags of the train set, O first, or the tags that the "
-        "model was trained with.",
+        "default is the tags of the train set, O first. Without training, it "
+        "is the tags that the model was trained with.",
     )
     text_column: int | None = flags.training(
         None,
-        "Number of the column of words, from 1. The default is the first.",
+        "Number of the column that contains the words. The first column is 1, "
+        "which is the default.",
         at_least=1,
     )
     label_column: int | None = flags.training(
         None,
-        "Number of the column of tags, from 1. The default is the last.",
+        "Number of the column that contains the tags. The first column is 1. "
+        "The default is the last column.",
         at_least=1,
     )
     document_context: bool = flags.head(
@@ -55,17 +57,17 @@ class Config(DataFolderConfig):
     )
     report: bool = flags.neutral(
         False,
-        "Write report.html about the dev set: scores of each type of entity, "
-        "errors by kind, and sentences with their entities in color.",
+        "Write report.html about the dev set. It shows scores of each type of "
+        "entity, errors by kind, and sentences with their entities in color.",
     )
 
     head = "BertTokenClassifier"
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other."""
+        """Checks that the flags do not contradict each other."""
         super().__post_init__()
         if self.report and not self.do_eval:
-            raise ValueError("--report needs --do_eval")
+            raise ValueError("--report needs an evaluation; add --do_eval")
 
 
 class NerTask(task.Task):
@@ -77,11 +79,16 @@ class NerTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        # {split: windows} of the evaluated splits, which decoding needs.
+        # {split: its windows}, except for the train set. Decoding the
+        # predictions needs them.
         self.features: dict[str, list[windows.NerFeatures]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Reads the tags from --labels, the model's folder or the train set."""
+        """Loads the tokenizer, and finds the tags.
+
+        The tags are the value of --labels, the tags that the model was trained
+        with (without --do_train), or the tags of the train set.
+        """
         options, labels = self.options, self.options.labels
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
@@ -97,7 +104,11 @@ class NerTask(task.Task):
         self.settings = {"labels": self.labels}
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Returns the sentences of a split."""
+        """Reads the sentences of a split.
+
+        Raises a ValueError if --document_context is set, but the set does not
+        mark its documents.
+        """
         data_dir = self.options.data_dir
         examples = self.processor.read_split(data_dir, split)
         if self.options.document_context and len(examples) > 1:
@@ -110,7 +121,7 @@ class NerTask(task.Task):
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the records of a split's windows."""
+        """Yields the windows of a split's sentences as TFRecords."""
         if split != "train":
             self.features[split] = []
         for feature in windows.create_features(
@@ -125,7 +136,7 @@ class NerTask(task.Task):
             yield windows.encode_ner_features(feature)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the feature spec, which is the same for all splits."""
+        """Returns the spec of the records, which is the same for all splits."""
         return feature_specs.ner_features(self.options.max_seq_length)
 
     def create_model(self, config: Any, **options: Any) -> Any:
@@ -133,7 +144,7 @@ class NerTask(task.Task):
         return modeling.BertTokenClassifier(config, len(self.labels), **options)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the scores of the script conlleval."""
+        """Computes the scores of CoNLL-2003's script conlleval."""
         examples, tags = self.examples[split], self._tag(split, batches)
         self.samples = report.describe_sentences(
             zip(examples, tags, strict=True)
@@ -144,7 +155,7 @@ class NerTask(task.Task):
     def write_report(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> None:
-        """Writes report.html about the dev set, if --report is set."""
+        """Writes report.html about the dev set if --report is set."""
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
             tags = self._tag(split, batches)
@@ -162,7 +173,7 @@ class NerTask(task.Task):
         return scoring.score_entities(right, tags)
 
     def _tag(self, split: str, batches: task.Batches) -> list[list[str]]:
-        """Returns the predicted tags of each sentence."""
+        """Returns the list of predicted tags of each sentence in a split."""
         return windows.decode_predictions(
             self.examples[split],
             self.features[split],
@@ -172,7 +183,7 @@ class NerTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Returns the logarithms of an export's probabilities."""
+        """Returns the logarithms of an exported model's probabilities."""
         return legal_tags.to_scores(outputs["probabilities"])
 
     evaluate_export = serving.evaluate_export
@@ -194,7 +205,7 @@ class NerTask(task.Task):
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     task.run_command(NerTask, Config)
 
 

@@ -1,4 +1,4 @@
-r"""Pretrains BERT: masked language model and next sentence prediction.
+r"""Pretrains BERT with masked language model and next sentence prediction.
 
     python run_pretraining.py --input_file=pretraining.tfrecord \
         --bert_config_file=bert_config.json --output_dir=output/pretraining \
@@ -15,8 +15,8 @@ from training.config import PretrainingConfig as Config
 
 
 def main(options: Config) -> None:
-    """Trains, evaluates and exports, depending on the flags."""
-    # Import TensorFlow late, so that --help and wrong flags return quickly.
+    """Trains, evaluates and exports the model, as the flags request."""
+    # Import late, so that --help and wrong flags do not wait for TensorFlow.
     from training import checks, pretraining
 
     config = checks.check(options)
@@ -40,7 +40,7 @@ def main(options: Config) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

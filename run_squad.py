@@ -43,10 +43,14 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     """Flags of the script: Google's, and flags that this project adds."""
 
     train_file: str | None = flags.training(
-        None, "SQuAD JSON to train on.", kind=Kind.INPUT_FILE
+        None,
+        "Questions to train on, a file in SQuAD's JSON format.",
+        kind=Kind.INPUT_FILE,
     )
     predict_file: str | None = flags.decoding(
-        None, "SQuAD JSON with questions to answer.", kind=Kind.INPUT_FILE
+        None,
+        "Questions to answer, a file in SQuAD's JSON format.",
+        kind=Kind.INPUT_FILE,
     )
     max_seq_length: int = flags.like(windows.WindowOptions, "max_seq_length")
     trim_padding: bool = flags.like(FineTuningConfig, "trim_padding", False)
@@ -61,12 +65,12 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     predict_batch_size: int = flags.like(
         FineTuningConfig,
         "predict_batch_size",
-        help="Number of windows in a batch.",
+        help="Number of windows in a batch of prediction and evaluation.",
     )
     num_processes: int = flags.neutral(
         1,
-        "Number of processes that create the windows of --train_file. The "
-        "number does not change the records.",
+        "Number of processes that create the records of --train_file. The "
+        "records do not depend on this number.",
         at_least=1,
     )
     report: bool = flags.neutral(
@@ -74,8 +78,8 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         "Write report.html, which shows right and wrong answers with their "
         "questions and passages.",
     )
-    # As Google's script, this script has no flag --do_eval, because prediction
-    # also evaluates.
+    # These are no flags, as in Google's script, because --do_predict also
+    # evaluates. The code of all tasks needs the fields.
     do_eval: bool = False
     eval_batch_size: int = 0
 
@@ -83,16 +87,18 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     actions = ("do_train", "export_dir", "export_weights", "do_predict")
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other."""
+        """Checks that the flags do not contradict each other."""
         object.__setattr__(self, "eval_batch_size", self.predict_batch_size)
         FineTuningConfig.__post_init__(self)
         windows.WindowOptions.__post_init__(self)
         if self.report and not self.do_predict:
-            raise ValueError("--report needs --do_predict")
+            raise ValueError("--report needs predictions; add --do_predict")
         if self.do_train and not self.train_file:
-            raise ValueError("--do_train needs --train_file")
+            raise ValueError("--do_train needs a file; set --train_file")
         if (self.evaluates or self.do_predict) and not self.predict_file:
-            raise ValueError("evaluation and prediction need --predict_file")
+            raise ValueError(
+                "evaluation and prediction need a file; set --predict_file"
+            )
 
 
 class SquadTask(task.Task):
@@ -102,11 +108,12 @@ class SquadTask(task.Task):
     """
 
     metrics = ("f1",)
-    # The official scores are percentages.
+    # SQuAD's official scores are percentages, so 1.0 is one hundredth.
     hundredth = 1.0
     has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
-    # Google's code counts questions, not windows.
+    # As in Google's code, compute the number of training steps from the number
+    # of questions, not of windows.
     counts_examples = True
 
     options: Config
@@ -115,8 +122,8 @@ class SquadTask(task.Task):
         super().__init__(options)
         self.train_file = options.train_file or ""
         self.predict_file = options.predict_file or ""
-        # `evaluate` reads the right answers from the file, because the records
-        # do not contain them.
+        # The records of evaluations do not contain the right answers, so
+        # `evaluate` also reads them from this file.
         self.eval_files = [self.predict_file]
         self.features: list[windows.SquadFeatures] = []
 
@@ -128,7 +135,7 @@ class SquadTask(task.Task):
         )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Returns the questions of --train_file or --predict_file.
+        """Reads the questions of --train_file or --predict_file.
 
         Raises:
             ValueError: the flags request an evaluation, but the file contains
@@ -143,11 +150,12 @@ class SquadTask(task.Task):
             self.options.use_char_offsets,
         )
         if is_training:
-            # Shuffle the questions as Google's code does. Then a small shuffle
-            # buffer of records is enough.
+            # Shuffle the questions as Google's code does. Then training needs
+            # only a small buffer to shuffle the records.
             random.Random(12345).shuffle(examples)
         elif self.options.evaluates:
-            # Fail now, not after an epoch, if the file contains no answers.
+            # Score empty predictions, to fail now and not after an epoch if the
+            # file contains no answers.
             scoring.score_predictions(
                 path,
                 {example.qas_id: "" for example in examples},
@@ -156,9 +164,9 @@ class SquadTask(task.Task):
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the records of a split's windows.
+        """Yields the windows of a split's questions as TFRecords.
 
-        With --trim_padding, the longest windows of "eval" come first.
+        If the model skips padding, the longest windows of "eval" come first.
         """
         if split == "train":
             return windows.create_records(
@@ -174,34 +182,44 @@ class SquadTask(task.Task):
             )
         )
         if self.options.unpads:
-            # Sort by length, so that a batch contains windows of similar
-            # length, and that a lack of memory shows in the first batch. Ids in
-            # the records identify the windows.
+            # Sort the windows by length. Then a batch contains windows of
+            # similar length, and a lack of memory shows in the first batch. The
+            # order does not matter later, because each record contains an id.
             features = sorted(features, key=lambda each: -len(each.tokens))
         return (windows.encode_squad_features(each, False) for each in features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the feature spec of a split. Only "train" has answers."""
+        """Returns the spec of a split's records.
+
+        Only the records of "train" contain answers.
+        """
         return feature_specs.squad_features(
             self.options.max_seq_length, split == "train"
         )
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """Creates a BertSpanLabeler."""
+        """Creates the BertSpanLabeler to train."""
         return modeling.BertSpanLabeler(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Returns all models' outputs. `answer` averages their n-best lists."""
+        """Returns the outputs of all models, without averaging them.
+
+        `answer` averages the models' n-best lists instead.
+        """
         return list(outputs)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the scores of SQuAD's official script."""
+        """Computes the scores of SQuAD's official script for --predict_file."""
         return self._score(*self.answer(batches))
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the files of Google's script, and report.html if requested."""
+        """Writes the answers, and report.html if --report is set.
+
+        The files of answers are the same as from Google's script. Returns the
+        scores, or {} if --predict_file contains no answers.
+        """
         predictions, nbest, null_odds = self.answer(batches)
         outputs = {
             "predictions.json": predictions,
@@ -226,7 +244,10 @@ class SquadTask(task.Task):
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
-        """Returns answers, n-best lists and null odds, dicts by question id."""
+        """Returns the answers, the n-best lists and the null odds.
+
+        Each of them is a dict from the id of a question.
+        """
         return answers.find_answers(
             self.examples["eval"],
             self.features,
@@ -260,7 +281,7 @@ class SquadTask(task.Task):
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     task.run_command(SquadTask, Config)
 
 

@@ -24,9 +24,10 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """Flags of the script, which are the flags of all tasks."""
+    """Flags of the script, which are the same as for all tasks."""
 
-    # The paper's learning rate, for batches of 16 (section 4.4).
+    # Default: the learning rate of the BERT paper, for batches of 16 (section
+    # 4.4).
     learning_rate: float = flags.like(DataFolderConfig, "learning_rate", 2e-5)
 
     head = "BertMultipleChoice"
@@ -41,18 +42,18 @@ class SwagTask(task.Task):
     decoder = decoding.LabelDecoder("classification", swag.LABELS)
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the loss and the tokenizer."""
+        """Creates the loss, and loads the tokenizer."""
         self.loss = modeling.MultipleChoiceLoss()
         self.tokenizer = tokenization.load_tokenizer(
             self.options, config.vocab_size
         )
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
-        """Returns the examples of a split."""
+        """Reads the examples of a split from --data_dir."""
         return swag.SwagProcessor().read_split(self.options.data_dir, split)
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the records of a split's examples."""
+        """Yields the examples of a split as TFRecords."""
         encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
@@ -60,13 +61,13 @@ class SwagTask(task.Task):
         return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the feature spec, which is the same for all splits."""
+        """Returns the spec of the records, which is the same for all splits."""
         return feature_specs.swag_features(
             self.options.max_seq_length, swag.NUM_CHOICES
         )
 
     def create_model(self, config: Any, **options: Any) -> Any:
-        """Creates a BertMultipleChoice."""
+        """Creates the BertMultipleChoice to train."""
         return modeling.BertMultipleChoice(config, **options)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
@@ -82,7 +83,11 @@ class SwagTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes test_results.tsv and predictions.jsonl, and scores them."""
+        """Writes test_results.tsv and predictions.jsonl.
+
+        Returns the scores of the predictions, or {} if the test set contains no
+        labels.
+        """
         examples = self.examples[split]
         labels = decoding.write_predictions(
             output_dir,
@@ -96,7 +101,7 @@ class SwagTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Returns an export's probabilities."""
+        """Returns the probabilities in the outputs of an exported model."""
         return outputs["probabilities"]
 
     evaluate_export = serving.evaluate_export
@@ -109,7 +114,7 @@ class SwagTask(task.Task):
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     task.run_command(SwagTask, Config)
 
 

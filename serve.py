@@ -7,7 +7,8 @@
     GET  /         a page to try the models in a browser
     GET  /healthz, /readyz, /metrics
 
-Stops at SIGTERM or Ctrl-C, after answering all accepted requests.
+The server stops at SIGTERM or Ctrl-C, after it has answered all accepted
+requests.
 """
 
 import dataclasses
@@ -35,13 +36,14 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(Limits):
-    """The models to serve, and the limits on their requests."""
+    """Flags of the script: the models, the server, and limits on requests."""
 
     model: Sequence[str] = flag(
         ...,
-        "NAME=DIR or DIR. DIR is an export that --export_dir wrote, or a "
-        "folder of numbered exports, to serve the newest. NAME defaults to the "
-        "name of the folder. Only a SavedModel needs TensorFlow. A SavedModel "
+        "NAME=DIR or DIR, the folder of an exported model, which --export_dir "
+        "wrote. Repeat the flag for each model. In a folder of numbered "
+        "exports, the server uses the highest number. The default of NAME is "
+        "the folder's name. Only a SavedModel needs TensorFlow. A SavedModel "
         "is a program: see --allow_any_operation.",
         is_repeated=True,
     )
@@ -51,23 +53,25 @@ class Config(Limits):
     )
     port: int = flag(
         8501,
-        "Port to listen on. 0 picks a free port.",
+        "Port to listen on. With 0, the server chooses a free port.",
         at_least=0,
         at_most=65535,
     )
     token_file: str | None = flag(
         None,
-        "File with the bearer token that clients must send.",
+        "File that contains the bearer token that clients must send.",
         kind=Kind.INPUT_FILE,
     )
     request_log: str | None = flag(
         None,
-        "File to which the server appends one JSON line for each request, "
-        "without the texts.",
+        "File to which the server appends a line of JSON for each request. The "
+        "line does not contain the texts of the request.",
         kind=Kind.OUTPUT_FILE,
     )
     poll_s: float = flag(
-        1.0, "Seconds between checks for new versions.", at_least=0.05
+        1.0,
+        "Number of seconds between checks for new versions of the models.",
+        at_least=0.05,
     )
 
 
@@ -85,8 +89,8 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
             name, path = os.path.basename(os.path.normpath(value)), value
         if not path.strip():
             raise ValueError(
-                f"--model={value} is empty (was a shell variable not set?); "
-                "use the folder of a model"
+                f"--model={value} is empty, perhaps because a shell variable "
+                "is not set; use the folder of a model"
             )
         if not _NAME.fullmatch(name):
             raise ValueError(
@@ -111,12 +115,16 @@ def read_token(path: str | None) -> str:
     """Returns the token in --token_file, or "" if the flag is not set.
 
     Raises:
-        ValueError: the file is too long, or is not one word of ASCII.
+        ValueError: the file is longer than 4096 bytes, or does not contain
+            exactly one word of 8 or more ASCII characters.
     """
     if path is None:
         return ""
     if stat.S_ISREG(os.stat(path).st_mode) and os.path.getsize(path) > 4096:
-        raise ValueError(f"--token_file={path} is longer than 4096 bytes")
+        raise ValueError(
+            f"--token_file={path} is longer than 4096 bytes; use a file that "
+            "contains only the token"
+        )
     token = Path(path).read_bytes().strip()
     if not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
         raise ValueError(
@@ -144,7 +152,7 @@ def check_packages() -> None:
 
 
 def load(model: "versions.ServedModel") -> None:
-    """Loads the newest version of a model, or an older one if that fails.
+    """Loads the newest version of a model that can be loaded.
 
     Raises:
         ValueError: no version can be loaded.
@@ -159,7 +167,7 @@ def load(model: "versions.ServedModel") -> None:
 
 
 def main(config: Config) -> int:
-    """Loads the models, and answers requests until a stop signal."""
+    """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     models = parse_models(config.model)
     given = [
         paths.PathFlag("model", path, Kind.MODEL) for path in models.values()
@@ -170,24 +178,26 @@ def main(config: Config) -> int:
     path_checks.check_paths(given)
     token = read_token(config.token_file)
     check_packages()
-    # Import these modules only after `check_packages`, which they need.
+    # Import these modules after `check_packages`, because they import the
+    # packages of the server.
     from serving.server import app, monitoring, process, versions
 
-    # Report a wrong flag before large models load for minutes.
+    # Listen before loading the models. If the address cannot be used, the user
+    # then sees the error at once, and not after minutes of loading.
     listener = process.listen(config.host, config.port)
     monitor = monitoring.Monitoring(config.request_log)
     served = {
         name: versions.ServedModel(name, Path(path), config, monitor.on_batch)
         for name, path in models.items()
     }
-    # Each model loads in its own process.
+    # Load the models in parallel, because each model has its own process.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for _ in pool.map(load, served.values()):
             pass
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
-            "--host=%s: anyone who can reach this machine can use the server. "
-            "Set --token_file to require a token",
+            "--host=%s: anyone who can reach this machine can use the server; "
+            "set --token_file to require a token",
             config.host,
         )
     server = app.Server(served, config, monitor, token, config.poll_s)
@@ -200,7 +210,7 @@ def main(config: Config) -> int:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

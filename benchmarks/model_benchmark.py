@@ -6,22 +6,23 @@
     python benchmarks/model_benchmark.py --minilm_dir=DIR --mrpc_dir=DIR \
         --squad_file=dev-v1.1.json --output_file=results.json
 
-The contestants of a row compute in turns (race.py), so that the machine's slow
-minutes affect all of them. A row contains the median of the repeats. If a
-contestant can work in several ways, each way is tried once, and only the
-fastest is timed. If the processor only emulates bfloat16, rows in bfloat16 are
-skipped, unless --rows contains their full name.
+rows.py describes the rows. The contestants of a row compute in turns (race.py),
+so that the machine's slow minutes affect all of them. A row contains the median
+of the repeats. If a contestant can do the work in several ways, each way is
+tried, and only the fastest is timed. If the processor only emulates bfloat16,
+rows in bfloat16 are skipped, unless --rows contains their full name.
 
-MFU is the rate of the work's operations, as a fraction of the rate of
-TensorFlow's product of two large matrices in the same precision. The product is
-measured before and after the row. `training_flops` of training/costs.py counts
-the operations of matrix products. Work that does not train needs a third.
+MFU compares the work with TensorFlow's product of two large matrices in the
+same precision: it is the work's operations per second, divided by those of the
+product. The product is measured before and after the row. `training_flops` of
+training/costs.py counts the operations of matrix products in training. A
+forward pass needs a third of them.
 
-`ratio` is the fastest peer's time divided by the contestant's time, so above 1
-the contestant is faster. `GiB` is the peak memory of the process, including the
-warm-up. `loaded` is the peak after the libraries are loaded, before a model is
-created (transformers loads more modules with its model). rows.py describes the
-rows.
+`ratio` is the fastest peer's time divided by the contestant's time. If it is
+above 1, the contestant is faster. `GiB` is the peak memory of the contestant's
+process, including the warm-up. `loaded` is the peak memory before a model is
+created, when the libraries are imported (transformers imports more modules when
+it creates its model).
 
 With --device=cuda a GPU computes the rows `pretrain` and `inference`. This
 project and KerasHub then need the package tensorflow[and-cuda].
@@ -47,14 +48,14 @@ FLAGS = flags.FLAGS
 MRPC_EXAMPLES = 3668
 # Keys of a result that are written to --output_file, but not printed.
 HIDDEN = ("all seconds", "versions")
-# Names of contestants for which each way failed.
+# Names of contestants that failed in all their ways of doing the work.
 FAILED: list[str] = []
 
 
 def define_flags():
     """Defines the flags of this script."""
     flags.DEFINE_list("rows", ["*"], "Names or patterns of the rows to time.")
-    flags.DEFINE_integer("repeats", None, "Number of repeats of each row.", 1)
+    flags.DEFINE_integer("repeats", None, "Number of repeats in each row.", 1)
     flags.DEFINE_multi_string(
         "our_flags",
         [""],
@@ -64,19 +65,19 @@ def define_flags():
     flags.DEFINE_string(
         "bert_config_file",
         str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
-        "bert_config.json of the rows pretrain, inference, startup and serve.",
+        "bert_config.json for the rows pretrain, inference, startup and serve.",
     )
     for name, meaning in (
-        ("minilm_dir", "MiniLM as a Hugging Face folder."),
-        ("mrpc_dir", "Folder of MRPC's train.tsv."),
-        ("squad_file", "Dev set of SQuAD v1.1."),
-        ("conll_file", "A file of CoNLL-2003."),
-        ("corpus", "Text file with one sentence a line."),
-        ("vocab_file", "An uncased vocabulary."),
+        ("minilm_dir", "Folder of MiniLM in Hugging Face's format."),
+        ("mrpc_dir", "Folder that contains MRPC's train.tsv."),
+        ("squad_file", "JSON file of the dev set of SQuAD v1.1."),
+        ("conll_file", "Text file of a split of CoNLL-2003."),
+        ("corpus", "Text file with one sentence per line."),
+        ("vocab_file", "vocab.txt of an uncased vocabulary."),
         ("output_file", "JSON file for the results."),
     ):
         flags.DEFINE_string(name, None, meaning)
-    flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device that computes.")
+    flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device to compute on.")
 
 
 def is_installed(name):
@@ -98,7 +99,8 @@ def start(name, row, precision, way, folder, stack):
         contestant = race.Contestant(name, spec, folder, stack)
         contestant.repeat()
         if contestant.seconds() < 2:
-            # Repeat short work, because one short repeat is too inexact.
+            # Repeat short work, because one short repeat is not exact enough to
+            # find the fastest way.
             contestant.repeat()
             contestant.repeat()
     except RuntimeError as error:
@@ -109,7 +111,7 @@ def start(name, row, precision, way, folder, stack):
 
 
 def start_all(row, precision, *where):
-    """Starts a row's contestants, and keeps the fastest way of each."""
+    """Starts a row's contestants, and stops all but the fastest way of each."""
     contestants = []
     for name, by_precision in row.ways.items():
         if not is_installed(name) or precision not in by_precision:
@@ -166,7 +168,7 @@ def time_row(row, precision, matmul, folder):
 
 def choose_rows(rates):
     """Yields (row, precision) to time. Prints why other rows are not timed."""
-    # A processor that only emulates bfloat16 is slower in bfloat16.
+    # A processor is slower in bfloat16 than in float32 only if it emulates it.
     emulated = rates["bfloat16"] < rates["float32"]
     for row in ROWS:
         missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]
@@ -229,7 +231,7 @@ def main(_):
                 text = json.dumps(content, indent=2)
                 Path(FLAGS.output_file).write_text(text + "\n")
     print_results(results)
-    # `start` has already printed each failure.
+    # The exit status reports failures. `start` has already printed them.
     return int(bool(FAILED))
 
 

@@ -1,9 +1,8 @@
 """Times contestants in turns, each in its own process.
 
-In the process of a `Contestant`, `serve` calls a module of
-benchmarks.contestants to create the work, warms up, and times one repeat
-whenever the parent requests it. Otherwise the process waits without using the
-processor.
+The process of a `Contestant` runs `serve`. This function creates the work with
+a module of benchmarks.contestants, warms up, and times one repeat whenever the
+parent process requests it. Otherwise it waits without using the processor.
 """
 
 import contextlib
@@ -37,11 +36,11 @@ class Work(NamedTuple):
     """The work that a contestant times.
 
     Attributes:
-        repeat: function (num_steps) that does the work. If it returns a dict,
-            this is a dict of notes on the repeat.
+        repeat: function (num_steps) that does the work. It returns {name:
+            number} of notes to print, or anything else for no notes.
         num_sequences: number of sequences in a step.
-        flops: number of operations in a step's matrix products, without
-            padding, or 0 if not counted.
+        flops: number of floating-point operations in a step's matrix products,
+            without padding, or 0 if they are not counted.
     """
 
     repeat: Any
@@ -56,10 +55,11 @@ def serve(name, spec, connection):
         name: name of a module of benchmarks.contestants. It contains the
             function spec["work"], which creates a Work from the spec, and
             PACKAGES, the packages whose versions are reported.
-        spec: dict of the name of the work, and its settings.
+        spec: dict of settings, such as the name of the work.
         connection: connection to the parent process.
     """
-    # Start a process group, so that `close` also ends this process's children.
+    # Start a process group, so that `Contestant.close` also ends the processes
+    # that this one starts.
     os.setsid()
     os.chdir(ROOT)
     with Path(spec["folder"], "log").open("w") as log:
@@ -99,13 +99,16 @@ def read_config(spec):
 
 
 def masked_positions(spec):
-    """Returns evenly spaced positions, one for each prediction."""
+    """Returns positions to mask, which are evenly spaced in a sequence."""
     last, number = spec["seq_length"] - 1, spec["num_predictions"]
     return np.linspace(0, last, number, dtype="int32")
 
 
 def random_inputs(spec, vocab_size, num_batches=1):
-    """Returns random features without padding, int32 [batch, length]."""
+    """Returns features of random ids without padding.
+
+    Each one is int32 [num_batches * batch_size, seq_length].
+    """
     shape = num_batches * spec["batch_size"], spec["seq_length"]
     ids = np.random.default_rng(0).integers(vocab_size, size=shape)
     return {
@@ -116,7 +119,7 @@ def random_inputs(spec, vocab_size, num_batches=1):
 
 
 def read_corpus(spec):
-    """Returns the lines of --corpus, and their size in MB."""
+    """Returns the nonempty lines of --corpus, and their size in MB."""
     lines = list(filter(None, Path(spec["corpus"]).read_text().split("\n")))
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
@@ -133,8 +136,8 @@ def batches_of_texts(spec):
     """Returns a function (num_steps) that yields batches of MRPC's texts.
 
     A batch is [sentences], or [first sentences, second sentences] if the row's
-    name begins with "pair". The texts of a call are sorted by length, as a user
-    with a file would sort them.
+    name begins with "pair". All texts of a call are sorted by length before
+    they are cut into batches, as a user with a file would sort them.
     """
     rows, size = mrpc_rows(spec), spec["batch_size"]
     columns = (3, 4) if spec["name"].startswith("pair") else (3,)
@@ -150,7 +153,7 @@ def batches_of_texts(spec):
 
 
 def tagged_sentences(spec):
-    """Returns the first 1,000 sentences of --conll_file, as texts."""
+    """Returns the first 1,000 sentences of --conll_file, each as one text."""
     content = Path(spec["conll_file"]).read_text()
     sentences = [
         " ".join(line.split()[0] for line in block.split("\n") if line.strip())
@@ -161,7 +164,7 @@ def tagged_sentences(spec):
 
 
 def first_questions(spec):
-    """Writes 200 questions of --squad_file, and returns the file's path."""
+    """Writes a file of 200 questions of --squad_file, and returns its path."""
     content = json.loads(Path(spec["squad_file"]).read_text())
     left = 200
     for article in content["data"]:
@@ -177,7 +180,7 @@ def first_questions(spec):
 
 
 def first_pairs(spec):
-    """Returns (question, passage) of 200 questions of --squad_file."""
+    """Returns (question, passage) pairs for 200 questions of --squad_file."""
     content = json.loads(Path(first_questions(spec)).read_text())
     return [
         (question["question"].strip(), paragraph["context"])
@@ -188,13 +191,13 @@ def first_pairs(spec):
 
 
 class Contestant:
-    """A process that does its work whenever it has its turn.
+    """A process that times its work each time `repeat` is called.
 
     Args:
         name: name of a module of benchmarks.contestants.
-        spec: dict of the name of the work, and its settings.
+        spec: dict of settings, such as the name of the work.
         folder: folder in which the process may write.
-        stack: ExitStack that closes the contestant.
+        stack: ExitStack that closes the contestant when it exits.
 
     Attributes:
         ready: dict that the process sent after its warm-up.
@@ -221,7 +224,7 @@ class Contestant:
             raise RuntimeError("\n".join(log.splitlines()[-15:])) from None
 
     def repeat(self):
-        """Times one repeat, and returns its notes."""
+        """Lets the process time one repeat, and returns the repeat's notes."""
         # Wait until the threads of the preceding contestant are idle.
         time.sleep(0.2)
         self._connection.send(True)
@@ -229,18 +232,18 @@ class Contestant:
         return self.replies[-1]["notes"]
 
     def seconds(self, average=statistics.median):
-        """Returns the median seconds of the repeats, or another average."""
+        """Returns the median of the repeats' seconds, or another average."""
         return average(reply["seconds"] for reply in self.replies)
 
     def close(self):
         """Ends the process and its children, if they still run.
 
-        Without this, Python would wait for the process at its exit.
+        Otherwise this process would wait for the contestant before it exits.
         """
         if self._connection.closed:
             return
         self._connection.close()
-        # A process that has just started has not yet created its group.
+        # If the process has just started, its process group does not exist yet.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
@@ -258,7 +261,7 @@ def take_turns(contestants, repeats):
 
 
 def busy_processors(stat="/proc/stat"):
-    """Returns how many processors other programs use while contestants wait."""
+    """Returns how many processors are busy with other work right now."""
     if not Path(stat).exists():
         # Only Linux has this file.
         return 0.0
@@ -268,10 +271,11 @@ def busy_processors(stat="/proc/stat"):
         ticks.append(np.array(line.split()[1:9], int))
         time.sleep(0.5)
     passed = ticks[1] - ticks[0]
-    # The fourth and the fifth number count idle time.
+    # The fourth and the fifth number count the time in which processors were
+    # idle, or waited for a disk.
     return (1 - passed[3:5].sum() / passed.sum()) * os.cpu_count()
 
 
 def say(text):
-    """Prints a line about the run's progress."""
+    """Prints a line about the progress of the benchmark to standard error."""
     print(text, file=sys.stderr, flush=True)

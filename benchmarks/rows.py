@@ -1,4 +1,4 @@
-"""The rows that model_benchmark.py times, with BERT-Base by default.
+"""The rows that model_benchmark.py times. The default model is BERT-Base.
 
     pretrain   one training step on 16 sequences of 128 WordPieces with 20
                predictions, with dropout, clipping and AdamW. KerasHub predicts
@@ -8,31 +8,34 @@
                Keras and in the engines of an export. torch also runs with
                weights in bfloat16, and with dynamic int8.
     mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
-               MRPC (--mrpc_dir), in batches of 32 of at most 128 WordPieces
+               MRPC (--mrpc_dir), in batches of 32 texts of at most 128
+               WordPieces
     squad      run_squad.py's answers to 200 questions of --squad_file with
-               MiniLM: windows of 384, network and n best answers
+               MiniLM: cutting windows of 384 WordPieces, running the network
+               and finding the n best answers
     classify   labels of MRPC's sentences, 1, 32 or 1,000 at a time, from text
-               to label: MiniLM's exports by `serving.load`, and transformers'
-               pipeline
+               to label: MiniLM's exports with `serving.load`, and the pipeline
+               of transformers
     pair       labels of pairs of sentences, beside optimum with ONNX Runtime
                and sentence-transformers' cross-encoder (`make bench-optimum`)
     answer     an export's answers to 200 questions of --squad_file, from text
                to the n best answers
-    tag        named entities of 1,000 sentences of --conll_file
-    embed      vectors of 1,000 sentences
+    tag        named entities in 1,000 sentences of --conll_file
+    embed      embedding vectors of 1,000 sentences of MRPC
     startup    run_classifier.py from its start to the end of its first step,
-               on the texts of examples/samples. `startup_tiny` uses their
-               model. `startup_predict` runs predict.py with MiniLM's
-               classifier from its start to its first answer.
-    serve      serve.py with 1, 8 and 64 clients, with and without batches
+               on the texts of examples/samples. `startup_tiny` uses the small
+               model in this folder. `startup_predict` runs predict.py with
+               MiniLM's classifier from its start to its first answer.
+    serve      serve.py with 1, 8 and 64 clients, with and without batching
                (needs requirements/serve.txt)
-    records    create_pretraining_data.py on --corpus (one sentence a line)
-               with --vocab_file, five passes. `records_scalable` uses one
+    records    create_pretraining_data.py on --corpus (one sentence per line)
+               with --vocab_file, in five passes. `records_scalable` uses one
                process, or one process for each processor.
     vocabulary tools.create_vocabulary on --corpus
-    words      WordPieces of --corpus in MB/s: FullTokenizer in one process,
-               the layer on 8,192 lines with 1,024, 32 or 1 lines in a call
-               (the notes count processor time), and the package tokenizers
+    words      tokenizing --corpus, in MB/s: FullTokenizer in one process,
+               TokenizerLayer on 8,192 lines with 1,024, 32 or 1 lines in a
+               call (the notes count processor time), and the package
+               tokenizers
 
 Rows in int8 also time torch in its fastest form of bfloat16. The rows
 `inference` also time torch's dynamic int8.
@@ -46,17 +49,19 @@ class Row(NamedTuple):
 
     Attributes:
         name: name of the row, without the precision.
-        work: name of the function of the contestants' modules.
+        work: name of the function in the contestants' modules that creates
+            the work.
         ways: {contestant: {precision: ways}}. Ways are a list of variants, of
-            which the fastest is timed, or a list of such lists, each for a
-            separate contestant. None means the variants of --our_flags.
+            which only the fastest is timed. A list of such lists creates one
+            contestant for each inner list, and None one for each --our_flags.
         batch_size: number of sequences in a step, or number of clients.
         seq_length: number of WordPieces in a sequence.
-        num_steps: number of steps in a repeat, or seconds for a server.
+        num_steps: number of steps in a repeat, or for a server the seconds of a
+            repeat.
         repeats: number of timed repeats of each contestant.
         warmup_steps: number of steps before the first repeat.
         num_predictions: number of masked positions in a sequence.
-        needs: flags that must be set.
+        needs: names of flags that must be set to time the row.
         config: bert_config.json of this project that replaces
             --bert_config_file, or None.
     """
@@ -75,7 +80,7 @@ class Row(NamedTuple):
 
 
 def both(float32, bfloat16):
-    """Returns {precision: value} of both precisions."""
+    """Returns {precision: value} from the values for two precisions."""
     return {"float32": float32, "bfloat16": bfloat16}
 
 

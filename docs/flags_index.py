@@ -30,9 +30,10 @@ SCRIPTS = [
     "tools.search",
     "serve.py",
 ]
-# Minimum number of scripts whose common flags form a table of shared flags.
+# Flags that at least this number of scripts share get a table of their own.
 _SHARED = 3
-# Mark that files/flags.py puts before the help of a flag that must be set.
+# files/flags.py inserts this text before the help of a flag that the user must
+# set.
 REQUIRED = "(required) "
 INTRODUCTION = """\
 # Flags
@@ -78,7 +79,7 @@ def create_page() -> str:
 
 
 def _run() -> dict[str, str]:
-    """Returns {script: output of --helpxml}."""
+    """Runs all scripts with --helpxml. Returns {script: its output}."""
     processes = {
         script: subprocess.Popen(
             [sys.executable, *_command(script), "--helpxml"],
@@ -104,7 +105,11 @@ def _rows(helpxml: str) -> Rows:
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
-    """Returns {scripts: rows of the flags they share}, most scripts first."""
+    """Finds the flags that several scripts share with the same help.
+
+    Returns {scripts: rows of the flags that exactly these scripts share}. The
+    groups with the most scripts come first.
+    """
     groups: dict[tuple[str, ...], Rows] = {}
     for name, row in sorted(
         {item for t in tables.values() for item in t.items()}
@@ -132,7 +137,7 @@ def _table(rows: Rows) -> str:
 
 
 def _command(script: str) -> list[str]:
-    """Returns Python's arguments that run a script."""
+    """Returns the arguments of `python` that run a script."""
     return [script] if script.endswith(".py") else ["-m", script]
 
 
@@ -141,7 +146,8 @@ def _row(flag: xml.etree.ElementTree.Element) -> str:
     meaning = " ".join((flag.findtext("meaning") or "").split())
     values = [value.text or "" for value in flag.findall("enum_value")]
     if values:
-        # absl puts the values before an enum's help, as <a|b>.
+        # Remove the valid values, which absl inserts before the help of an
+        # enum flag as <a|b>.
         meaning = meaning.removeprefix(f"<{'|'.join(values)}>: ")
     meaning = meaning.replace("|", "\\|")
     if values:

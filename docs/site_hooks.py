@@ -11,13 +11,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def on_config(config: Any) -> None:
-    """Shows the version at the end of each page."""
+    """Adds the project's version to the end of each page."""
     version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
     config.copyright = f"Version {version}"
 
 
 def on_files(files: Any, config: Any) -> None:
-    """Adds notebook.md, which contains docs/serving.ipynb as Markdown."""
+    """Adds the page notebook.md, which is docs/serving.ipynb as Markdown."""
     from mkdocs.structure.files import File
 
     page = render_notebook(ROOT / "docs" / "serving.ipynb")

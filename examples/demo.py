@@ -1,8 +1,9 @@
-"""Runs the complete job on the data in samples/, in minutes on a CPU.
+"""Trains BERT on the small data sets in samples/, in minutes on a CPU.
 
-Runs every script with the README's commands, from raw text to SavedModels. Then
-loads an exported model and asks it a question. All files stay in output/demo,
-including the complete log of each script.
+Runs all training scripts with the README's commands: from raw text to a
+pretrained model, fine-tuned models and SavedModels. Then loads a SavedModel and
+asks it a question. All files are written to output/demo, including the complete
+log of each script.
 """
 
 import importlib.util
@@ -20,7 +21,8 @@ sys.path.insert(0, str(ROOT))
 
 SAMPLES = Path("examples/samples")
 OUTPUT = Path("output/demo")
-# This file marks the folder as the demo's, so that the demo may delete it.
+# If the folder contains this file, an earlier demo created the folder, and this
+# demo may delete it.
 MARKER = OUTPUT / "made_by_the_demo.txt"
 
 VOCAB = OUTPUT / "vocab.txt"
@@ -71,7 +73,7 @@ PLOT = f"""
     -m tools.plot_runs --runs={PRETRAINED} --png={OUTPUT}/curves.png
 """.split()
 
-# Pattern of the log lines to print.
+# The demo prints only the log lines of the scripts that match this pattern.
 SHOWN = re.compile(
     r" (step|batch|document|instance) \d|written|Saved|Wrote|error:"
 )
@@ -80,8 +82,11 @@ SHOWN = re.compile(
 def run(command):
     """Runs a script, prints its progress and writes its log to a file.
 
+    Args:
+        command: list of str, Python's arguments that run the script.
+
     Raises:
-        SystemExit: the script failed. The message ends with the end of its log.
+        SystemExit: the script failed. The message contains the end of the log.
     """
     print(f"\n$ python {' '.join(command)}", flush=True)
     name = next(part for part in command if part != "-m")
@@ -108,10 +113,10 @@ def run(command):
 
 
 def begin_folder():
-    """Creates an empty OUTPUT, and removes the OUTPUT of an earlier demo.
+    """Creates the empty folder OUTPUT. Removes the folder of an earlier demo.
 
     Raises:
-        SystemExit: OUTPUT exists, and no demo wrote it.
+        SystemExit: OUTPUT exists, and the demo did not create it.
     """
     if OUTPUT.exists() and not MARKER.is_file():
         sys.exit(
@@ -124,20 +129,26 @@ def begin_folder():
 
 
 def create_config():
-    """Writes a configuration with the size of the vocabulary in VOCAB."""
+    """Writes the model's configuration. `vocab_size` is the size of VOCAB."""
     config = json.loads((SAMPLES / "bert_config.json").read_text())
     config["vocab_size"] = len(VOCAB.read_text("utf-8").splitlines())
     CONFIG.write_text(json.dumps(config, indent=2) + "\n")
 
 
 def read_results(name):
-    """Returns the results {name: value} in a run's eval_results.txt."""
+    """Returns the results in the eval_results.txt of a run, {name: value}.
+
+    `name` is the run's folder in OUTPUT.
+    """
     lines = (OUTPUT / name / "eval_results.txt").read_text().splitlines()
     return {key: float(value) for key, value in (x.split(" = ") for x in lines)}
 
 
 def read_curve(metric):
-    """Returns "step: value" of a metric at each evaluation in pretraining."""
+    """Lists a metric's values at the evaluations of pretraining.
+
+    Returns text such as "200: 0.310, 400: 0.452", with steps before values.
+    """
     from training.callbacks import history
 
     lines = history.read(PRETRAINED / history.FILE)
@@ -150,7 +161,10 @@ def read_curve(metric):
 
 
 def ask(question, context):
-    """Returns the exported model's answer to a question about a text."""
+    """Returns the answer of the exported SQuAD model to a question.
+
+    `context` is the text that contains the answer.
+    """
     from training.command_line import chatter
 
     chatter.silence_tensorflow()
@@ -162,7 +176,10 @@ def ask(question, context):
 
 
 def describe_environment():
-    """Returns the command that activates the environment of `make demo`."""
+    """Returns a line with the command that activates this environment.
+
+    Returns "" if Python does not run in a virtual environment of the project.
+    """
     script = Path(sys.prefix) / "bin" / "activate"
     if not script.is_relative_to(ROOT):
         return ""
@@ -172,7 +189,7 @@ def describe_environment():
 def main():
     """Runs all scripts and prints their results."""
     started = time.monotonic()
-    # Change to the folder from which the README's paths are valid.
+    # The paths in the README's commands are relative to this folder.
     os.chdir(ROOT)
     begin_folder()
     corpus = CORPUS.read_text(encoding="utf-8").splitlines()

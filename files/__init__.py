@@ -1,4 +1,4 @@
-"""Writes files completely or not at all, and checks paths before any work.
+"""Writes files safely, and checks the paths of flags before any work.
 
 Every other package may import this package. It imports only the standard
 library, absl and tqdm, and loads TensorFlow only for remote paths.

@@ -1,9 +1,9 @@
 """Writes files that appear complete or not at all.
 
-The bytes go to a partial file beside the final one. When all bytes are on the
-disk, the partial file is renamed in one step, so even after a power cut either
-the old or the new file is complete. Paths with a scheme (`gs://...`) go through
-`tf.io.gfile`.
+The bytes are written to a partial file beside the final one. When all bytes are
+on the disk, the partial file is renamed in one step, so even after a power cut
+either the old or the new file is complete. `tf.io.gfile` writes paths with a
+scheme, such as `gs://`.
 """
 
 import contextlib
@@ -21,7 +21,7 @@ from files.paths import StrPath, named_errors
 
 
 def is_remote(path: StrPath) -> bool:
-    """Returns whether a path needs `tf.io.gfile`."""
+    """Returns whether a path contains a scheme, and so needs `tf.io.gfile`."""
     return "://" in os.fspath(path)
 
 
@@ -36,7 +36,7 @@ def partial_path(path: StrPath) -> str:
 def sync(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
-    Before that, a power cut may lose them. Does nothing for remote paths.
+    Until then, a power cut may lose them. Does nothing for remote paths.
 
     Raises:
         OSError: the disk failed.
@@ -47,8 +47,8 @@ def sync(path: StrPath) -> None:
     try:
         number = os.open(path, os.O_RDONLY)
     except PermissionError:
-        # The user may be allowed to create files in a folder that they may not
-        # list.
+        # The path is a folder in which the user may create files, but which
+        # the user may not list. Such a folder cannot be opened.
         return
     try:
         os.fsync(number)
@@ -64,16 +64,18 @@ def sync(path: StrPath) -> None:
 def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
     """Opens a file to write bytes. The file appears complete or not at all.
 
-    If the path is a symbolic link, the function replaces the link's target. The
-    new file keeps the permissions of the replaced file. FIFOs and devices
-    cannot be replaced, so the bytes go to them directly. Missing folders are
+    The file appears when the `with` block ends without an error. If the path is
+    a symbolic link, the file replaces the link's target. A new file gets the
+    permissions of the file that it replaces. FIFOs and devices cannot be
+    replaced, so the bytes are written to them directly. Missing folders are
     created.
 
     Raises:
         OSError: the file cannot be written. The message names `path`.
     """
     path = os.fspath(path)
-    # Add the file's name to errors, because a full disk's error lacks it.
+    # Add the path to errors that name no file, such as the error that the disk
+    # is full.
     opened: contextlib.AbstractContextManager[IO[bytes]]
     with named_errors(path):
         if is_remote(path):
@@ -81,14 +83,17 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
         elif _takes_bytes_directly(path):
             opened = open(path, "wb")
         else:
-            # Follow links, so that the link itself is not replaced.
+            # Resolve symbolic links, so that the file replaces the link's
+            # target and not the link.
             opened = _local_open(os.path.realpath(path))
         with opened as file:
             yield file
 
 
 def write_text(path: StrPath, text: str) -> None:
-    """Writes a UTF-8 text file, complete or not at all. Keeps line ends.
+    """Writes a UTF-8 text file, complete or not at all.
+
+    Line ends are written as they are in `text`.
 
     Raises:
         OSError: the file cannot be written.
@@ -150,15 +155,16 @@ def remove_partial(
     is_locked: bool = True,
     folders: Collection[str] = (),
 ) -> None:
-    """Removes partial files that no process writes any more.
+    """Removes partial files that killed processes left.
 
     Args:
-        folder: a local folder, which may be missing.
-        is_output: (name) -> whether the command writes a file of this name.
-        is_locked: True if only this process may write these files. Otherwise
-            the function removes only files of which the operating system knows
-            that no process is writing them.
-        folders: names of outputs that are written as a partial folder.
+        folder: path of a local folder, which may be missing.
+        is_output: function that receives the final name of a partial file, and
+            returns whether this command writes a file of this name.
+        is_locked: True if only this process may write these files. If False,
+            the function removes a file only if the operating system shows that
+            no process is writing it.
+        folders: final names of outputs whose partial output is a folder.
     """
     pattern = re.compile(r"(.+)\.partial-[0-9]+", re.DOTALL)
     found: list[str] = []
@@ -171,7 +177,7 @@ def remove_partial(
         in_use = _is_written(path)
         if in_use or (in_use is None and not is_locked):
             continue
-        # Ignore errors, because leftover partial files are harmless.
+        # Ignore errors, because a partial file that stays does no harm.
         with contextlib.suppress(OSError):
             is_folder = os.path.isdir(path) and not os.path.islink(path)
             if is_folder and match[1] in folders:
@@ -182,9 +188,10 @@ def remove_partial(
 
 
 def _is_written(partial: str) -> bool | None:
-    """Returns whether a process still writes a partial file.
+    """Returns whether a process is writing a partial file.
 
-    Returns None if the system does not know, as on file systems without locks.
+    Returns None if this is unknown, because the file system or the operating
+    system does not support locks, or because the file cannot be opened.
     """
     try:
         import fcntl
@@ -207,7 +214,8 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     try:
         with open(partial, "wb", buffering=1 << 20) as file:
-            # Lock the file, so that `_is_written` is True in other processes.
+            # Lock the file, so that `_is_written` returns True in other
+            # processes.
             with contextlib.suppress(ImportError, OSError):
                 import fcntl
 
@@ -217,8 +225,9 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
                 file.flush()
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(path, partial)
-            # Wait, because the new name can reach the disk before the bytes.
-            # Do not wait for empty files, because many shards can be empty.
+            # Wait until the bytes are on the disk. Otherwise the new name could
+            # reach the disk before them. Do not wait for empty files, because
+            # waiting is slow and many shards can be empty.
             has_bytes = os.stat(partial).st_size > 0
             if has_bytes:
                 sync(partial)
@@ -254,7 +263,5 @@ def _takes_bytes_directly(path: str) -> bool:
     except FileNotFoundError:
         return False
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(
-            f"{path} is a folder. Use the name of a file to write"
-        )
+        raise IsADirectoryError(f"{path} is a folder. Use the path of a file")
     return not stat.S_ISREG(mode)

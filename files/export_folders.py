@@ -1,8 +1,8 @@
 """Creates and replaces folders of exports.
 
-An export replaces only a folder that an earlier export wrote. A file in the
-folder lists everything that the export wrote. If the folder contains another
-file, no export changes the folder.
+An export replaces only a folder that an earlier export wrote. The file
+bert_export.json in the folder lists everything that the export wrote. If the
+folder contains a file that is not listed, no export changes the folder.
 """
 
 import contextlib
@@ -13,15 +13,17 @@ from pathlib import Path
 
 from files import manifests
 from files.atomic import sync
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 
 def check(export_dir: StrPath) -> None:
-    """Raises an error if a folder contains anything but an earlier export.
+    """Raises an error if an export must not replace a folder.
+
+    An export may replace an empty folder, or the folder of an earlier export.
 
     Raises:
-        ValueError: the folder contains something else, or a file of the user
-            has the name of a temporary folder.
+        ValueError: the folder contains something else, or a user's file is
+            named like a temporary folder of the export.
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -33,7 +35,8 @@ def check(export_dir: StrPath) -> None:
                 f"contains no {manifests.EXPORT}; remove it, or use a new "
                 "folder"
             )
-        # A list that is still empty does not contain the list's own name.
+        # Add the list's own name. The list does not contain it if the export
+        # was killed while it wrote the folder.
         listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
         for name in _contents(path):
             if name not in listed:
@@ -51,10 +54,13 @@ def check(export_dir: StrPath) -> None:
 
 @contextlib.contextmanager
 def create(path: Path) -> Iterator[Path]:
-    """Yields a folder that becomes the export if the block succeeds.
+    """Yields a temporary folder, and renames it to `path` at the end.
+
+    If the `with` block raises an error, `path` stays unchanged and the
+    temporary folder is removed.
 
     Raises:
-        ValueError: the folder contains something else (see `check`).
+        ValueError: an export must not replace the folder `path` (see `check`).
     """
     unfinished, replaced, _ = _temporary(path)
     check(path)
@@ -65,13 +71,16 @@ def create(path: Path) -> Iterator[Path]:
         _remove(left_behind)
     unfinished.mkdir(parents=True)
     try:
-        # If the process is killed, this list marks the folder as an export's.
+        # If the process is killed, this list shows later exports that they may
+        # remove the temporary folder.
         manifests.write(unfinished, manifests.EXPORT, [])
-        yield unfinished
+        with named_errors(path):
+            yield unfinished
         manifests.write(unfinished, manifests.EXPORT, _contents(unfinished))
         for file in (*unfinished.rglob("*"), unfinished):
             sync(file)
-        # Check again for files that appeared since the work began.
+        # Check again, because somebody may have added files to the folder since
+        # the export began.
         check(path)
         if path.exists():
             path.rename(replaced)
@@ -83,16 +92,17 @@ def create(path: Path) -> Iterator[Path]:
 
 
 def reject(folder: Path, path: Path) -> Path:
-    """Moves a complete export aside, so that it does not replace the old one.
+    """Renames a new export that must not replace the earlier one.
 
-    An export that was rejected earlier is replaced.
+    The new name ends in `.rejected`. An export of this name that an earlier
+    call rejected is removed.
 
     Args:
-        folder: folder that `create(path)` yielded, with an export in it.
-        path: path of the old export.
+        folder: folder that `create(path)` yielded, with the new export in it.
+        path: path of the earlier export.
 
     Returns:
-        new path of the rejected export.
+        path of the rejected export.
     """
     rejected = _temporary(path)[-1]
     _remove(rejected)
@@ -104,7 +114,10 @@ def _is_ours(path: Path) -> bool:
 
 
 def _may_remove(path: Path) -> bool:
-    """Returns whether a folder is empty, or left by a killed export."""
+    """Returns whether a folder is empty, or contains only an export's files.
+
+    A killed export may have left such a folder.
+    """
     if path.is_symlink() or not path.is_dir():
         return False
     if not any(path.iterdir()):
@@ -119,8 +132,8 @@ def _may_remove(path: Path) -> bool:
 def _remove(path: Path) -> None:
     """Removes a folder that an export wrote.
 
-    Removes the list of files last, so that the folder still counts as an export
-    if the process is killed.
+    Removes the list of files last. If the process is killed before, the list
+    still shows that an export wrote the folder.
     """
     if not path.exists():
         return
@@ -138,7 +151,11 @@ def _contents(path: Path) -> list[str]:
 
 
 def _temporary(path: Path) -> tuple[Path, Path, Path]:
-    """Returns the paths for a new, a replaced and a rejected export."""
+    """Returns the paths of three temporary folders beside an export.
+
+    They are for the unfinished new export, for the earlier export while it is
+    replaced, and for a new export that was rejected.
+    """
     unfinished, replaced, rejected = (
         path.with_name(f"{path.name}.{end}")
         for end in ("unfinished", "replaced", "rejected")

@@ -38,18 +38,19 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 
 
 class Role(enum.Enum):
-    """Class of a flag: the flag's relation to a trained model.
+    """Class of a flag: how the flag is related to a trained model.
 
-    IDENTITY: the network and the text that the weights were trained for. The
-        default comes from the model's folder. A value that contradicts the
-        folder is an error.
-    HEAD: settings of the head. If a command uses the head without training it,
-        the default comes from the model's folder.
-    TRAINING: settings of the training, never read from a model's folder. A
-        resume with another value is an error, unless --allow_changed_settings
-        is set.
-    DECODING: settings that turn outputs into answers. The default comes from
-        the model's folder, as for HEAD, but a resume may change the value.
+    The files of a model's folder record the flags of its training.
+
+    IDENTITY: describes the network, or the text that it was trained on. The
+        default is the recorded value. Another value is an error.
+    HEAD: describes the head for a task. The default is the recorded value if a
+        command uses the head without training it.
+    TRAINING: describes the training. The recorded value is never the default.
+        If a resumed training sets another value, this is an error unless
+        --allow_changed_settings is set.
+    DECODING: describes how the model's outputs become answers. The default is
+        the recorded value, as for HEAD, but a resumed training may change it.
     NEUTRAL: changes no weight, and changes predictions only by rounding.
     """
 
@@ -75,18 +76,20 @@ class _Flag:
 
 
 def flag(default: Any, help: str, **changes: Any) -> Any:
-    """Returns a dataclass field that is also a flag.
+    """Returns a dataclass field that is also a command-line flag.
 
     Args:
-        default: default of the field and the flag, or `...` for a flag that
-            the user must set.
+        default: default of the field and the flag. `...` = there is no default,
+            so the user must set the flag.
         help: help text of the flag.
-        **changes: `kind`, the paths.Kind of a path. `at_least` and `at_most`,
-            the bounds of a number. `choices`, the values of a string.
-            `is_repeated`, True if users set a list by repeating the flag
-            instead of with commas. `may_grow`, True if a resume may set a
-            larger value of a training flag. `role`, which the functions
-            `identity`, `head`, `training`, `decoding` and `neutral` set.
+        **changes: other properties of the flag. `kind`: the paths.Kind, if the
+            value is a path. `at_least` and `at_most`: the bounds of a number.
+            `choices`: the valid values of a string. `is_repeated`: True if the
+            value is a list and the user repeats the flag for each element.
+            Otherwise commas separate the elements. `may_grow`: True if a
+            resumed training may set a larger value. `role`: the Role, which the
+            functions `identity`, `head`, `training`, `decoding` and `neutral`
+            set.
     """
     return _create_field(default, _Flag(help, **changes))
 
@@ -104,13 +107,13 @@ def like(
     default: Any = None,
     **changes: Any,
 ) -> Any:
-    """Returns a copy of another class's flag with a few changes.
+    """Returns a copy of a flag of another dataclass, with changes.
 
     Args:
-        base: class that defines the flag.
+        base: dataclass that defines the flag.
         name: name of the field in `base`.
-        default: new default, as for `flag`. None keeps the old default.
-        **changes: changed arguments of `flag`, such as `help`.
+        default: new default, as in `flag`. None = the default of `base`.
+        **changes: arguments of `flag` that differ from `base`, such as `help`.
     """
     (field,) = (f for f in dataclasses.fields(base) if f.name == name)
     if default is None:
@@ -126,10 +129,11 @@ def _create_field(default: Any, flag: _Flag) -> Any:
 
 
 def define(config: type["DataclassInstance"], module: str) -> None:
-    """Defines the flags of a class.
+    """Defines a command-line flag for each field of a dataclass.
 
     Args:
-        config: dataclass whose fields `flag` created.
+        config: dataclass whose fields were created with `flag`. Other fields
+            are ignored.
         module: name of the module under which --help lists the flags.
     """
     hints = typing.get_type_hints(config)
@@ -155,11 +159,11 @@ def define(config: type["DataclassInstance"], module: str) -> None:
 
 
 def parse(config: type[Config]) -> Config:
-    """Returns an instance of a class, filled from the parsed flags.
+    """Creates an instance of a dataclass from the parsed flags.
 
-    If the class has a field `given_flags`, it becomes {name: value} of the
-    flags that the user set. A field `all_flags` becomes {name: value} of all
-    flags of the script.
+    If the class contains a field `given_flags`, its value is {name: value} of
+    the flags that the user set. If it contains a field `all_flags`, its value
+    is {name: value} of all flags of the script.
 
     Raises:
         ValueError: flags contradict each other.
@@ -178,20 +182,29 @@ def parse(config: type[Config]) -> Config:
 
 
 def required(config: type["DataclassInstance"]) -> list[str]:
-    """Returns the names of the flags that must be set."""
+    """Returns the names of the flags without a default.
+
+    The user must set these flags.
+    """
     return [
         field.name for field in _flag_fields(config) if not _has_default(field)
     ]
 
 
 def is_on(name: str) -> bool:
-    """Returns a boolean flag's value, False in programs without the flag."""
+    """Returns the value of a boolean flag.
+
+    Returns False if the program does not define the flag.
+    """
     options = flags.FLAGS
     return options.is_parsed() and bool(options.get_flag_value(name, False))
 
 
 def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
-    """Returns whether a value, for example from a JSON file, fits a flag."""
+    """Returns whether a value is valid for the flag `name` of a dataclass.
+
+    The value comes from a JSON file, for example.
+    """
     (field,) = (f for f in _flag_fields(config) if f.name == name)
     meta = meta_of(field)
     kind = _without_none(typing.get_type_hints(config)[name])
@@ -211,17 +224,20 @@ def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
 def fields(
     config: "DataclassInstance | type[DataclassInstance]", *roles: Role
 ) -> list[dataclasses.Field]:
-    """Returns the fields whose flags have one of the roles."""
+    """Returns the fields of a dataclass whose flags belong to the roles."""
     return [f for f in _flag_fields(config) if meta_of(f).role in roles]
 
 
 def meta_of(field: dataclasses.Field) -> _Flag:
-    """Returns the properties of a field's flag."""
+    """Returns the properties of the flag that a field defines."""
     return field.metadata[_FLAG]
 
 
 def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
-    """Returns a paths.PathFlag for each path flag that has a value."""
+    """Returns a paths.PathFlag for each flag of a path whose value is not None.
+
+    If a flag lists several models, returns one PathFlag for each model.
+    """
     found = []
     for field in _flag_fields(config):
         kind, value = meta_of(field).kind, getattr(config, field.name)

@@ -1,6 +1,7 @@
-"""Reads JSON written by people and other programs.
+"""Reads and writes JSON, and reports its problems.
 
-Any problem becomes a one-line ValueError that names the file.
+People and other programs write the JSON that is read. Any problem of it becomes
+a one-line ValueError that names the file.
 """
 
 import contextlib
@@ -15,8 +16,8 @@ from files.paths import StrPath, named_errors
 def read_json(path: StrPath, kind: type = dict) -> Any:
     """Reads a local JSON file in UTF-8.
 
-    The file must contain a value of type `kind`: dict for a JSON object, list,
-    or object for any type.
+    `kind` is the type of the value that the file must contain: dict for a JSON
+    object, list for a JSON list, or object for any type.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -33,8 +34,8 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     """Parses JSON text.
 
     Bytes must be UTF-8, with or without a byte order mark. Error messages begin
-    with `where`, such as "data.jsonl, line 3". The value must be of type
-    `kind`.
+    with `where`, such as "data.jsonl, line 3". `kind` is the type of the value
+    that the text must contain, as in `read_json`.
 
     Raises:
         ValueError: the text is not JSON, contains another type than `kind`, is
@@ -62,7 +63,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"{where}: {_named(text, error)} is not a finite number"
         ) from None
     except ValueError as error:
-        # The integer has more digits than Python's limit.
+        # The text contains an integer with more digits than Python accepts.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(
@@ -73,7 +74,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
 
 
 def format_json(value: Any, where: str, **options: Any) -> str:
-    """Returns a value as JSON text.
+    """Formats a model's output or another value as JSON text.
 
     `options` are arguments of `json.dumps`. Error messages begin with `where`,
     such as "out.jsonl, line 3".
@@ -100,7 +101,7 @@ _KINDS = {
 
 
 class _NotFiniteError(Exception):
-    """A number that is NaN, infinite, or too large for a float."""
+    """The JSON contains a number that is NaN, infinite or too large."""
 
 
 def _finite_float(digits: str) -> float:
@@ -111,10 +112,11 @@ def _finite_float(digits: str) -> float:
 
 
 def _named(text: str | bytes, error: _NotFiniteError) -> str:
-    """Returns the first number that is not finite, with its key in an object.
+    """Describes the first number of a JSON text that is not finite.
 
-    Parses the text again, because keeping track of keys would slow down valid
-    files.
+    If the number is in an object, the description contains its key. The
+    function parses the text again to find the key. Recording keys in
+    `parse_json` would slow it down for valid files.
     """
     keys: list[str] = []
 

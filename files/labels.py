@@ -13,7 +13,10 @@ PROBLEM_TYPES = {
 
 
 def label_problem(label: object) -> str | None:
-    """Returns why a label cannot be a line of labels.txt, or None."""
+    """Returns the reason why a label cannot be a line of labels.txt.
+
+    Returns None if the label is valid.
+    """
     if not isinstance(label, str):
         return "is not a text"
     if not label:
@@ -31,17 +34,19 @@ def check_labels(
     num_labels: int | None = None,
     fewest: int = 0,
 ) -> None:
-    """Raises an error if labels repeat or cannot be lines of labels.txt.
+    """Raises an error if labels repeat, or cannot be lines of labels.txt.
 
     Args:
         labels: the labels, in the order of the model's outputs.
-        where: start of the message, such as a flag or a file.
+        where: beginning of the error message: the flag or the file that
+            contains the labels.
         num_labels: number of the model's outputs. None skips this check.
         fewest: minimum number of labels.
 
     Raises:
-        ValueError: a label is not text, is empty, spans lines, cannot be
-            written as UTF-8 or occurs twice, or the number of labels is wrong.
+        ValueError: a label is not text, is empty, contains a line end, cannot
+            be written as UTF-8 or occurs twice, or the number of labels is
+            wrong.
     """
     for number, label in enumerate(labels, start=1):
         problem = label_problem(label)
@@ -65,10 +70,10 @@ def check_labels(
 
 
 def similar_labels(labels: Sequence[str]) -> list[list[str]]:
-    """Returns groups of labels that are equal except for their spelling.
+    """Returns groups of labels that differ only in their spelling.
 
-    The spelling is upper or lower case, the Unicode normalization, or the form
-    of a number, as in "1", "01" and "1.0".
+    Labels of a group differ in upper and lower case, in their Unicode
+    normalization, or in the format of a number, as in "1", "01" and "1.0".
     """
     groups: dict[str, list[str]] = {}
     for label in labels:

@@ -1,10 +1,11 @@
-"""A lock that keeps two processes from writing the same output.
+"""A lock that prevents two processes from writing the same output.
 
-The lock is a file that names its owner, a process. When the owner ends, in any
-way, the operating system releases the lock, and the next process uses the file.
-This also works between containers on one machine. A file system may hide the
-locks of other machines. Then only the user can check whether a process on
-another machine still runs, and the error message asks the user to do so.
+The lock is a locked file that names its owner, the process that locked it. When
+the owner ends, even if it is killed, the operating system releases the lock,
+and the next process locks the file. This also works between containers on one
+machine. A file system may hide the locks of processes on other machines. Then
+only the user can find out whether such a process is still running, and the
+error message asks the user to do so.
 """
 
 import contextlib
@@ -24,27 +25,30 @@ from files.flags import is_on
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 
-# Errors of file systems without locks. On these, a process stops only if the
-# lock file names another host.
+# Errors of file systems that do not support locks. There, a process stops only
+# if the lock file names another host.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
-# Attempts to create a folder that another process keeps removing.
+# Maximum number of attempts to create the folder of a lock, in case another
+# process keeps removing it.
 _ATTEMPTS = 1000
-# Kinds of files that cannot be a lock. A link could point to any file.
+# {kind of file that cannot be a lock: function that returns whether a path is
+# of this kind}. A symbolic link could point to a user's file.
 _OTHERS = {
     "symbolic link": os.path.islink,
     "folder": os.path.isdir,
     "pipe": lambda path: Path(path).is_fifo(),
 }
-# First bytes of a lock file.
+# The text with which a lock file begins.
 _BEGIN = '{"host": '
 
 
 @contextlib.contextmanager
 def hold(path: StrPath, name: str) -> Iterator[None]:
-    """Locks an output until the block ends.
+    """Locks an output until the `with` block ends.
 
-    Creates missing folders, and removes the created folders that are empty at
-    the end. Does not lock remote paths.
+    Creates the folders of the lock file if they are missing. At the end,
+    removes the created folders that are empty. Does not lock remote
+    paths.
 
     Args:
         path: path of the lock file, beside or inside the protected output.
@@ -52,7 +56,8 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
 
     Raises:
         OSError: another process has locked the output, or a process on another
-            host may have. Or the file cannot be written or is not a lock.
+            host may have locked it. Or the lock file cannot be written, or a
+            file of its name is not a lock.
     """
     path = os.fspath(path)
     if is_remote(path):
@@ -76,7 +81,10 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
 
 
 def _acquire(path: str, name: str) -> TextIO:
-    """Returns the lock file, opened and locked. The file names this process."""
+    """Opens and locks the lock file, and writes this process's name into it.
+
+    Returns the open file. `name` is the output's name for messages.
+    """
     while True:
         with contextlib.ExitStack() as stack:
             try:
@@ -95,7 +103,8 @@ def _acquire(path: str, name: str) -> TextIO:
                     f"{name} is in use by {_describe(_read_owner(file))}; "
                     "wait until that process ends, or use another path"
                 )
-            # If the previous owner has just removed the file, try again.
+            # If the previous owner removed the file after it was opened here,
+            # try again with a new file.
             if _is_at(path, file):
                 _sign(path, file, name, bool(is_locked))
                 stack.pop_all()
@@ -103,7 +112,7 @@ def _acquire(path: str, name: str) -> TextIO:
 
 
 def _open(path: str) -> TextIO:
-    """Opens the lock file, creating it and its folder."""
+    """Opens the lock file. Creates it and its folder if they are missing."""
     attempts_left = _ATTEMPTS
     while True:
         try:
@@ -118,16 +127,18 @@ def _open(path: str) -> TextIO:
                 ),
             )
         except (FileNotFoundError, FileExistsError):
-            # The previous process may be removing the folders that it created.
+            # The previous owner may be removing the folders that it created, so
+            # try again.
             attempts_left -= 1
             if not attempts_left:
                 raise
 
 
 def _lock(file: TextIO) -> bool | None:
-    """Tries to lock a file, and returns whether this process locked it.
+    """Tries to lock a file.
 
-    Returns None if the file system does not support locks.
+    Returns True if this process locked it, False if another process has locked
+    it, and None if the system does not support locks.
     """
     try:
         import fcntl
@@ -148,9 +159,13 @@ def _lock(file: TextIO) -> bool | None:
 
 
 def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
-    """Writes this process into the lock file as its owner."""
+    """Writes into the lock file that this process is its owner.
+
+    Raises an error if the file is not a lock, or if a process on another host
+    may own it. `is_locked` is False if the file system does not support locks.
+    """
     file.seek(0)
-    # A power cut may have filled the file with zeros.
+    # Ignore zeros, with which a power cut may have filled the file.
     text = file.read().rstrip("\0")
     if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
@@ -161,8 +176,8 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     host, kernel = socket.gethostname(), _kernel(file)
     is_near = owner and (
         owner["host"] == host
-        # On the same kernel, a running owner's lock would be visible, even from
-        # another container.
+        # The owner ran on this machine, perhaps in another container. If it
+        # were still running, this process could not have locked the file.
         or (is_locked and kernel and owner["kernel"] == kernel)
     )
     if owner and not is_near and not is_on("take_over_lock"):
@@ -187,7 +202,11 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
-    """Returns the owner that a lock file names, or None if it names none."""
+    """Returns the owner that a lock file names.
+
+    The owner is a dict with the keys host, pid, started and kernel. Returns
+    None if the file names no owner.
+    """
     file.seek(0)
     try:
         owner = parse_json(file.read(), "the lock")
@@ -200,8 +219,10 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
 def _kernel(file: TextIO) -> str | None:
     """Returns an id that is equal for processes that see each other's locks.
 
-    The id consists of the running kernel and the mounted disk. A network file
-    system that is mounted twice may keep separate locks.
+    The id consists of the id of the running kernel and the number of the
+    mounted file system. The number is needed because a network file system
+    that is mounted twice may use separate locks. Returns None if the system
+    does not show the kernel's id.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -1,9 +1,10 @@
-"""Lists of the files that this project wrote to a model's folder.
+"""Reads and writes lists of the files that this project wrote to a folder.
 
-The project never overwrites files that are not on a list. An export lists
-everything in its folder, and is replaced completely. Weights may be beside
-other files of the user, but not beside files of an earlier model that could be
-mistaken for part of the new model.
+The project never overwrites a model's file that is not on such a list. The list
+of an export names all files of its folder, because a new export replaces the
+whole folder. The list of weights does not, because the folder may also contain
+files of the user. But it must not contain files of an earlier model that could
+be mistaken for a part of the new model.
 """
 
 import os
@@ -13,13 +14,13 @@ from files.atomic import is_remote, write_json
 from files.json_files import parse_json, read_json
 from files.paths import StrPath
 
-# The lists of exports and of weights have different names, so that an export
-# never replaces weights.
+# Names of the lists in the folder of an export and in a folder of weights. They
+# differ, so that an export never replaces a folder of weights.
 EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
-# Name of the model card.
+# Name of a model card in the folder of the model.
 CARD = "README.md"
-# Endings of the names of a checkpoint's files.
+# A TensorFlow checkpoint consists of two files, whose names end like this.
 ENDINGS = (".index", ".data-00000-of-00001")
 # Files that describe the weights in the same folder.
 DESCRIPTIONS = frozenset(
@@ -35,10 +36,11 @@ MODEL_FILES = DESCRIPTIONS | {
 
 
 def release_files(path: StrPath) -> tuple[str, list[str]]:
-    """Returns the folder of a release and the names of its checkpoint's files.
+    """Returns the folder of a model, and the names of its checkpoint's files.
 
     Args:
-        path: path of the folder, or of a checkpoint in it (`.ckpt`).
+        path: path of the folder, or the prefix of a checkpoint in it, which
+            ends in `.ckpt`.
     """
     folder, name = os.fspath(path), "bert_model.ckpt"
     if folder.endswith(".ckpt"):
@@ -47,32 +49,37 @@ def release_files(path: StrPath) -> tuple[str, list[str]]:
 
 
 def check(folder: StrPath, names: Iterable[str], where: str) -> None:
-    """Raises an error if files of these names exist that we did not write.
+    """Raises an error if writing a model would replace a user's file.
 
-    Error messages begin with `where`, such as a flag.
+    Args:
+        folder: folder to which the model will be written.
+        names: names of the model's files.
+        where: beginning of the error message, such as a flag.
 
     Raises:
-        OSError: the list cannot be read.
-        ValueError: the folder contains files of these names that its list does
-            not name.
+        OSError: the folder's list of weights cannot be read.
+        ValueError: the folder contains files of these names that its list of
+            weights does not name.
     """
     ours = listed(folder, WEIGHTS)
     foreign = [name for name in _existing(folder, names) if name not in ours]
     if foreign:
         raise ValueError(
             f"{where}: {os.fspath(folder)} contains {', '.join(foreign)}, "
-            f"which its {WEIGHTS} does not list as written by an earlier run. "
-            "Move these files away, or use another path"
+            f"which its {WEIGHTS} does not list as written by an earlier run; "
+            "move these files away, or use another path"
         )
 
 
 def check_whole(folder: StrPath, names: Iterable[str]) -> None:
-    """Raises an error if the folder contains other files of an earlier model.
+    """Raises an error if a model must not be written to a folder.
+
+    `names` are the names of the new model's files.
 
     Raises:
-        OSError: the list cannot be read.
-        ValueError: `check` raises an error, or files of an earlier model would
-            stay in the folder beside the new model.
+        OSError: the folder's list of weights cannot be read.
+        ValueError: the new model would replace a user's file, or other files of
+            an earlier model would stay in the folder beside the new model.
     """
     check(folder, names, "the model cannot be written")
     ours = {
@@ -89,19 +96,20 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
 
 
 def has_own_card(folder: StrPath) -> bool:
-    """Returns whether a folder contains a README.md that its user wrote.
+    """Returns whether a folder contains a README.md that the user wrote.
 
     Raises:
-        OSError: the list cannot be read.
+        OSError: the folder's list of weights cannot be read.
     """
     is_there = bool(_existing(folder, [CARD]))
     return is_there and CARD not in listed(folder, WEIGHTS)
 
 
 def add(folder: StrPath, names: Iterable[str]) -> None:
-    """Adds names to a folder's list of weights.
+    """Adds names of files to a folder's list of weights.
 
-    Call this before the files are written, in case the process is killed.
+    Call this before writing the files. Otherwise, if the process is killed, the
+    files would count as a user's files.
 
     Raises:
         OSError: the list cannot be read or written.
@@ -110,7 +118,7 @@ def add(folder: StrPath, names: Iterable[str]) -> None:
 
 
 def write(folder: StrPath, name: str, names: Iterable[str]) -> None:
-    """Writes a folder's list of files, called EXPORT or WEIGHTS.
+    """Writes a folder's list of files. `name` is EXPORT or WEIGHTS.
 
     Raises:
         OSError: the list cannot be written.
@@ -119,7 +127,9 @@ def write(folder: StrPath, name: str, names: Iterable[str]) -> None:
 
 
 def listed(folder: StrPath, name: str) -> list[str]:
-    """Returns the paths in a folder's list, [] if there is no list.
+    """Reads a folder's list of files. `name` is EXPORT or WEIGHTS.
+
+    Returns the listed paths, or [] if there is no list.
 
     Raises:
         OSError: the list cannot be read.
@@ -140,7 +150,7 @@ def listed(folder: StrPath, name: str) -> list[str]:
 
 
 def _existing(folder: StrPath, names: Iterable[str]) -> list[str]:
-    """Returns, sorted, which of `names` are files in a folder."""
+    """Returns those `names` that are files in a folder, sorted."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):
         from tensorflow.io import gfile

@@ -1,8 +1,8 @@
 """Checks all paths that flags name, before any work.
 
-Outputs must not overwrite inputs or each other. Two paths count as equal if
+An output must not overwrite an input or another output. Two paths are equal if
 they lead to the same file, for example `a`, `./a`, a symbolic link to `a` and a
-hard link of `a`.
+hard link to `a`.
 """
 
 import dataclasses
@@ -20,7 +20,8 @@ from files.paths import FILES, OUTPUTS, Kind, PathFlag
 from files.patterns import find_matches
 from files.run_files import is_run_file, is_weight_folder
 
-# Line ends, tabs and the like, which are never intended in a path.
+# Line ends, tabs and other control characters. Nobody uses them in a path on
+# purpose.
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Suffixes that create_pretraining_data.py appends to the output's name.
 _SHARD = re.compile(
@@ -50,7 +51,8 @@ def check_paths(given: Sequence[PathFlag]) -> None:
     for flag in given:
         if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
             folder, names = manifests.release_files(flag.value)
-            # The output may become a Hugging Face folder.
+            # If the output is a folder, its format is not known yet, so check
+            # the names of all files that any format may need.
             others = (
                 manifests.DESCRIPTIONS
                 if flag.is_prefix
@@ -60,9 +62,10 @@ def check_paths(given: Sequence[PathFlag]) -> None:
 
 
 def lock_path(flag: PathFlag) -> str | None:
-    """Returns the path of an output's lock file, or None if it needs no lock.
+    """Returns the path of the lock file for the output that a flag names.
 
-    Single files need no lock, because they always appear complete.
+    Returns None for inputs, remote paths and single files. Single files need no
+    lock, because they always appear complete.
     """
     path = os.path.normpath(flag.value)
     if is_remote(flag.value):
@@ -79,14 +82,14 @@ def _check_text(flag: PathFlag, path: str) -> None:
         if path != flag.value:
             raise ValueError(f"{flag}: one of the names is empty; remove it")
         raise ValueError(
-            f"--{flag.flag}= is empty (was a shell variable not set?); use a "
-            "path, or remove the flag"
+            f"--{flag.flag}= is empty, perhaps because a shell variable is not "
+            "set. Use a path, or remove the flag"
         )
     if control := _CONTROL.search(path):
         raise ValueError(
             f"--{flag.flag}={path!r} contains {control[0]!r}, a control "
-            "character (was the path read from a file with other line ends?); "
-            "remove the character"
+            "character, perhaps from a file with other line ends. Remove the "
+            "character"
         )
     if path.startswith("file:") and flag.kind in OUTPUTS:
         raise ValueError(f"{flag}: write the path without file://")
@@ -104,7 +107,10 @@ def _check_text(flag: PathFlag, path: str) -> None:
 
 
 def _check_type(flag: PathFlag, path: str) -> None:
-    """Raises an error for a file instead of a folder, or the reverse."""
+    """Raises an error if a file must be a folder, or a folder must be a file.
+
+    The flag's kind determines which of them the path must be.
+    """
     if flag.kind in FILES:
         is_new_folder = flag.kind in OUTPUTS and path.endswith(os.sep)
         if os.path.isdir(path) or is_new_folder:
@@ -114,7 +120,7 @@ def _check_type(flag: PathFlag, path: str) -> None:
         return
     if flag.kind is Kind.MODEL or flag.is_prefix:
         return
-    # With a trailing slash, a link counts as its target.
+    # Remove a slash at the end, because with it `islink` is False for a link.
     path = path.rstrip(os.sep) or os.sep
     if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
         raise ValueError(
@@ -139,9 +145,11 @@ def _check_writable(flag: PathFlag, path: str) -> None:
                 f"{flag} is write-protected; use another path, or remove it"
             )
         if not os.path.isfile(path):
-            # FIFOs and devices are written directly, not in their folder.
+            # Do not check the folder of a FIFO or device, because it is written
+            # directly and no file is created in the folder.
             return
-    # An export is written beside its final folder, and then renamed.
+    # Files and exports are first written under another name in the parent
+    # folder, so that folder must be writable.
     is_next_to = is_file or flag.kind is Kind.EXPORT_FOLDER
     folder = os.path.dirname(path) if is_next_to else path
     while not os.path.lexists(folder):
@@ -160,7 +168,8 @@ class _Place:
 
     flag: PathFlag
     path: str
-    # Identities of the file or folder and of all its parents, up to the root.
+    # An identity is equal for equal files: here the identity of the file or
+    # folder, followed by the identities of its parents up to the root.
     lineage: Sequence[object]
 
     @property
@@ -173,7 +182,7 @@ class _Place:
 
 
 def _check_overlaps(given: Sequence[PathFlag]) -> None:
-    """Raises an error if an output would harm the path of another flag."""
+    """Raises an error if an output could overwrite the path of another flag."""
     _identity.cache_clear()
     places = [place for flag in given for place in _find_places(flag)]
     at: dict[object, list[_Place]] = {}
@@ -184,8 +193,8 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
             for outer in at.get(key, ()):
                 if outer is inner:
                     continue
-                # Two equal paths are compared in both orders. Report only the
-                # order with the output first.
+                # The loops compare two equal paths twice, in both orders. Check
+                # only the order in which `inner` is an output.
                 if depth == 0 and inner.kind in OUTPUTS:
                     _check_equal(inner, outer)
                 elif depth and (
@@ -199,7 +208,7 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
 
 def _check_equal(output: _Place, other: _Place) -> None:
     if {output.kind, other.kind} == {Kind.RUN_FOLDER, Kind.MODEL}:
-        # A run may read the model in its own folder, to resume.
+        # Allow this, because a run may read the model in its own folder.
         return
     if output.flag == other.flag:
         raise ValueError(f"{output.flag}: {other.path} is named twice")
@@ -237,7 +246,8 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
             refuse("the run writes its own weights to that folder")
     if outer.kind is Kind.RUN_FOLDER and is_direct:
         is_other = is_input and inner.kind is not Kind.MODEL
-        # Writing to a link would change its target.
+        # Check the name of a link's target too, because writing to the link
+        # changes the target.
         paths = inner.path, os.path.realpath(inner.path)
         if (is_other or inner.kind in FILES) and any(
             is_run_file(os.path.basename(path)) for path in paths
@@ -246,7 +256,11 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 
 
 def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
-    """Raises an error if an input is a shard of an output, by name or link."""
+    """Raises an error if an input is a shard that `output` could replace.
+
+    create_pretraining_data.py derives the names of its shards from the output's
+    name. The input may also be a link to such a file.
+    """
     parts = {
         _identity(os.path.realpath(path))
         for path in glob.iglob(f"{glob.escape(output.path)}*")
@@ -261,7 +275,7 @@ def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
 
 
 def _find_places(flag: PathFlag) -> Iterator[_Place]:
-    """Yields the files and folders that a flag names.
+    """Yields a _Place for each file or folder that a flag names.
 
     Skips missing inputs, and devices such as /dev/null and terminals.
     """
@@ -278,14 +292,15 @@ def _find_places(flag: PathFlag) -> Iterator[_Place]:
             lineage = _lineage(os.path.realpath(path))
             yield _Place(flag, path, lineage)
             if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
-                # If a file in the folder is a symbolic link, the run writes to
-                # the link's target.
+                # If a file that the run writes is a symbolic link, the run
+                # writes to the link's target, so check the target too.
                 for entry in os.scandir(path):
                     if entry.is_symlink() and is_run_file(entry.name):
                         target = _lineage(os.path.realpath(entry.path))
                         yield _Place(flag, entry.path, target)
             if flag.kind not in OUTPUTS and os.path.islink(path):
-                # An output may be inside the folder of the link.
+                # Add the folders above the link itself, because an output in
+                # one of them could replace the link.
                 folder = os.path.realpath(os.path.dirname(path))
                 yield _Place(flag, path, [lineage[0], *_lineage(folder)])
 
@@ -299,7 +314,7 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     ):
         return [path, *glob.glob(f"{glob.escape(path)}.*")]
     if flag.kind is Kind.RUNS:
-        # Scripts read these files in a folder of runs.
+        # Scripts that compare runs read these files of the folder.
         histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
         return [path, f"{path}/history.jsonl", *histories]
     if flag.is_prefix:
@@ -320,8 +335,8 @@ def _lineage(path: str) -> list[object]:
     """Returns the identities of a real path and of each folder above it."""
     if is_remote(path):
         scheme, _, rest = path.partition("://")
-        # Do not use pathlib. It merges a//x and a/x, which are different keys
-        # in remote storage.
+        # Do not use pathlib, because it changes a//x to a/x. These are
+        # different files in remote storage.
         parts = rest.strip("/").split("/")
         lengths = range(len(parts), 0, -1)
         return [f"{scheme}://{'/'.join(parts[:length])}" for length in lengths]

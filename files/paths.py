@@ -18,16 +18,17 @@ class Kind(enum.Enum):
     DATA_FOLDER = "folder of input files"
     # Comma-separated folders, each optionally with a name: NAME=FOLDER.
     RUNS = "folders of runs to read"
-    # A checkpoint's prefix, a file of weights, or a folder with a checkpoint.
+    # Prefix of a checkpoint, a file of weights, or a folder with a checkpoint.
     MODEL = "model to read"
     # Comma-separated paths, each of which is checked as a MODEL.
     MODELS = "models to read"
     OUTPUT_FILE = "output file"
     # Comma-separated paths.
     OUTPUT_FILES = "output files"
-    # A folder for checkpoints, records and results, which a resume reads.
+    # A folder for checkpoints, records and results. A resumed run reads them.
     RUN_FOLDER = "folder of a run"
-    # A folder with a checkpoint and its configuration, or a prefix (`.ckpt`).
+    # A folder for weights and their configuration, or the prefix of a
+    # checkpoint, which ends in `.ckpt`.
     MODEL_OUTPUT = "model to write"
     # A folder that an export replaces as a whole.
     EXPORT_FOLDER = "folder of an export"
@@ -41,7 +42,7 @@ OUTPUTS = (*_OUTPUT_FILES, *_FOLDERS)
 
 @dataclasses.dataclass(frozen=True)
 class PathFlag:
-    """A flag with the value that the user typed."""
+    """A flag whose value is a path, as the user typed it."""
 
     flag: str
     value: str
@@ -58,10 +59,11 @@ class PathFlag:
 
     @property
     def parts(self) -> list[str]:
-        """The paths that the flag lists."""
+        """The paths in the flag's value, which commas may separate."""
         if self.kind is Kind.OUTPUT_FILES:
             return self.value.split(",")
-        # Treat a value that consists of commas as one wrong path.
+        # If the value consists of commas only, return it as one path, so that
+        # the caller reports it.
         if self.value.replace(",", " ").strip():
             if self.kind is Kind.RUNS:
                 return [folder for _, folder in named_folders(self.value)]
@@ -71,9 +73,9 @@ class PathFlag:
 
 
 def named_folders(value: str) -> list[tuple[str, str]]:
-    """Returns (name, folder) for each NAME=FOLDER or FOLDER in a list.
+    """Parses comma-separated folders, each of them NAME=FOLDER or FOLDER.
 
-    The name of a FOLDER without NAME is "".
+    Returns (name, folder) for each. The name of a FOLDER without NAME is "".
     """
     found = []
     for part in filter(None, map(str.strip, value.split(","))):
@@ -85,13 +87,13 @@ def named_folders(value: str) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def named_errors(path: StrPath) -> Iterator[None]:
-    """Adds a file's name to system errors in the block that name no file.
+    """Adds `path` to an OSError in the `with` block that names no file.
 
-    Errors of opening a file name the file, but errors of reading and writing do
-    not.
+    Python's errors of opening a file name the file, but errors of reading and
+    writing do not.
 
     Raises:
-        OSError: the error of the block, with the same number and type.
+        OSError: the error of the block, with the same error number and type.
     """
     try:
         yield

@@ -19,9 +19,9 @@ _PATTERN = re.compile(r"[*?\[\\]")
 def find_matches(pattern: str) -> list[str]:
     """Returns the local files and folders that a pattern matches, sorted.
 
-    If the pattern is the name of an existing file, returns that file. In the
-    names of existing leading folders, `*` and other characters of patterns have
-    no special meaning.
+    If the pattern is the path of an existing file, returns that file. If the
+    pattern begins with the path of an existing folder, `*` and other special
+    characters in that path match only themselves.
     """
     if os.path.isfile(pattern):
         return [pattern]
@@ -33,36 +33,39 @@ def find_matches(pattern: str) -> list[str]:
 
 @contextlib.contextmanager
 def literal_name(path: StrPath) -> Iterator[str]:
-    r"""Yields a name for a checkpoint or folder that TensorFlow can read.
+    r"""Yields a path under which TensorFlow can read a checkpoint or folder.
 
     TensorFlow treats the paths of checkpoints and of a SavedModel's weights as
-    patterns, so it finds no checkpoint in a folder `run [1]`. Therefore this
-    function links to local paths with `*`, `?`, `[` or `\` from a temporary
-    folder.
+    patterns, so it finds no checkpoint in a folder `run [1]`. If a local path
+    contains `*`, `?`, `[` or `\`, this function creates links to its files in a
+    temporary folder.
 
     Args:
         path: path of a folder, or prefix of a checkpoint.
 
     Yields:
-        a name for the path, valid inside the block.
+        a path without these characters, which exists until the `with` block
+        ends.
 
     Raises:
-        OSError: the path of TMPDIR contains one of these characters too.
+        OSError: the path of the temporary folder, which TMPDIR sets, contains
+            one of these characters too.
     """
     path = os.fspath(path)
     local = path.removeprefix("file://").rstrip(os.sep)
     if is_remote(local) or not _PATTERN.search(local):
         yield path
         return
-    # Do not use `abspath`, which resolves `link/..` to the link's own folder.
+    # Do not use `abspath`, because it changes `link/..` to the folder of the
+    # link instead of the parent of the link's target.
     local = os.path.join(os.getcwd(), local)
     folder, name = os.path.split(local)
     with tempfile.TemporaryDirectory() as links:
         if _PATTERN.search(links):
             raise OSError(
-                f"{path} must be read through links in TMPDIR, whose path "
-                f"must not contain any of * ? [ \\ either. Received: {links}; "
-                "set TMPDIR to another folder"
+                f"TensorFlow cannot read {path} because of a special character "
+                f"(* ? [ or \\), and the temporary folder {links} contains one "
+                "too. Set TMPDIR to another folder"
             )
         linked = os.path.join(links, "linked")
         if os.path.isdir(local):

@@ -20,12 +20,12 @@ class Progress:
     """Shows the progress of some work, its rate and the time left.
 
     Args:
-        total: number of units of all the work, None if unknown.
-        initial: number of units done before a resume.
-        unit: name of the unit, such as "step" or "record".
-        examples_per_unit: number of examples in a unit, to show a rate in
-            examples per second, or in rows per second if the unit is "row".
-            None shows no such rate.
+        total: number of units of the whole work, None if unknown.
+        initial: number of units that an earlier, interrupted run finished.
+        unit: name of a unit of work, such as "step" or "record".
+        examples_per_unit: number of examples in a unit, to show the number of
+            examples per second (of rows, if the unit is "row"). None = show no
+            such rate.
         label: name of the work, such as "Training".
     """
 
@@ -56,17 +56,17 @@ class Progress:
         self._first = True
 
     def __enter__(self) -> Self:
-        """Starts counting time."""
+        """Starts measuring the time of the first units."""
         self._shown_at = time.monotonic()
         return self
 
     def __exit__(self, *unused_args: object) -> None:
-        """Closes the bar."""
+        """Ends the progress bar, if there is one."""
         self._bar.close()
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """Excludes the duration of the block from the rate."""
+        """Excludes the duration of the `with` block from the rate."""
         began = time.monotonic()
         try:
             yield
@@ -74,15 +74,18 @@ class Progress:
             self._shown_at += time.monotonic() - began
 
     def due(self, done: int) -> bool:
-        """Returns whether `update` would show anything now."""
+        """Returns whether it is time to call `update`.
+
+        `done` is the number of finished units, including `initial`.
+        """
         if self._first or done == self.total:
             return done != self.shown
         return time.monotonic() - self._shown_at >= self._interval
 
     def update(self, done: int, **values: float) -> None:
-        """Shows that `done` units are finished, including `initial`.
+        """Shows the number of finished units, `done`, including `initial`.
 
-        Also shows `values`, {name: number}.
+        Also shows `values`, {name: number}, such as the loss.
         """
         now = time.monotonic()
         rate = (done - self.shown) / max(now - self._shown_at, 1e-9)
@@ -95,7 +98,8 @@ class Progress:
         else:
             self._bar.set_postfix(shown, refresh=False)
             self._bar.update(done - self.shown)
-        # The rate excludes the first unit, which includes start-up.
+        # The first units include the start of the program, and are slow.
+        # Exclude them from the rate that the next call shows.
         self._first = False
         self.shown, self._shown_at = done, now
 
@@ -116,12 +120,15 @@ def track(
     unit: str = "record",
     label: str = "",
 ) -> Iterator[_Element]:
-    """Yields from `iterable`, showing the number of elements so far."""
+    """Yields the elements of `iterable`, and shows the progress.
+
+    The arguments are the same as in Progress.
+    """
     done = 0
     with Progress(total, unit=unit, label=label) as progress:
         for done, element in enumerate(iterable, start=1):
             yield element
-            # With a single element there is no progress to show.
+            # Do not show the progress of a single element.
             if total != 1 and progress.due(done):
                 progress.update(done)
         if total != 1 and progress.shown != done:

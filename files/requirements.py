@@ -1,4 +1,4 @@
-"""Builds the command that installs packages which a script lacks."""
+"""Builds the command that installs missing packages, for error messages."""
 
 import os
 import shlex
@@ -9,12 +9,12 @@ _ROOT = Path(__file__).parent.parent
 
 
 def install(file: str) -> str:
-    """Returns the command that installs packages.
+    """Returns the `pip` command that installs the packages of a list.
 
     Args:
-        file: file in the project that lists the packages,
-            `requirements/EXTRA.txt` or `requirements.txt`. An installed copy of
-            the project lacks this file, so its command names the packages.
+        file: path of the list in the project, `requirements/EXTRA.txt` or
+            `requirements.txt`. If the project is installed as a package, this
+            file does not exist, so the command names the packages.
     """
     if (_ROOT / file).is_file():
         return f"pip install -r {file}"

@@ -1,9 +1,9 @@
-"""Names of the files that a run writes into its own folder.
+"""Knows the names of the files that a run writes into its own folder.
 
 Each module that writes such a file registers the file's name when Python
-imports the module. `is_run_file` then says whether a name belongs to the run or
-to its user. A partial file is named like the output, with `.partial-NUMBER` at
-the end.
+imports the module. `is_run_file` then returns whether a run writes files of a
+name. All other files belong to the user. A partial file is named like the final
+file, with `.partial-NUMBER` at the end.
 """
 
 import fnmatch
@@ -16,13 +16,13 @@ from files import manifests
 from files.atomic import is_remote, remove_partial
 from files.paths import Kind, PathFlag, StrPath
 
-# Folders in a run's folder, for the weights of the best step and for the
-# averaged weights.
+# Names of the folders in a run's folder that contain the weights of the best
+# step and the averaged weights.
 BEST, AVERAGES = "best", "averages"
-# Prefix of a checkpoint's name, before the step.
+# A checkpoint's name is this prefix, a hyphen and the training step.
 PREFIX = "model.ckpt"
 
-# Outputs that are first written as a partial folder.
+# Final names of outputs that are first written to a partial folder.
 _STAGED = ("model.safetensors", "bert_model.ckpt.index")
 # Files that a run writes only if they do not exist yet.
 _DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
@@ -37,7 +37,8 @@ def register(*names: str, are_results: bool = False) -> None:
     Args:
         *names: names, or patterns such as `events.out.*`.
         are_results: True if a prediction writes the files only with some flags
-            or data, so that the folder may contain files of an earlier run.
+            or data. If a prediction does not write them, the folder may still
+            contain the files of an earlier run.
     """
     _names.update(names)
     if are_results:
@@ -50,12 +51,18 @@ def is_run_file(name: str) -> bool:
 
 
 def is_result(name: str) -> bool:
-    """Returns whether a prediction writes files of this name."""
+    """Returns whether `name` was registered with `are_results`.
+
+    Only some predictions write files of such a name.
+    """
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in _results)
 
 
 def checkpoint_steps(names: Iterable[str]) -> list[int]:
-    """Returns the steps of complete checkpoints, oldest first."""
+    """Returns the steps of the checkpoints in a folder, in ascending order.
+
+    `names` are the names of all files in the folder.
+    """
     found = (
         re.fullmatch(rf"{PREFIX}-(0|[1-9][0-9]*)\.index", name)
         for name in names
@@ -64,18 +71,22 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
 
 
 def is_weight_folder(place: str) -> bool:
-    """Returns whether runs write weights to a folder.
+    """Returns whether a run writes its weights to a folder.
 
     Args:
-        place: path of the folder, relative to the folder of the run, or of
-            several runs (run_1, run_2, ...).
+        place: path of the folder, relative to --output_dir. If there are
+            several runs, they are in the folders run_1, run_2, ...
     """
     pattern = rf"(\.|run_\d+)?/?({BEST}|{AVERAGES})?"
     return re.fullmatch(pattern, place) is not None
 
 
 def folders(output_dir: StrPath) -> list[Path]:
-    """Returns a run's folder, and the folders of weights and runs inside."""
+    """Returns the folders to which a run writes files.
+
+    These are `output_dir`, its folders run_1, run_2, ... if there are several
+    runs, and the folders BEST and AVERAGES in each of them.
+    """
     top = Path(output_dir)
     runs = [top, *sorted(top.glob("run_[1-9]*"))]
     found = [run / name for run in runs for name in ("", BEST, AVERAGES)]
@@ -94,9 +105,10 @@ def remove_partial_files(output_dir: StrPath) -> None:
 
 
 def remove_leftovers(flag: PathFlag) -> None:
-    """Removes partial files that killed processes left of an output.
+    """Removes partial files of the output that a flag names.
 
-    If the output needs a lock, the caller must have locked it.
+    Killed processes left these files. If the output needs a lock, the caller
+    must have locked it.
     """
     if flag.kind is Kind.RUN_FOLDER:
         remove_partial_files(flag.value)
@@ -111,6 +123,7 @@ def remove_leftovers(flag: PathFlag) -> None:
     if flag.kind in (Kind.OUTPUT_FILE, Kind.OUTPUT_FILES):
         for path in flag.parts:
             if not is_remote(path):
-                # The partial file of a link is beside the link's target.
+                # If the path is a link, its partial file is in the folder of
+                # the link's target.
                 folder, name = os.path.split(os.path.realpath(path))
                 remove_partial(folder, name.__eq__, is_locked=False)

@@ -1,4 +1,4 @@
-"""Writes exported models with `export_...`, and runs them with `load`."""
+"""Exports models with `export_...`, and runs exports with `load`."""
 
 import importlib
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ __all__ = [*_MODULES]
 
 
 def __getattr__(name: str) -> Any:
-    """Returns a public name, and imports its module at first use."""
+    """Imports the module of a public name, and returns the named object."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(_MODULES[name]), name)

@@ -1,4 +1,7 @@
-"""Writes answers as JSON lines, CSV, Parquet or npy, in bounded memory."""
+"""Writes predict.py's answers as JSON lines, CSV, Parquet or npy.
+
+Reads the answers a few at a time, so that any number fits into memory.
+"""
 
 import contextlib
 import csv
@@ -17,28 +20,29 @@ import numpy as np
 from files import requirements
 from files.atomic import atomic_open
 from files.json_files import parse_json
-from files.paths import StrPath
+from files.paths import StrPath, named_errors
 
 if TYPE_CHECKING:
     from serving.tasks.base import Reply
 
-# {ending of a file's name: form of the answers in the file}.
+# {extension of the output file's name: format of the answers}.
 ENDINGS = {
     ".jsonl": "jsonl",
     ".csv": "csv",
     ".parquet": "parquet",
     ".npy": "npy",
 }
-# Numeric fields. By default, an npy file contains the first of these that the
-# answers contain.
+# Numeric fields of answers. An npy file stores only one field: by default the
+# first of these fields that the answers contain.
 _NUMBERS = (
     *("mean_normalized", "mean", "probabilities", "value", "score"),
     "probability",
 )
-# Fields of a row that could not be answered, written as the last columns.
+# Fields that describe a row which could not be answered. They are the last
+# columns of a table.
 _OF_ERRORS = ("file", "line", "error")
-# For Parquet: approximate bytes of JSON per row group, estimated from the first
-# row, and maximum number of rows per row group.
+# Limits for each row group of a Parquet file: bytes of its answers as JSON,
+# estimated from the first answer, and number of rows.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
 # Function that returns an iterator over all answers.
@@ -46,10 +50,10 @@ Read = Callable[[], Iterator[dict[str, Any]]]
 
 
 def form_of(path: StrPath | None) -> str:
-    """Returns the form of a file by the ending of its name, or "jsonl".
+    """Returns the format for a file name's extension, by default "jsonl".
 
     Raises:
-        ValueError: the ending means a form that cannot be written.
+        ValueError: the extension is .tsv or .xlsx, which cannot be written.
     """
     name = str(path).removesuffix(".gz")
     if name.endswith((".tsv", ".xlsx")):
@@ -63,10 +67,10 @@ def form_of(path: StrPath | None) -> str:
 
 
 def check_form(form: str) -> None:
-    """Checks that answers can be written in a form.
+    """Checks that the packages for an answer format are installed.
 
     Raises:
-        ValueError: the form is Parquet, but pyarrow is not installed.
+        ValueError: the format is Parquet, but pyarrow is not installed.
     """
     if form == "parquet" and not importlib.util.find_spec("pyarrow"):
         raise ValueError(
@@ -76,12 +80,12 @@ def check_form(form: str) -> None:
 
 
 class Fields:
-    """Selects the fields of answers to write.
+    """Selects the fields of each answer that are written.
 
     Args:
-        wanted: names of fields. None selects all fields, or the first numeric
-            field for npy.
-        form: form of the answers, a value of ENDINGS.
+        wanted: names of the fields. None selects all fields, or for npy the
+            first of _NUMBERS that the answers contain.
+        form: format of the output, a value of ENDINGS.
     """
 
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
@@ -94,8 +98,8 @@ class Fields:
         """Returns an answer with only the selected fields.
 
         Raises:
-            ValueError: the first answer lacks a field, or npy cannot contain
-                the field.
+            ValueError: the first answer lacks a selected field, or npy cannot
+                store the field.
         """
         if self._form == "npy" and self._wanted is None:
             self._wanted = [name for name in _NUMBERS if name in reply][:1]
@@ -109,18 +113,22 @@ class Fields:
             if shape != self._shape:
                 raise ValueError(
                     f"{name!r} is of shape {shape} in one answer and "
-                    f"{self._shape} in others, which npy cannot contain; set "
-                    "--output_format=jsonl or parquet"
+                    f"{self._shape} in others, which npy cannot store; set "
+                    "--output_format=jsonl or --output_format=parquet"
                 )
         return kept
 
     def _check(self, reply: "Reply") -> None:
-        """Checks that the first answer contains the fields to write."""
+        """Checks that the first answer contains the selected fields."""
         names = self._wanted or []
         missing = [name for name in names if name not in reply]
         if missing or (self._form == "npy" and len(names) != 1):
-            problem = f"no field {missing[0]!r}" if missing else "not one field"
-            problem = f"there is {problem}"
+            problem = (
+                f"no field {missing[0]!r}"
+                if missing
+                else "no field, or several"
+            )
+            problem = f"found {problem}"
             raise ValueError(
                 f"--output_fields: {problem}; choose from {', '.join(reply)}. "
                 "For npy choose exactly one numeric field"
@@ -131,27 +139,27 @@ class Fields:
 
 
 def _to_array(name: str, value: Any) -> np.ndarray:
-    """Converts a numeric field, or the values of a dict, to an array.
+    """Converts a number, a list or the values of a dict to a float32 array.
 
     Raises:
-        ValueError: the field is not numeric.
+        ValueError: the field `name` is not numeric.
     """
     numbers = [*value.values()] if isinstance(value, dict) else value
     try:
         return np.array(numbers, np.float32)
     except (TypeError, ValueError):
         raise ValueError(
-            f"{name!r} is not numeric, so npy cannot contain it. Received: "
+            f"{name!r} is not numeric, so npy cannot store it. Received: "
             f"{str(value)[:80]}"
         ) from None
 
 
 def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
-    """Writes answers to a file in one of the forms in ENDINGS.
+    """Converts answers from JSON lines to another format, and writes them.
 
     Args:
-        answers: file of JSON lines, read from its current position.
-        form: form of the answers, a value of ENDINGS.
+        answers: file of JSON lines, read from its current position to the end.
+        form: format of the output, a value of ENDINGS.
         path: file to write, compressed if its name ends in `.gz`. It appears
             when it is complete. None writes to standard output.
 
@@ -160,6 +168,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
     """
     with contextlib.ExitStack() as stack:
         file: IO[bytes] = sys.stdout.buffer
+        stack.enter_context(named_errors(path or "standard output"))
         if path is not None:
             file = stack.enter_context(atomic_open(path))
         if str(path).endswith(".gz"):
@@ -184,7 +193,10 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
 
 
 def _write_npy(read: Read, output: IO[bytes]) -> None:
-    """Writes float32 [rows, ...], with NaN for a row without an answer."""
+    """Writes the only field of the answers as a float32 array [rows, ...].
+
+    The values of a row without an answer are NaN.
+    """
 
     def values() -> Iterator[np.ndarray | None]:
         for answer in read():
@@ -208,7 +220,8 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict) and name != "id":
             row |= {f"{name}.{key}": each for key, each in value.items()}
         elif isinstance(value, str):
-            # Replace half of a surrogate pair, which an id may contain.
+            # Escape half of a surrogate pair, which an id may contain, but
+            # which UTF-8 cannot encode.
             row[name] = value.encode("utf-8", "backslashreplace").decode()
         else:
             row[name] = value
@@ -216,7 +229,7 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(names: Iterable[str]) -> list[str]:
-    """Returns the unique names of columns. The fields of errors are last."""
+    """Removes repeated column names, and moves the names of errors last."""
     unique = dict.fromkeys(names)
     errors = [name for name in _OF_ERRORS if name in unique]
     return [name for name in unique if name not in errors] + errors
@@ -236,7 +249,7 @@ def _write_csv(read: Read, output: IO[bytes]) -> None:
 
 
 def _to_cell(value: Any) -> Any:
-    """Converts a value for CSV. A list becomes JSON."""
+    """Returns a value as a CSV cell. Lists, dicts and bools become JSON."""
     if value is None or isinstance(value, str | float) or type(value) is int:
         return value
     return json.dumps(value, ensure_ascii=False)
@@ -247,7 +260,11 @@ def _write_parquet(read: Read, output: IO[bytes]) -> None:
     from pyarrow import parquet
 
     def groups(is_mixed: bool) -> Iterator[dict[str, list[Any]]]:
-        """Yields {column: cells} for the rows of each row group."""
+        """Yields {column: cells} of each row group.
+
+        If `is_mixed`, ids that are not texts become JSON, because all cells of
+        a Parquet column are of one type.
+        """
         rows = map(_flatten, read())
         size = len(json.dumps(next(rows, None)))
         count = min(max(_GROUP_BYTES // size, 1), _GROUP_ROWS)

@@ -1,4 +1,4 @@
-"""Writes the answers to requests, and continues the output of killed runs.
+"""Writes predict.py's answers, and continues the output of killed runs.
 
 A killed run leaves its answers in OUTPUT.unfinished. The same command, started
 again, continues this file.
@@ -18,13 +18,14 @@ from absl import logging
 from files import locks
 from files.atomic import atomic_open
 from files.json_files import parse_json
+from files.paths import named_errors
 from files.progress import Progress
 from serving.requests import Numbered, check_request
 from serving.tasks.base import Reply, Request, Row, TextTask
 
-# Maximum number of bad rows in the log. The output names all bad rows.
+# Maximum number of logged rows without an answer. The output lists all of them.
 _MAX_LOGGED = 10
-# First bytes of an unfinished file.
+# Each `.unfinished` file begins with these bytes, which identify it.
 _BEGIN = b'{"unfinished": '
 
 Batches = Iterator[Sequence[Numbered]]
@@ -55,7 +56,7 @@ class Answerer:
         self.num_answers = self.num_errors = 0
 
     def answer(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
-        """Yields one JSON line for each request, in order.
+        """Yields the answer or the error for each request, as a line of JSON.
 
         Raises:
             ValueError: `strict` is True and a row cannot be answered, or
@@ -84,14 +85,14 @@ class Answerer:
             if self.num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", place, reply)
             if self.num_errors == _MAX_LOGGED:
-                logging.warning("Further errors are only in the output")
+                logging.warning("Logging no more errors. The output lists all")
             line |= {"file": place.file} if place.file else {}
             yield to_json_line(line | {"line": place.line, "error": str(reply)})
 
     def _compute(self, requests: list[Request]) -> list[Row | ValueError]:
         """Runs the model, and returns a Row or a ValueError for each request.
 
-        If the model fails on a batch, it runs the requests one by one.
+        If the model fails on all requests together, runs each one separately.
         """
         rows = _attempt(self._task.compute, requests)
         if not isinstance(rows, ValueError):
@@ -101,10 +102,10 @@ class Answerer:
         return [row for each in requests for row in self._compute([each])]
 
     def count(self, line: Reply) -> None:
-        """Counts a line that an earlier run wrote.
+        """Counts one answer of an earlier run.
 
         Raises:
-            ValueError: `select` fails.
+            ValueError: `select` fails on the answer.
         """
         if "error" in line:
             self.num_errors += 1
@@ -134,13 +135,13 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
 def open_unfinished(
     path: str | None, settings: Mapping[str, Any] | None
 ) -> Iterator[IO[bytes]]:
-    """Opens the unfinished answers of a killed run, or a new file.
+    """Opens the file of answers that a killed run left, or a new file.
 
     Args:
         path: path of the output, to which `.unfinished` is appended. A symbolic
             link is followed.
         settings: all values that the answers depend on. Answers of a run with
-            other settings are dropped. None opens an unnamed temporary file,
+            other settings are deleted. None opens an unnamed temporary file,
             which no later run can continue.
 
     Yields:
@@ -153,13 +154,14 @@ def open_unfinished(
             wrote a file with the name of the unfinished file.
     """
     if path is None or settings is None:
-        with tempfile.TemporaryFile() as file:
+        folder = tempfile.gettempdir()
+        with named_errors(folder), tempfile.TemporaryFile() as file:
             yield file
         return
     unfinished = f"{os.path.realpath(path)}.unfinished"
     header = _BEGIN + json.dumps(settings).encode() + b"}\n"
     with locks.hold(f"{unfinished}.lock", f"--output_file={path}"):
-        with open(unfinished, "a+b") as file:
+        with named_errors(unfinished), open(unfinished, "a+b") as file:
             file.seek(0)
             found = file.readline()
             if found and not found.startswith(_BEGIN):
@@ -244,12 +246,13 @@ def write_stream(
     """Writes answers to a pipe or a device, batch by batch.
 
     Args:
-        path: the output, or None for standard output.
+        path: path of the pipe or device, or None for standard output.
         answerer: Answerer that answers the batches.
         batches: all batches of requests.
     """
     stdout = contextlib.nullcontext(sys.stdout.buffer)
-    with atomic_open(path) if path else stdout as file:
+    opened = atomic_open(path) if path else stdout
+    with named_errors(path or "standard output"), opened as file:
         for batch in batches:
             file.writelines(answerer.answer(batch))
             file.flush()

@@ -45,7 +45,7 @@ def render(found: dict[str, Any]) -> bytes:
 
 
 def check_may_replace(path: str | os.PathLike[str]) -> None:
-    """Checks that a path is free, or the path of a page of `render`.
+    """Checks that a path is free, or that its file is a page of `render`.
 
     Raises:
         FileExistsError: the file exists, and `render` did not create it.

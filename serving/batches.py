@@ -1,4 +1,4 @@
-"""Computes large requests in a graph, a few rows at a time.
+"""Computes large requests inside a SavedModel, a few rows at a time.
 
 N = number of texts, M = length of the longest row.
 """
@@ -12,17 +12,17 @@ from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
 
-# Maximum number of values in an output of which over three quarters are
-# padding.
+# Maximum number of values in a padded output, if over three quarters of the
+# values are padding.
 _MAX_PADDING = 1 << 20
 
 Features = dict[str, tf.Tensor]
 
 
 def trim(features: Features) -> Features:
-    """Cuts the columns that are padding in all rows of the features.
+    """Removes the columns of a batch that are padding in every row.
 
-    Outputs change only by rounding.
+    The network's outputs for the other columns change only by rounding.
     """
     return trim_padding(features, multiple=1)
 
@@ -33,7 +33,11 @@ def pack_rows(
     begin: tf.Tensor,
     end: tf.Tensor,
 ) -> Features:
-    """Returns the features of a few tokenized texts, or of a few pairs."""
+    """Packs texts begin to end - 1 into the features of one batch.
+
+    `tokens` contains the tokens of the texts, or of the first and of the second
+    texts of pairs.
+    """
     return trim(packing.pack(*(rows(some, begin, end) for some in tokens)))
 
 
@@ -56,7 +60,7 @@ def call_in_batches(
     place = tf.TensorSpec([], tf.int32)
     traced = tf.function(function, autograph=False)
     call = traced.get_concrete_function(place, place)
-    # Run at least one batch, to determine the shapes of empty outputs.
+    # Call the function even for no rows, to determine the shapes of outputs.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
     def call_next(
@@ -90,8 +94,9 @@ def call_in_batches(
 def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     """Converts ragged outputs to tensors, padded to the longest row.
 
-    REST supports no ragged outputs. A request with one long row and many short
-    rows fails, because the padding would fill the memory.
+    TensorFlow Serving's REST API supports no ragged outputs. A request with one
+    long row and many short rows fails, because its padding would fill the
+    memory.
 
     Args:
         rows: {name: ragged tensor [N, None, ...]}, all of equal row lengths.
@@ -113,12 +118,12 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
 
 
 def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
-    """Returns an operation that fails if rows are nearly all padding.
+    """Returns an operation that fails if padded rows are mostly padding.
 
     Args:
         lengths: lengths of the rows that will be padded, int [N].
-        max_cells: number of cells, including padding, up to which no request
-            fails.
+        max_cells: number of cells, including padding, that are always allowed.
+            More cells are allowed only if at least a quarter is not padding.
     """
     lengths = tf.cast(lengths, tf.int64)
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))

@@ -1,7 +1,10 @@
-"""Exports classifiers over ids and text, and multiple choice over ids.
+"""Exports classifiers and multiple-choice models.
 
-N = number of texts, L = labels, B = batch size, C = choices, F = length of an
-input, W = windows.
+A classifier gets signatures for WordPiece ids, and signatures for text. A
+multiple-choice model gets only a signature for ids.
+
+N = number of texts, L = labels, B = batch size, C = choices, F = WordPieces in
+an input, W = windows.
 """
 
 import contextlib
@@ -34,12 +37,12 @@ def export_classifier(
     temperature: float = 1.0,
     thresholds: Mapping[str, float] | None = None,
 ) -> None:
-    """Exports a classifier: `serve` over ids, `classify*` over text.
+    """Exports a classifier: `serve` accepts ids, `classify*` accepts text.
 
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.
-    With a `doc_stride`, both signatures read all windows of a text, pool the
-    outputs, and accept no second text. They return
+    With a `doc_stride` in `window_options`, both signatures read a text in
+    windows, pool the windows' outputs, and accept no second text. Both return
 
         probabilities  float32 [N, L]
         labels         string [N, L], the name of each probability, in the
@@ -47,19 +50,21 @@ def export_classifier(
         label          string [N], the most probable label. For "multilabel",
                        string [N, L], "" for a label below its threshold
 
-    In regression, they return only `values`, float32 [N].
+    In regression, both return only `values`, float32 [N].
 
     `signatures.inspect` adds the signatures `tokenize` and `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: BertClassifier.
-        label_list: labels of the model in order, or None in regression.
-        options: ServingOptions. Longer texts are cut, unless windows are used.
+        label_list: labels in the order of the model's outputs, or None in
+            regression.
+        options: ServingOptions. Texts longer than their `max_seq_length` are
+            cut, unless windows are used.
         output_mode: "classification", "multilabel" or "regression".
         window_options: options for reading long texts in windows, or None to
             cut long texts.
-        temperature: number by which the logits are divided, in every format.
+        temperature: number by which the exported model divides its logits.
         thresholds: {label: threshold} for "multilabel", or None for 0.5 each.
     """
     window_options = window_options or WindowOptions()
@@ -78,7 +83,7 @@ def export_classifier(
     inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    # Both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=inputs)
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
@@ -128,8 +133,8 @@ def export_classifier(
     if thresholds:
         task["thresholds"] = dict(thresholds)
     if temperature != 1:
-        # Record the temperature, although the exported weights already contain
-        # it.
+        # The exported weights already contain the temperature. Record it too,
+        # because tasks/texts.py needs it to pool the outputs of windows.
         task["temperature"] = temperature
     with _divided_outputs(model, temperature):
         signatures.export_model(
@@ -139,10 +144,10 @@ def export_classifier(
 
 @contextlib.contextmanager
 def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
-    """Divides the output layer's weights and bias while the block runs.
+    """Divides the output layer by the temperature while the block runs.
 
-    So the exported logits are divided by the temperature, although the exported
-    graph contains no division.
+    A model that is exported in the block then outputs divided logits, although
+    its graph contains no division.
     """
     names = ("output_weights", "output_bias") if temperature != 1 else ()
     variables = [each for each in model.weights if original_name(each) in names]
@@ -186,9 +191,10 @@ def _pool(
 ) -> tf.Tensor:
     """Pools the outputs of windows, in the same way as training.
 
-    `values` are probabilities, float32 [W, L], or in regression numbers, [W].
-    `rows` is the index of each window's text, int64 [W]. Returns values of the
-    same kind for the texts, float32 [N, L] or [N].
+    `values` are the windows' probabilities, float32 [W, L], or in regression
+    their numbers, float32 [W]. `rows` is the index of each window's text, int64
+    [W]. Returns the probabilities or numbers of the texts, float32 [N, L] or
+    [N].
     """
     if output_mode != "regression":
         clipped = tf.clip_by_value(values, windows.LOWEST, windows.HIGHEST)
@@ -196,8 +202,8 @@ def _pool(
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
     if output_mode == "classification" and temperature != 1:
-        # Compute log probabilities without the temperature, then divide them by
-        # the temperature.
+        # As training does, pool the log probabilities from before the division
+        # by the temperature. Dividing them before or after pooling is the same.
         before = tf.nn.softmax(temperature * values)
         values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":
@@ -215,7 +221,7 @@ def export_multiple_choice(
     tokenizer: FullTokenizer,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a multiple-choice model as one signature, `serve`.
+    """Exports a multiple-choice model with only the signature `serve`.
 
     The inputs of `serve` are `input_ids`, `input_mask` and `segment_ids`, int32
     [B, C, F]. It returns `probabilities` of the choices, float32 [B, C].

@@ -1,7 +1,7 @@
-"""Exports encoders, and computes the vectors of extract_features.py.
+"""Exports encoders, and computes token vectors for extract_features.py.
 
 N = number of texts, B = batch size, T = WordPieces of the longest text, L =
-layers, W = hidden size.
+length of `layer_names`, W = hidden size.
 """
 
 import itertools
@@ -24,8 +24,8 @@ from modeling import BertModel
 from serving import batches, export, signatures
 from serving.batches import Features
 
-# Maximum number of values in an output of which over three quarters are
-# padding: 256 MB.
+# Maximum number of values in a padded output, if over three quarters of the
+# values are padding. In float32 they need 256 MiB.
 _MAX_PADDING = 1 << 26
 
 
@@ -34,14 +34,15 @@ def export_encoder(
     model: keras.Model,
     options: signatures.ServingOptions,
 ) -> None:
-    """Exports an encoder: `serve` over ids, `embed` over text.
+    """Exports an encoder: `serve` accepts ids, `embed` accepts text.
 
     The input of `embed` is `text`, string [N]. It returns
 
-        pooled_output float32 [N, W] mean_output float32 [N, W], the mean over
-        the text's tokens mean_normalized float32 [N, W], the mean divided by
-        its L2 norm sequence_output float32 [N, T, W], outputs of the last
-        block, 0 after the end of a text
+        pooled_output    float32 [N, W], the output of the model's pooler
+        mean_output      float32 [N, W], the mean over the text's tokens
+        mean_normalized  float32 [N, W], the mean divided by its L2 norm
+        sequence_output  float32 [N, T, W], outputs of the last block, 0 after
+                         the end of a text
         tokens           string [N, T], the WordPieces with [CLS] and [SEP], ""
                          after the end of a text
         lengths          int32 [N], the number of tokens
@@ -51,7 +52,7 @@ def export_encoder(
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: BertModel.
-        options: ServingOptions. Longer texts are cut.
+        options: ServingOptions. Texts above their `max_seq_length` are cut.
     """
 
     def encode(features: Features) -> Features:
@@ -110,14 +111,16 @@ def create_batches(
     batch_size: int,
     trim: bool,
 ) -> Iterator[dict[str, tf.Tensor]]:
-    """Yields the features of up to `batch_size` examples, int32 [B, T] each.
+    """Yields batches of the features of examples, int32 [B, T] each.
 
     Args:
-        examples: classification examples. Set their labels to "0".
+        examples: examples with the label "0", which is ignored.
         tokenizer: FullTokenizer.
-        max_seq_length: maximum WordPieces of an example. Longer ones are cut.
+        max_seq_length: number of WordPieces to which examples are cut or
+            padded.
         batch_size: maximum B.
-        trim: whether to cut the padding of each batch to its longest example.
+        trim: True to remove padding that all examples of a batch have in
+            common.
     """
     converted = (
         convert_single_example(index, example, ["0"], max_seq_length, tokenizer)
@@ -133,7 +136,7 @@ def create_batches(
 
 
 class TokenFeatures(keras.Model):
-    """Computes the vectors that extract_features.py writes.
+    """Computes the token vectors that extract_features.py writes.
 
     Args:
         bert: a built BertModel.
@@ -143,7 +146,9 @@ class TokenFeatures(keras.Model):
         block_weights: weights of the blocks in "sum_last_four" and "sum_all".
 
     Returns:
-        the vectors, float32 [B, L, T, W], and the pooled output, [B, W].
+        a vector for each layer name and token, float32 [B, L, T, W], and the
+        pooled output, float32 [B, W]. With "concat_last_four", the vectors are
+        4 W long.
     """
 
     def __init__(
@@ -160,7 +165,7 @@ class TokenFeatures(keras.Model):
     def call(
         self, features: dict[str, tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns (vectors, pooled output) of a batch."""
+        """Returns the token vectors and the pooled output of a batch."""
         inputs = [features[name] for name in export.INPUT_NAMES]
         outputs = self.bert(*inputs, training=training)
         layers = [self._combine(name, outputs) for name in self.layer_names]

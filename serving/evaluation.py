@@ -1,6 +1,6 @@
-"""Computes the scores of an export's files on the records of a split.
+"""Evaluates all formats of an export on the records of a split.
 
-B = batch size, F = length of an input.
+B = batch size, F = WordPieces in an input.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,14 +23,17 @@ def evaluate_export(
     split: str,
     create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
 ) -> dict[str, dict[str, float]]:
-    """Returns {format: scores} of an export, for Task.evaluate_export.
+    """Evaluates each format of an export that this machine can run.
 
     Args:
         task: task whose `evaluate` computes the scores.
         export_dir: folder of the export.
-        split: name of an evaluated split.
+        split: name of the split, such as "eval".
         create_batches: function (batch size) -> the split's batches of
             features.
+
+    Returns:
+        {format: scores}.
 
     Raises:
         OSError: a model file cannot be loaded.
@@ -39,7 +42,7 @@ def evaluate_export(
     length = task.options.max_seq_length
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
-    # Pad the inputs in the same way as the server.
+    # Pad the inputs as serve.py does, so that the scores hold for serving.
     kinds = TASKS.get(task.options.head or "", ())
     pads = any(kind.pads for kind in kinds) and not task.options.unpads
     scores = {}
@@ -55,7 +58,7 @@ def evaluate_export(
                     f"records have {length}; set --max_seq_length={fixed}"
                 )
         except ValueError as error:
-            logging.warning("The export %s was not checked: %s", name, error)
+            logging.warning("The export %s was not evaluated: %s", name, error)
             continue
         outputs = _run(
             *(engine, create_batches(batch_size), fixed or length),
@@ -75,9 +78,10 @@ def _run(
     pads: bool,
     width: int,
 ) -> Iterator[tuple[Arrays, Arrays]]:
-    """Yields each batch's features and outputs, which are 0 at padding.
+    """Runs the network. Yields the features and the outputs of each batch.
 
-    `longest`, `pads` and `width` are arguments of `engines.cut`.
+    The outputs are 0 at padding. `longest`, `pads` and `width` are arguments of
+    `engines.cut`.
     """
     for batch in batches:
         features = {name: np.asarray(value) for name, value in batch.items()}

@@ -1,7 +1,8 @@
-"""Reads the settings of SavedModels without a model.json from their graphs.
+"""Supports SavedModels of earlier versions, which contain no model.json.
 
-The signatures show the task, the casing and the maximum length. They do not
-show the options of windows, so the graph itself answers questions.
+The task, the casing and the maximum length can be inferred from the signatures
+in the graph. The options of windows cannot, so for question answering the graph
+itself finds the answers.
 """
 
 from pathlib import Path
@@ -15,7 +16,7 @@ from serving.requests import DEFAULTS, TaskOptions
 from serving.tasks.answer import OUTPUTS, Answer
 from serving.tasks.base import Encoded, Reply, Request, Row, TextTask
 
-# {signature: the only class of models whose exports contain it}.
+# {signature: class of the models whose exports contain this signature}.
 _CLASSES = {
     "fill_mask": "BertPretrainer",
     "classify": "BertClassifier",
@@ -26,14 +27,14 @@ _CLASSES = {
 
 
 def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
-    """Returns the entries of `task` in the missing model.json.
+    """Returns the settings that model.json would contain under `task`.
 
     Args:
         engine: engine that runs the SavedModel.
         folder: folder of the export's other files, such as the labels.
 
     Returns:
-        the entries, {} if the export accepts no text.
+        the settings, {} if the export accepts no text.
     """
     names = [c for name, c in _CLASSES.items() if name in engine.signatures]
     if not names or "tokenize" not in engine.signatures:
@@ -53,7 +54,11 @@ def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
 
 
 def find_casing(engine: Any, tokenizer: FullTokenizer) -> bool:
-    """Returns whether the graph of an export lower-cases text."""
+    """Returns whether the graph of an export lower-cases text.
+
+    Tokenizes an upper-case word whose lower-case form is in the vocabulary. If
+    the vocabulary contains no such word, returns the tokenizer's casing.
+    """
     words = (t for t in tokenizer.tokens if t.isascii() and t.isalpha())
     word = next((word for word in words if word.islower()), None)
     if word is None:
@@ -74,7 +79,7 @@ class FormerAnswer(Answer):
         TextTask.__init__(self, model, options)
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs. `state` contains the outputs of the graph."""
+        """Runs the graph. Returns its outputs as `state`, and no inputs."""
         inputs = {name: [request[name]] for name in self.fields}
         outputs = self.model.engine.run_signature("answer_n_best", inputs)
         state = {name: value[0] for name, value in outputs.items()}

@@ -3,7 +3,7 @@
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py use the same classes (tasks/).
+predict.py and serve.py use the same classes, which are in serving/tasks/.
 """
 
 import os
@@ -35,14 +35,14 @@ class TextModel:
     name of this class.
 
     Args:
-        path: folder of an export, or of numbered versions of an export. Then
-            the newest version is loaded, as in TensorFlow Serving.
+        path: folder of an export, or a folder of numbered exports, of which the
+            newest is loaded, as in TensorFlow Serving.
         allow_any_operation: True to load a SavedModel with operations that this
             project's exports do not use, which may read and write any file.
         num_threads: number of threads, or None for one per CPU.
         engine: "litert", "onnx", "openvino" or "saved_model". Only
-            "saved_model" needs TensorFlow. None chooses by the files in the
-            folder and the installed packages.
+            "saved_model" needs TensorFlow. None chooses an installed runtime
+            whose file is in the folder.
         segmenter: "module:function" of the --segmenter that the model was
             trained with, or None. The module is imported.
 
@@ -89,7 +89,8 @@ class TextModel:
         extra = folder / "assets.extra"
         if extra.is_dir() and not (folder / model_folder.FILE).is_file():
             folder = extra
-        self.settings = dict(model_folder.read(folder).task)
+        described = model_folder.read(folder)
+        self.settings = dict(described.task)
         # Exports of earlier versions contain no model.json.
         self.is_former = not self.settings and hasattr(
             self.engine, "signatures"
@@ -98,7 +99,8 @@ class TextModel:
             from serving import former_exports
 
             self.settings = former_exports.find_settings(self.engine, folder)
-        # Import only code that the user names, not code that the folder names.
+        # Import a segmenter only if the user names it too, because the folder
+        # may come from somebody else.
         trained = self.settings.get("segmenter")
         if trained and trained != segmenter:
             raise ValueError(
@@ -114,11 +116,18 @@ class TextModel:
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings.get("name") in TASKS:
             self._prepare(folder)
+            trained = described.settings.get("tokenizer", {}).get("vocab")
+            if trained not in (None, self.tokenizer.identity["vocab"]):
+                raise ValueError(
+                    f"{self.tokenizer.vocab_file} is not the vocabulary that "
+                    "the model was trained with. Export or copy the model again"
+                )
 
     def _prepare(self, folder: Path) -> None:
         """Loads the tokenizer, the maximum length and the supported tasks."""
         is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
+        self.tokenizer.check_vocab()
         self.tokenizer.segmenter = self.settings.get("segmenter")
         fixed = self.engine.inputs["input_ids"][-1]
         self._pads = bool(fixed)
@@ -216,16 +225,23 @@ class TextModel:
     def answer(self, question: Texts, context: Texts, n_best: int = 1) -> Any:
         """Returns {"answer", "probability", "start", "end", ...}.
 
+        Other keys are "start_byte", "end_byte" and "null_odds": the score of
+        "no answer" minus the score of the best answer.
+
         Args:
             question: one or several questions.
-            context: one passage for all questions, or one for each.
+            context: one passage for all questions, or one for each question.
             n_best: maximum number of answers in "n_best". 1 omits "n_best".
         """
         options = TaskOptions(n_best=n_best)
         return self._ask("answer", options, question=question, context=context)
 
     def tag(self, text: Texts) -> Any:
-        """Returns {"words", "tags", "probabilities", "spans", "entities"}."""
+        """Splits a text into words, and tags them.
+
+        Returns {"words", "tags", "probabilities", "spans", "entities", ...}.
+        `spans` are the words' positions, [start, end].
+        """
         return self._ask("tag", text=text)
 
     def fill_mask(self, text: Texts, top_k: int = 5) -> Any:
@@ -237,7 +253,7 @@ class TextModel:
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
     def embed(self, text: Texts, tokens: bool = False) -> Any:
-        """Returns the vectors {"pooled", "mean", "mean_normalized"}.
+        """Returns vectors of a text: {"pooled", "mean", "mean_normalized"}.
 
         To compare texts, use the dot product of their `mean_normalized`, which
         is the cosine. `pooled` is the input of BERT's own heads.
@@ -259,6 +275,8 @@ class TextModel:
     def score(self, text: Texts, tokens: bool = False) -> Any:
         """Returns {"score", "perplexity", "num_wordpieces"}.
 
+        The score is the text's pseudo-log-likelihood (see tasks/words.py).
+
         Args:
             text: one or several texts.
             tokens: True to also return "tokens" and "log_probabilities".
@@ -273,29 +291,37 @@ class TextModel:
     ) -> Any:
         """Returns {"label", "probabilities", "entailment"}.
 
+        "entailment" is, for each label, the probability that the text entails
+        the hypothesis. "probabilities" are these values, scaled to a sum of 1.
+
         Args:
             text: one or several texts.
             labels: labels to choose from.
-            hypothesis: sentence about a label. Each label replaces {}.
+            hypothesis: sentence in which a label replaces {}.
         """
         options = TaskOptions(labels=labels, hypothesis=hypothesis)
         return self._ask("zero-shot", options, text=text)
 
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
-        """Returns {"tokens", "num_wordpieces"}, with long texts cut."""
+        """Returns {"tokens", "num_wordpieces"}.
+
+        "tokens" are cut at the maximum length. "num_wordpieces" is the number
+        of WordPieces before the cut.
+        """
         return self._ask("tokenize", text_a=text_a, text_b=text_b)
 
     def attention(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "attention"}.
 
-        `attention[block][head][i][j]` is how much token i attends to token j.
+        `attention[block][head][i][j]` is the weight with which token i attends
+        to token j.
         """
         return self._ask("attention", text_a=text_a, text_b=text_b)
 
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns a task's reply to one text, or a list of replies to lists."""
+        """Returns the reply to one text, or the list of replies to a list."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {
@@ -320,7 +346,7 @@ class TextModel:
         try:
             replies = task.answer(requests)
         except ValueError as error:
-            # `answer` adds the text's number to errors only for longer lists.
+            # `answer` adds the text's number only if there are several texts.
             where = "text 1: " if counts and len(requests) == 1 else ""
             raise ValueError(f"{where}{error}") from None
         return replies if counts else replies[0]

@@ -1,7 +1,7 @@
-"""Exports a token classifier over ids and over text.
+"""Exports a token classifier, with signatures that take ids or text.
 
-N = number of texts, M = words of the longest text, F = length of an input,
-L = tags.
+N = number of texts, M = words of the longest text, F = WordPieces in an input,
+L = number of tags.
 """
 
 import os
@@ -17,7 +17,8 @@ from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
 from serving.batches import Features
 
-# Strings that are words of their own, the same as in data/ner/words.py.
+# Regular expressions for text that is split off as a separate word. Keep them
+# equal to the expressions in data/ner/words.py.
 _IDEOGRAPHS = "".join(rf"\x{{{a:x}}}-\x{{{b:x}}}" for a, b in CJK_RANGES)
 _BETWEEN_WORDS = (
     rf"(\x{{2014}}+|\x{{2015}}+|\x{{2026}}+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
@@ -31,7 +32,7 @@ def export_token_classifier(
     options: signatures.ServingOptions,
     only_legal: bool = False,
 ) -> None:
-    """Exports a token classifier: `serve` over ids, `tag*` over text.
+    """Exports a token classifier: `serve` accepts ids, `tag*` accepts text.
 
     The input of `tag_words` is `text`, string [N], of any length, with white
     space between the words, as in CoNLL's files. It returns
@@ -51,8 +52,9 @@ def export_token_classifier(
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: BertTokenClassifier.
-        label_list: tags of the model in order.
-        options: ServingOptions. Longer texts are read in several windows.
+        label_list: tags in the order of the model's outputs.
+        options: ServingOptions. Texts longer than their `max_seq_length` are
+            read in several windows.
         only_legal: True to return the best legal sequence of tags (see
             data/ner/legal_tags.py), False to return the best tag of each word.
     """
@@ -61,7 +63,7 @@ def export_token_classifier(
     predict = signatures.trace_once(signatures.softmax_of(model))
     signature = signatures.text_signature("text")
 
-    # Both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
         words, windows, pack, places = create_windows(text)
@@ -112,13 +114,13 @@ def _select(
     begin: tf.Tensor,
     end: tf.Tensor,
 ) -> tf.Tensor:
-    """Returns the tag probabilities of words, from windows begin to end - 1.
+    """Selects the tag probabilities of words in windows begin to end - 1.
 
     `probabilities` are the outputs for these windows, float32 [end - begin, F,
     L]. `places` contains, for each word, the window that tags the word and the
     position in the window, int64 [words, 2].
     """
-    # The words are sorted by the window that tags each word.
+    # `places` is sorted by window, so these windows are consecutive rows of it.
     first, last = tf.unstack(
         tf.searchsorted(places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64))
     )

@@ -43,7 +43,8 @@ _SAVER = {
 def find(data: bytes) -> tuple[SavedModel, set[str]]:
     """Returns a SavedModel and the names of the operations that it uses.
 
-    In the functions that save and restore weights, _SAVER does not count.
+    The functions that save and restore weights may use the operations in
+    _SAVER, so these are omitted there.
 
     Args:
         data: contents of saved_model.pb.
@@ -59,8 +60,9 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
         savers = {
             node.attr["f"].func.name for node in graph.node if node.name in ends
         }
-        # If the file contains no object graph, TensorFlow runs its nodes as
-        # signatures.
+        # Without an object graph, or with several graphs, TensorFlow may run
+        # the functions that save weights as signatures. Then omit no
+        # operations.
         if len(saved.meta_graphs) > 1 or not meta_graph.HasField(
             "object_graph_def"
         ):
@@ -70,8 +72,8 @@ def find(data: bytes) -> tuple[SavedModel, set[str]]:
             name = function.signature.name
             found = {node.op for node in function.node_def}
             # A signature that called the save function could write any file. So
-            # the SavedModel may name this function only in its definition and
-            # in its node.
+            # the function is exempt only if the SavedModel names it nowhere but
+            # in its definition and in its node.
             is_saver = name in savers and data.count(name.encode()) == 2
             used |= found - _SAVER if is_saver else found
     return saved, used
@@ -82,7 +84,7 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
 
     Args:
         used: names of operations.
-        path: the SavedModel's folder, for the message.
+        path: the SavedModel's folder, for the error message.
         allow_any_operation: whether to allow other operations.
 
     Raises:

@@ -1,7 +1,7 @@
 """Exports a pretrained model, which predicts masked words and next sentences.
 
-N = number of texts, M = maximum number of masks in a text, K = WordPieces per
-mask.
+N = number of texts, M = maximum number of masks in a text, K = WordPieces that
+are returned for each mask.
 """
 
 import os
@@ -24,16 +24,17 @@ def export_pretrainer(
     top_k: int = 10,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a pretrainer: `serve` over ids, and two signatures over text.
+    """Exports a pretrainer: `serve` accepts ids, two signatures accept text.
 
     The input of `fill_mask` is `text`, string [N], with any number of `[MASK]`.
     It returns
 
         tokens         string [N, M, K], the most probable WordPieces for each
                        mask, "" after the last mask of a text
-        probabilities float32 [N, M, K], the probability of each WordPiece, 0
-                       after the last mask of a text num_masks int32 [N], the
-                       number of masks, without masks that were cut off
+        probabilities  float32 [N, M, K], the probability of each WordPiece, 0
+                       after the last mask of a text
+        num_masks      int32 [N], the number of masks, without masks that were
+                       cut off
 
     The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
     returns `probability`, float32 [N], that the second text follows the first.
@@ -84,9 +85,8 @@ def export_pretrainer(
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, [tokens], begin, end)
-            # Do not confuse padding with masks: padding is 0, which is the id
-            # of [MASK] in some vocabularies. The tokenizer itself never returns
-            # [MASK].
+            # Padding is no mask, although its id, 0, is the id of [MASK] in
+            # some vocabularies. The tokenizer itself never returns [MASK].
             is_mask = features["input_ids"] == mask_id
             is_mask &= features["input_mask"] > 0
             positions = tf.RaggedTensor.from_row_lengths(
@@ -95,8 +95,8 @@ def export_pretrainer(
             )
             is_mask = tf.ones_like(positions, tf.bool).to_tensor()
             outputs = predict(features, positions.to_tensor())
-            # The model's embedding table may contain more rows than the
-            # vocabulary.
+            # Drop additional rows, which the model's embedding table may
+            # contain after the rows of the vocabulary.
             named = outputs["masked_lm_probabilities"][..., : len(vocab)]
             probabilities, ids = tf.math.top_k(
                 tf.boolean_mask(named, is_mask), top_k
@@ -144,7 +144,10 @@ def export_pretrainer(
 def _tokenize_around_masks(
     texts: tf.Tensor, tokenizer: TokenizerLayer, mask_id: int
 ) -> tf.RaggedTensor:
-    """Returns the ids of texts, including masks, ragged int32 [N, None]."""
+    """Tokenizes texts. Each "[MASK]" in a text becomes the id `mask_id`.
+
+    Returns the ids of the WordPieces, ragged int32 [N, None].
+    """
     parts = tf.strings.split(texts, MASK)
     ids = tokenizer(parts.flat_values)
     # The masks separate the parts of a text. Insert a mask before each part,

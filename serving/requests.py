@@ -1,4 +1,4 @@
-"""Reads requests from tables, JSON lines, text or a pipe, and checks them.
+"""Reads requests from tables, JSON lines or text, and checks them.
 
 After a bad row, predict.py continues with the next row.
 """
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from serving.tasks.base import TextTask
 
 MAX_LINE_BYTES = 1 << 24
-# Maximum bytes of text in a batch. A longer line is a batch of its own.
+# A batch is complete when its texts contain this many characters.
 _MAX_BATCH_BYTES = 1 << 20
-# Minimum size of a vector that NumPy rounds faster than Python.
+# Minimum number of values that NumPy rounds faster than Python.
 _MANY = 64
 _POWERS = np.array([float(f"1e{n}") for n in range(309)])
 # Marks a gap in a text, for the task fill-mask.
@@ -38,7 +38,7 @@ class TaskOptions:
     """Flags of predict.py that change the contents of the answers."""
 
     top_k: int = flag(
-        5, "fill-mask: WordPieces to return per [MASK].", at_least=1
+        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
     )
     min_probability: float = flag(
         0.0,
@@ -47,7 +47,7 @@ class TaskOptions:
         at_most=1.0,
     )
     n_best: int = flag(
-        1, "answer: maximum answers to each question.", at_least=1
+        1, "answer: maximum number of answers per question.", at_least=1
     )
     tokens: bool = flag(
         False,
@@ -55,11 +55,11 @@ class TaskOptions:
         "each WordPiece and its log probability.",
     )
     labels: Sequence[str] = flag(
-        (), "zero-shot: labels for requests that contain no labels."
+        (), "zero-shot: labels to choose from, if a request names none."
     )
     hypothesis: str = flag(
         "This example is {}.",
-        "zero-shot: sentence about a label. Each label replaces {}.",
+        "zero-shot: sentence about a label. The label replaces {}.",
     )
 
 
@@ -78,7 +78,7 @@ class Place(NamedTuple):
     file: str = ""
 
     def __str__(self) -> str:
-        """Returns the position for a message."""
+        """Returns "FILE, line N", or "line N" without a file."""
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
@@ -95,8 +95,8 @@ class Source:
         form: one of tables.FORMS. None chooses the form of each file by the
             file's name or first line.
         quoting: whether `"` quotes cells of CSV and TSV files.
-        columns: for each of the task's first fields, in order, the name of the
-            column to read. None means the name of the field.
+        columns: name of the column to read for each of the task's first fields.
+            None stands for a column with the name of the field.
     """
 
     paths: Sequence[str]
@@ -118,8 +118,8 @@ class Source:
                 f"{task.name} are {', '.join(task.fields)}; omit the flag"
             )
         fields = zip_longest(task.fields, self.columns[: len(task.fields)])
-        # names: {column that a flag names: field}. replaced: these columns and
-        # all names of these fields, to drop from the other columns.
+        # names: {column that a flag names: field}. replaced: these columns, and
+        # columns with a name of these fields, which the flags override.
         names: dict[str, str] = {}
         replaced: set[str] = set()
         needed: list[list[str]] = []
@@ -135,7 +135,7 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # Tables whose columns are selected by number contain no names.
+            # Numbers select columns, so the table names no other columns.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)
@@ -190,12 +190,13 @@ def _to_request(
     Args:
         row: {column: cell}.
         names: {column: field}, for columns that flags name.
-        replaced: the columns in `names`, and other names of their fields.
-        is_table: True if the row is not JSON. Then an empty cell is a missing
+        replaced: columns that are not copied: the columns in `names`, and
+            columns with a name of their fields.
+        is_table: True for a row of a table. Then an empty cell is a missing
             field, and `words` may be a text.
     """
     if names.keys().isdisjoint(row):
-        # A row of plain text contains none of the columns in `names`.
+        # Plain text contains no columns, so there is nothing to rename.
         names, replaced = {}, set()
     request = {
         name: cell
@@ -212,7 +213,7 @@ def _to_request(
 def read_batches(
     numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
-    """Yields the requests that have arrived, in lists that are not empty.
+    """Yields lists of the requests that have arrived so far.
 
     A thread reads the requests, so that a line on a pipe is answered when it
     arrives. Lines that arrive during a computation are answered together.
@@ -254,9 +255,9 @@ def read_batches(
 def cut_batches(
     numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
-    """Yields lists of requests, the same lists in each run.
+    """Divides requests into batches, in the same way in each run.
 
-    No list crosses a multiple of `batch_size` rows, so that shards can be cut.
+    A batch ends at each multiple of `batch_size` rows. A shard can begin there.
     """
     batch: list[Numbered] = []
     size = 0
@@ -336,8 +337,8 @@ def check_text(field: str, value: Any) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        # The file is decoded so that bytes which are not UTF-8 become lone
-        # surrogates.
+        # The "surrogateescape" of text_files.py maps bytes that are not UTF-8
+        # to this range.
         if "\udc80" <= value[error.start] <= "\udcff":
             raise ValueError(f"{field!r} is not UTF-8") from None
         raise ValueError(
@@ -347,10 +348,10 @@ def check_text(field: str, value: Any) -> None:
 
 
 def as_texts(name: str, texts: Any) -> Texts:
-    """Returns one text, or several texts as a list.
+    """Checks an argument, and returns one text, or several texts as a list.
 
     Args:
-        name: name of the argument, for the message.
+        name: name of the argument, for the error message.
         texts: one text, or an ordered iterable of texts.
 
     Raises:

@@ -1,7 +1,7 @@
-"""Writes exports and their signatures, for all tasks.
+"""Creates the signatures of exports, and writes exports, for all tasks.
 
-N = number of texts, B = batch size, F = length of an input, T = WordPieces of
-the longest text, L = blocks, A = attention heads.
+N = number of texts, B = batch size, F = WordPieces in an input, T = WordPieces
+of the longest text, L = number of blocks, A = attention heads.
 """
 
 import dataclasses
@@ -34,7 +34,7 @@ Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
 @dataclasses.dataclass(frozen=True)
 class ServingOptions:
-    """Options for an export over text: how text is encoded, and the format.
+    """Options for exports that take text: how text is encoded, and formats.
 
     Attributes:
         tokenizer: FullTokenizer of the model.
@@ -51,7 +51,7 @@ class ServingOptions:
 
     @functools.cached_property
     def packing(self) -> PackingLayer:
-        """The layer that packs texts into inputs."""
+        """The layer that turns texts into padded inputs of the network."""
         return PackingLayer(self.tokenizer.layer, self.max_seq_length)
 
 
@@ -61,9 +61,10 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 
 
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
-    """Returns a function that all signatures of a SavedModel can call.
+    """Wraps a function, so that all signatures call one graph of it.
 
-    Otherwise each signature would contain its own copy of the network's graph.
+    Otherwise each signature of a SavedModel would contain its own copy of the
+    network's graph.
 
     Args:
         function: function (tensors or dicts of tensors) -> dict of outputs,
@@ -73,8 +74,8 @@ def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
 
     def call(*inputs: Any) -> Features:
         if ops.is_plain():
-            # An export for LiteRT contains only one signature, so nothing is
-            # shared.
+            # An export for LiteRT contains only one signature, so its graph
+            # cannot be copied.
             return function(*inputs)
         specs = tf.nest.map_structure(
             lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
@@ -89,7 +90,7 @@ def serve_ids(
     config: BertConfig,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
-    """Returns the endpoint for ids, with the inputs of Google's code.
+    """Returns the endpoint for ids, with Google's names of inputs.
 
     In a SavedModel, the endpoint fails on ids outside the model's range. In
     LiteRT, the endpoint does not check ids, and a wrong id looks up an
@@ -136,7 +137,7 @@ def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
 
 
 def softmax_of(model: keras.Model) -> Callable[[Features], Features]:
-    """Returns a function (features of ids) -> {"probabilities": softmax}."""
+    """Returns a function (features) -> {"probabilities": softmax(logits)}."""
 
     def predict(features: Features) -> Features:
         logits = tf.cast(model(features, training=False), tf.float32)
@@ -155,15 +156,15 @@ def export_model(
     export_options: ExportConfig | None = None,
     num_dimensions: int = 2,
 ) -> None:
-    """Exports a model: `serve` over ids, and perhaps signatures over text.
+    """Exports a model: `serve` accepts ids, optional signatures accept text.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: model of a task.
         predict: function (features) -> dict of outputs, for `serve`.
-        endpoints: signatures of the task over text, to which `inspect` adds
-            two. If this is None, or if the tokenizer uses a segmenter, only
-            `serve` is exported.
+        endpoints: the task's signatures that take text. The signatures of
+            `inspect` are added. If `endpoints` is None, or if the tokenizer
+            uses a segmenter, only `serve` is exported.
         options: ServingOptions, or None for a model without a tokenizer.
         task: {name: value} for `task` in model.json, in addition to
             `max_seq_length` and the entries of the run's model.json.
@@ -209,10 +210,11 @@ def export_model(
 
 
 def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
-    """Returns the two endpoints that all exports over text contain.
+    """Returns the endpoints `tokenize` and `attention`.
 
-    The inputs of both are `text_a` and `text_b`, string [N]. A `text_b` of ""
-    means no second text. `tokenize` returns
+    All exports that take text contain them. The inputs of both are `text_a` and
+    `text_b`, string [N]. A `text_b` of "" means no second text. `tokenize`
+    returns
 
         tokens          string [N, T], the tokens that the model reads, with
                         [CLS] and [SEP], "" after the end of a text
@@ -227,12 +229,12 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
 
     Args:
         bert: the encoder.
-        packing: layer that packs the texts and cuts long ones.
+        packing: layer that tokenizes the texts, cuts long texts and packs them.
     """
     vocab = packing.tokenizer.vocab
     signature = text_signature("text_a", "text_b")
 
-    # Both endpoints call one graph.
+    # Use tf.function, so that both endpoints call one graph of these steps.
     @tf.function(autograph=False, input_signature=signature)
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor
@@ -271,12 +273,16 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
 
 
 def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
-    """Returns an operation that fails on too many attention weights."""
+    """Returns an operation that fails if attention needs too much memory.
+
+    `lengths` are the lengths of the texts, int32 [N], of at most `max_length`.
+    """
     config = bert.config
     num_texts = tf.size(lengths, tf.int64)
     longest = tf.reduce_max(tf.cast(tf.concat([lengths, [0]], 0), tf.int64))
     maps = config.num_hidden_layers * config.num_attention_heads
-    # Also limit the number of texts, because their inputs need memory.
+    # Count at least `max_length` values for each text, because many short texts
+    # need memory too, for their inputs.
     num_weights = tf.maximum(maps * longest * longest, max_length)
     most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
     return tf.debugging.Assert(

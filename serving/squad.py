@@ -1,7 +1,7 @@
-"""Exports the model of run_squad.py over ids and over text.
+"""Exports the model of run_squad.py, with signatures that take ids or text.
 
-N = number of questions, W = windows, F = length of a window, B = answers in an
-n-best list.
+N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
+in the longest window, B = answers in an n-best list.
 """
 
 import dataclasses
@@ -39,14 +39,14 @@ def export_span_labeler(
     batch_size: int = 8,
     export_options: ExportConfig | None = None,
 ) -> None:
-    """Exports a span labeler: `serve` over ids, `answer*` over text.
+    """Exports a span labeler: `serve` accepts ids, `answer*` accepts text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
-    length. Its answers equal the answers of run_squad.py. It returns these
-    outputs, [N] each:
+    length. The answers equal the answers of run_squad.py. `answer` returns
+    these outputs, [N] each:
 
         answer                string
-        probability           float32, relative to the n best answers
+        probability           float32, among the n best answers
         start_byte, end_byte  int32, position of the answer in the context, -1
                               for "no answer"
         null_odds             float32, the score of "no answer" minus the score
@@ -54,9 +54,9 @@ def export_span_labeler(
 
     `answer_n_best` also returns the n best answers, the most probable first:
     `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
-    filled up with "", 0 and -1, and `num_answers`, [N]. One of them can be "no
-    answer", at -1. `signatures.inspect` adds the signatures `tokenize` and
-    `attention`.
+    filled up with "", 0 and -1, and `num_answers`, [N]. One of the answers can
+    be "no answer", whose positions are -1. `signatures.inspect` adds the
+    signatures `tokenize` and `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
@@ -91,7 +91,7 @@ def export_span_labeler(
     predict = signatures.trace_once(predict)
     signature = signatures.text_signature("question", "context")
 
-    # Both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         pack, places, first_places, passages = create_windows(question, context)
@@ -131,8 +131,8 @@ def export_span_labeler(
         "answer": (answer, signature),
         "answer_n_best": (answer_n_best, signature),
     }
-    # Select fields, because the arguments may be a script's configuration,
-    # which contains more.
+    # Copy only the fields of WindowOptions and DecodingOptions, because
+    # `windows` and `decoding` may be a script's Config with more fields.
     task: dict[str, Any] = {}
     for kind, values in ((WindowOptions, windows), (DecodingOptions, decoding)):
         for field in dataclasses.fields(kind):

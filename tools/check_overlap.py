@@ -3,9 +3,9 @@
     python -m tools.check_overlap --input_file=train.tsv,corpus.txt \
       --eval_file=dev.tsv,test.tsv
 
-A model that was trained on a test set scores too well on this set. Two texts
-count as equal if their words are equal, ignoring case and punctuation. Only the
-evaluation files are kept in memory. The other files may have any size.
+A model that was trained on texts of a test set scores too well on this test
+set. Two texts are equal if their words are equal, ignoring case and
+punctuation. Only the evaluation files must fit into memory.
 """
 
 import dataclasses
@@ -20,18 +20,20 @@ from files.paths import Kind
 from training.command_line import cli
 
 _WORD = re.compile(r"\w+")
-# Minimum words of a cell. Shorter cells are labels, numbers or names.
+# Cells with fewer words are not compared, because they are usually labels,
+# numbers or names.
 _FEWEST_WORDS = 3
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The files to compare."""
+    """Flags of the tool: the files to compare, and how to compare them."""
 
     input_file: str = flag(
         ...,
         "Training files or corpora, comma-separated: .csv, .jsonl, .parquet, "
-        "or lines of text or of tab-separated cells, also .gz.",
+        "or files with lines of text or of tab-separated cells. Each file may "
+        "be compressed (.gz).",
         kind=Kind.INPUT_FILES,
     )
     eval_file: str = flag(
@@ -41,23 +43,24 @@ class Config:
     )
     ngram: int = flag(
         13,
-        "Number of equal words in a row that count as an overlap.",
+        "Minimum number of successive equal words that is reported as an "
+        "overlap.",
         at_least=2,
     )
     num_examples: int = flag(
-        3, "Examples to show for each kind of overlap.", at_least=0
+        3, "Number of examples to show for each kind of overlap.", at_least=0
     )
 
 
 class Row(NamedTuple):
-    """Number of a line in a file, and the line's texts as tuples of words."""
+    """A row of a file: its line number, and its texts as tuples of words."""
 
     number: int
     texts: list[tuple[str, ...]]
 
 
 def read_rows(path: str) -> Iterator[Row]:
-    """Yields the rows of a file, without rows whose texts are all very short.
+    """Yields the rows of a file. Skips texts of fewer than _FEWEST_WORDS words.
 
     Raises:
         OSError: the file cannot be read.
@@ -83,10 +86,10 @@ def read_rows(path: str) -> Iterator[Row]:
 
 
 class Index:
-    """Index of the rows of evaluation files by texts and word sequences.
+    """Finds rows of evaluation files that overlap with another row.
 
     Args:
-        ngram: number of words in a sequence.
+        ngram: number of successive equal words that is an overlap.
     """
 
     KINDS = ("the same row", "a row with one of the texts", "words in a row")
@@ -94,11 +97,11 @@ class Index:
     def __init__(self, ngram: int) -> None:
         self._ngram = ngram
         self._by_kind: tuple[dict[int, set[int]], ...] = ({}, {}, {})
-        # (file, line, beginning of the first text) of each row.
+        # (file, line number, first words of the first text) of each added row.
         self.places: list[tuple[str, int, str]] = []
 
     def add(self, path: str, row: Row) -> None:
-        """Adds a row of an evaluation file."""
+        """Adds a row of the evaluation file `path` to the index."""
         beginning = " ".join(row.texts[0][:12])
         self.places.append((path, row.number, beginning))
         for kind, keys in zip(self._by_kind, self._keys(row), strict=True):
@@ -106,9 +109,10 @@ class Index:
                 kind.setdefault(key, set()).add(len(self.places) - 1)
 
     def find(self, row: Row) -> list[set[int]]:
-        """Returns, for each of KINDS, the added rows that overlap with `row`.
+        """Finds the added rows that overlap with `row`.
 
-        A row is represented by its index in `places`.
+        Returns a set for each kind of overlap in KINDS. The set contains the
+        indexes in `places` of the rows.
         """
         return [
             set().union(*(kind[key] for key in keys if key in kind))
@@ -116,7 +120,8 @@ class Index:
         ]
 
     def _keys(self, row: Row) -> tuple[set[int], set[int], set[int]]:
-        # Sort the texts, because the order of a pair does not matter.
+        # Sort the texts, so that two rows are the same if they contain the same
+        # texts in another order.
         whole = {hash(tuple(sorted(row.texts)))}
         texts = {hash(words) for words in row.texts}
         sequences = {
@@ -128,7 +133,7 @@ class Index:
 
 
 def main(config: Config) -> None:
-    """Indexes the evaluation files, reads the others, and prints a table."""
+    """Prints how many rows of the evaluation files the other files contain."""
     inputs = text_files.expand_patterns(config.input_file, "input_file")
     index, totals = Index(config.ngram), dict[str, int]()
     for path in text_files.expand_patterns(config.eval_file, "eval_file"):
@@ -155,7 +160,17 @@ def _describe(
     total: int,
     found: Sequence[dict[int, int]],
 ) -> None:
-    """Prints which rows of an evaluation file another file contains."""
+    """Prints which rows of an evaluation file another file contains.
+
+    Args:
+        config: flags of the tool.
+        index: index of all evaluation files.
+        path: path of the other file, such as a training file.
+        file: path of the evaluation file.
+        total: number of rows of the evaluation file.
+        found: for each kind of overlap, {index of a row in `index.places`: line
+            of `path` that overlaps with it}.
+    """
     print(f"{file}: {total} rows, compared with {path}")
     for kind, seen in zip(Index.KINDS, found, strict=True):
         rows = [each for each in sorted(seen) if index.places[each][0] == file]
@@ -167,7 +182,7 @@ def _describe(
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

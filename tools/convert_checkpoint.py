@@ -1,11 +1,11 @@
-"""Converts a BERT between Google's checkpoints and Hugging Face's.
+"""Converts a BERT between Google's and Hugging Face's formats.
 
     python -m tools.convert_checkpoint --init_checkpoint=MODEL --output_dir=OUT
 
 A folder like Google's releases (bert_model.ckpt, bert_config.json, vocab.txt)
 becomes a folder that transformers reads (model.safetensors, config.json,
-vocab.txt and the tokenizer's other files), or the reverse. No weight changes.
-With --extended_vocab_file the tool adds rows for new words to the model.
+vocab.txt and the tokenizer's other files), or vice versa. No weight changes.
+With --extended_vocab_file the tool adds embeddings for new words to the model.
 """
 
 import dataclasses
@@ -37,7 +37,7 @@ MODELS = {
     "token_classifier": "BertTokenClassifier",
     "multiple_choice": "BertMultipleChoice",
 }
-# Files with which sentence-transformers computes one vector for a text.
+# Files that define how sentence-transformers computes one vector for a text.
 _POOLING = (
     "1_Pooling/config.json",
     "config_sentence_transformers.json",
@@ -48,13 +48,13 @@ _POOLING = (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The checkpoint to convert, and the folder to write."""
+    """Flags of the tool: the checkpoint to convert, and the folder to write."""
 
     init_checkpoint: str = flag(
         ...,
-        "Checkpoint to convert: the prefix of a TF1 checkpoint, or a Hugging "
-        "Face folder, .safetensors file or pytorch_model.bin. Nothing is "
-        "downloaded.",
+        "Path of the checkpoint to convert: the prefix of a TF1 checkpoint, or "
+        "a Hugging Face folder, .safetensors file or pytorch_model.bin. The "
+        "tool downloads nothing.",
         kind=Kind.MODEL,
     )
     output_dir: str = flag(
@@ -62,8 +62,8 @@ class Config:
     )
     output_format: str | None = flag(
         None,
-        "Format to write. By default the format that --init_checkpoint is not "
-        "in, but with --extended_vocab_file the same format.",
+        "Format to write. The default is the other format than that of "
+        "--init_checkpoint, but with --extended_vocab_file the same format.",
         choices=["tf1", "huggingface"],
     )
     bert_config_file: str | None = flag(
@@ -79,16 +79,16 @@ class Config:
     )
     extended_vocab_file: str | None = flag(
         None,
-        "Vocabulary that tools.create_vocabulary --extend wrote. The written "
-        "model has a row for each of its words. A new word starts as the mean "
-        "of its former WordPieces.",
+        "Vocabulary that tools.create_vocabulary --extend wrote. The tool adds "
+        "an embedding for each new word to the model: the mean of the "
+        "embeddings of its former WordPieces.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool | None = flag(
         None,
         "Whether transformers' tokenizer lower-cases text: True for uncased "
-        "models. By default, the tokenizer's files beside the checkpoint "
-        "decide, else the vocabulary: True if it has no upper-case letters.",
+        "models. The default is as in the tokenizer's files beside the "
+        "checkpoint. Without these, True if the vocabulary is lower-cased.",
     )
     model: str | None = flag(
         None,
@@ -108,8 +108,8 @@ def find_model(
 
     Args:
         checkpoint: path of the checkpoint.
-        config_file: configuration of the model.
-        names: names of the model's weights.
+        config_file: path of the model's configuration.
+        names: names of the weights in the checkpoint.
         folder: description of the checkpoint's folder.
 
     Raises:
@@ -120,8 +120,8 @@ def find_model(
         if architecture in modeling.ARCHITECTURES:
             return kinds[modeling.ARCHITECTURES[architecture]]
         raise ValueError(
-            f"{config_file}: {architecture} has no counterpart here; to "
-            f"convert a part, set --model to one of {', '.join(MODELS)}"
+            f"{config_file}: the architecture {architecture} is not supported; "
+            f"to convert part of it, set --model to one of {', '.join(MODELS)}"
         )
     if kind := kinds.get(folder.model_class or ""):
         return kind
@@ -131,8 +131,8 @@ def find_model(
 
     if has("output_", "classifier."):
         raise ValueError(
-            f"{checkpoint} does not say for which task its output weights are. "
-            "Use --model=classifier, token_classifier or multiple_choice"
+            f"{checkpoint} does not say for which task its output weights are; "
+            "set --model=classifier, token_classifier or multiple_choice"
         )
     if has("cls/squad/", "qa_outputs."):
         return "squad"
@@ -146,28 +146,28 @@ def create_model(
     shapes: Mapping[str, Sequence[int]],
     **network: bool,
 ) -> "keras.Model":
-    """Returns a model with the same number of labels as the checkpoint.
+    """Creates a model into which the weights of a checkpoint can be loaded.
 
     Args:
-        name: key of MODELS.
+        name: kind of model, a key of MODELS.
         config: configuration of the model.
-        checkpoint: path of the checkpoint, for messages.
-        shapes: result of `modeling.read_shapes`.
-        **network: options that the model was trained with.
+        checkpoint: path of the checkpoint, for error messages.
+        shapes: {name: shape} of the checkpoint's weights.
+        **network: options of the network that the model was trained with.
 
     Raises:
-        ValueError: the checkpoint has no output weights.
+        ValueError: the checkpoint lacks the head's weights.
     """
     create = getattr(modeling, MODELS[name])
     if name not in ("classifier", "token_classifier"):
         return create(config, **network)
-    # The name in a TF1 checkpoint, or in Hugging Face's files.
+    # Google's name and Hugging Face's name of the weights.
     for weights in {"output_weights", "classifier.weight"} & shapes.keys():
         shape = list(shapes[weights])
         if len(shape) != 2 or not shape[0]:
             raise ValueError(
                 f"{weights} in {checkpoint} has shape {shape}, but must have "
-                "shape [labels, hidden_size]. Set --model=bert to convert only "
+                "shape [labels, hidden_size]; set --model=bert to convert only "
                 "the encoder"
             )
         return create(config, shape[0], **network)
@@ -178,10 +178,10 @@ def create_model(
 
 
 def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
-    """Loads the weights of a model, and returns the names of missing weights.
+    """Loads a checkpoint's weights. Returns the names of missing weights.
 
     Raises:
-        ValueError: the checkpoint lacks the weights of the model's heads.
+        ValueError: the checkpoint contains none of the head's weights.
         OSError: the checkpoint cannot be read.
     """
     report = modeling.load_checkpoint(model, checkpoint)
@@ -203,7 +203,7 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
 
 
 def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
-    """Returns whether to lower-case text, or None if the vocabulary decides.
+    """Returns whether to lower-case text, None if flag and files do not say it.
 
     Raises:
         ValueError: --do_lower_case contradicts the checkpoint's name.
@@ -217,10 +217,10 @@ def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
 
 
 def find_vocabulary(checkpoint: str, is_needed: bool) -> str | None:
-    """Returns the vocabulary beside a checkpoint, or None if there is none.
+    """Returns the path of the vocabulary beside a checkpoint, or None.
 
     Raises:
-        ValueError: `is_needed` is True, and there is no vocabulary.
+        ValueError: there is no vocabulary, although `is_needed` is True.
     """
     folder = folder_of(checkpoint)
     names = ("vocab.txt", "tokenizer.json")
@@ -229,7 +229,7 @@ def find_vocabulary(checkpoint: str, is_needed: bool) -> str | None:
     if not found and is_needed:
         raise ValueError(
             f"there is no {places[0]}, and without a vocabulary transformers "
-            "invents one of 5 tokens; set --vocab_file"
+            "would use one of only 5 tokens; set --vocab_file"
         )
     if not found:
         logging.warning(
@@ -243,7 +243,7 @@ def find_extension(
     extended: tokenization.FullTokenizer,
     tokenizer: tokenization.FullTokenizer | None,
 ) -> list[list[int]]:
-    """Returns, for each word of --extended_vocab_file, the old rows to average.
+    """Returns for each token of `extended` the old ids whose rows to average.
 
     Raises:
         ValueError: the old vocabulary is unknown, or the new vocabulary does
@@ -270,16 +270,17 @@ def find_length(
     """Returns the maximum length of the inputs that a model was trained on.
 
     Args:
-        name: key of MODELS.
+        name: kind of model, a key of MODELS.
         folder: description of the checkpoint's folder.
-        longest: number of positions of the model, the default.
+        longest: number of positions of the model, returned if the folder
+            records no length.
     """
     length = folder.task.get("max_seq_length")
     if length is None and name != "multiple_choice":
-        # For multiple choice, runs without a model.json recorded the total
-        # length of all choices.
+        # Do not use this setting for multiple choice, because it may be the
+        # total length of all choices.
         length = folder.settings.get("max_seq_length")
-    # A sentence-transformers folder contains its own length.
+    # Use the length that sentence-transformers or transformers recorded.
     for file, entry in (
         ("sentence_bert_config.json", "max_seq_length"),
         ("tokenizer_config.json", "model_max_length"),
@@ -291,13 +292,13 @@ def find_length(
 
 
 def main(options: Config) -> None:
-    """Converts a checkpoint. Runs all checks before the first write."""
+    """Converts a checkpoint. Checks all inputs before it writes a file."""
     # Import late, so that --help and wrong flags do not wait for TensorFlow.
     from training import costs
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
-    # By default, an extended model keeps its format.
+    # The default is the other format, or the same format for an extended model.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )
@@ -313,7 +314,7 @@ def main(options: Config) -> None:
     model_checks.check_head(checkpoint, MODELS[name], task.get("problem_type"))
     network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
-        # The LSTM is part of the head, which this model lacks.
+        # The LSTM belongs to the head, which a bare encoder lacks.
         network.pop("bilstm", None)
     if becomes_theirs and options.output_dir.endswith(".ckpt"):
         raise ValueError(
@@ -323,7 +324,7 @@ def main(options: Config) -> None:
     if becomes_theirs and network:
         raise ValueError(
             f"{checkpoint} was trained with --{' --'.join(network)}, which "
-            "transformers' BERT does not have"
+            "transformers' BERT lacks; set --output_format=tf1"
         )
     model = create_model(name, config, checkpoint, shapes, **network)
     labels = None
@@ -331,7 +332,8 @@ def main(options: Config) -> None:
         labels = modeling.load_labels(start, model.num_labels)
         former = task.get("labels")
         is_list = isinstance(former, list) and labels not in (None, former)
-        # If the other file lists other labels, it may belong to the user.
+        # Raise an error only if the order differs. If the other file lists
+        # other labels, the user may have renamed them.
         if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
             raise ValueError(
                 f"{folder_of(start)}: {model_folder.FILE} orders the labels as "
@@ -390,7 +392,7 @@ def main(options: Config) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

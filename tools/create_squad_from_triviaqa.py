@@ -1,4 +1,4 @@
-r"""Writes a file in SQuAD's form from TriviaQA's released files.
+r"""Converts TriviaQA's released files to a file in SQuAD's JSON format.
 
     python -m tools.create_squad_from_triviaqa \
         --input_file=qa/wikipedia-train.json --evidence_dir=evidence \
@@ -31,11 +31,12 @@ from training.command_line import cli
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The questions to read, and the file to write."""
+    """Flags of the tool: the questions to read, and the file to write."""
 
     input_file: str = flag(
         ...,
-        "TriviaQA's questions, such as qa/wikipedia-train.json, also .gz.",
+        "TriviaQA's file of questions, such as qa/wikipedia-train.json. The "
+        "file may be compressed (.gz).",
         kind=Kind.INPUT_FILE,
     )
     evidence_dir: str = flag(
@@ -46,24 +47,25 @@ class Config:
     )
     output_file: str = flag(
         ...,
-        "The SQuAD JSON to write. The file must not exist yet.",
+        "The file to write, in SQuAD's JSON format. It must not exist yet.",
         kind=Kind.OUTPUT_FILE,
     )
     max_num_words: int = flag(
         400,
-        "Number of words to take from the beginning of a document.",
+        "Maximum number of words to use from the beginning of a document.",
         at_least=1,
         at_most=1_000_000,
     )
     for_training: bool = flag(
         True,
-        "Write documents that contain the answer, each with one answer, the "
-        "first in the document. False writes all documents, with all spellings "
-        "of the answer, for evaluation.",
+        "If true, write only documents that contain the answer, and mark only "
+        "its first occurrence in each document, for training. If false, write "
+        "all documents with all spellings of the answer, for evaluation.",
     )
 
 
-# (key of a question's list of documents, folder of their files).
+# {key of a list of documents in a question: subfolder of --evidence_dir that
+# contains the documents}.
 _FOLDERS = {"EntityPages": "wikipedia", "SearchResults": "web"}
 
 _field = functools.partial(field, layout="TriviaQA")
@@ -74,22 +76,25 @@ def create_passages(
 ) -> Iterator[dict[str, Any]]:
     """Yields an entry of SQuAD's "data" for each document of a question.
 
-    An entry is the beginning of the document and the question. With
-    --for_training, an entry has no answer if the beginning does not contain it.
+    An entry contains the question and the beginning of the document. With
+    --for_training, the entry's list of answers is empty if the beginning does
+    not contain the answer.
 
     Args:
         question: an entry of TriviaQA's "Data".
-        where: file and position of the question, for messages.
+        where: file and position of the question, for error messages.
         config: flags of the tool.
-        missing: list to which the names of documents without a file are added.
+        missing: list to which the function adds the names of documents whose
+            files are missing.
 
     Raises:
         OSError: a document cannot be read.
         ValueError: the question is not in TriviaQA's layout.
     """
     spellings = _spellings(_field(question, "Answer", dict, where), where)
-    # Find the first occurrence of any spelling, as whole words, ignoring case.
-    # If two spellings occur at the same position, find the longer one.
+    # This pattern finds the first occurrence of any spelling, as whole words,
+    # ignoring case. If two spellings begin at the same position, it finds the
+    # longer one.
     patterns = [
         r"\s+".join(map(re.escape, each.split()))
         for each in sorted(spellings, key=len, reverse=True)
@@ -117,7 +122,10 @@ def create_passages(
 def _read_documents(
     question: dict[str, Any], where: str, config: Config, missing: list[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yields the title, the name and the beginning of each document."""
+    """Yields the title, file name and beginning of each document of a question.
+
+    The arguments are the same as in `create_passages`.
+    """
     words = rf"\s*(?:\S+\s+){{0,{config.max_num_words - 1}}}\S+"
     for kind, folder in _FOLDERS.items():
         for document in _listed(question, kind, where):
@@ -126,7 +134,8 @@ def _read_documents(
             path = os.path.normpath(os.path.join(root, name))
             if not path.startswith(os.path.join(root, "")):
                 raise ValueError(
-                    f"{where}: the document {name!r} is outside of {root}"
+                    f"{where}: the document {name!r} is outside of {root}; "
+                    "correct its name"
                 )
             try:
                 with open(path, encoding="utf-8", errors="replace") as file:
@@ -136,8 +145,8 @@ def _read_documents(
                 continue
             except ValueError:
                 raise ValueError(
-                    f"{where}: the document {name!r} has a name that no "
-                    "file can have"
+                    f"{where}: {name!r} is not a valid file name of a document;"
+                    " correct it"
                 ) from None
             if beginning := re.match(words, text):
                 title = document.get("Title") or name
@@ -145,14 +154,17 @@ def _read_documents(
 
 
 def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
-    """Returns the list `mapping[name]`, or [] if it is missing."""
+    """Returns the list `mapping[name]`, or [] if it is missing or null."""
     if mapping.get(name) is None:
         return []
     return _field(mapping, name, list, where)
 
 
 def _spellings(answer: dict[str, Any], where: str) -> list[str]:
-    """Returns the spellings of an answer, the usual spelling first."""
+    """Returns all spellings of an answer, the usual spelling first.
+
+    Raises a ValueError if there is none. `where` names the question.
+    """
     values = [
         answer.get("Value"),
         *_listed(answer, "Aliases", where),
@@ -168,7 +180,7 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
 
 
 def main(config: Config) -> None:
-    """Reads the questions, and writes all questions that have an answer."""
+    """Converts the questions that have an answer in a document."""
     if os.path.exists(config.output_file):
         raise FileExistsError(
             f"--output_file={config.output_file} already exists; remove it or "
@@ -211,7 +223,7 @@ def main(config: Config) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

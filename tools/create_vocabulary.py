@@ -4,9 +4,9 @@ r"""Learns a WordPiece vocabulary from raw text, or extends one.
         --output_file=vocab.txt
 
 Pass the output to the other scripts as --vocab_file. With --extend=VOCAB the
-tool adds words of the text to this vocabulary, first in its [unusedN] rows,
-then at the end. Then extend the model with tools.convert_checkpoint
---extended_vocab_file.
+tool adds words of the text to the vocabulary VOCAB. They first replace its
+[unusedN] entries, then follow at the end. After that, extend the model with
+tools.convert_checkpoint --extended_vocab_file.
 """
 
 import collections
@@ -29,40 +29,47 @@ from training.command_line import cli
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The text to read, and the vocabulary to learn.
+    """Flags of the tool: the text to read, and the vocabulary to learn.
 
     `given_flags` is {name: value} of the flags that the user set.
     """
 
     input_file: str = flag(
         ...,
-        "Text files to read, also .gz: comma-separated paths or patterns.",
+        "Text files to read, as comma-separated paths or patterns. The files "
+        "may be compressed (.gz).",
         kind=Kind.INPUT_FILES,
     )
     output_file: str = flag(
-        ..., "The vocabulary to write.", kind=Kind.OUTPUT_FILE
+        ..., "Vocabulary file to write.", kind=Kind.OUTPUT_FILE
     )
     vocab_size: int = flag(
-        30522, "Maximum size of the vocabulary.", at_least=6, at_most=1 << 24
+        30522,
+        "Maximum number of entries of the vocabulary.",
+        at_least=6,
+        at_most=1 << 24,
     )
     do_lower_case: bool = flag(
         True, "Lower-case the text, for an uncased vocabulary."
     )
     num_unused: int = flag(
         99,
-        "Number of [unusedN] rows, for words to be added later. With 99 or "
-        "more, the special tokens have the ids of the released vocabularies.",
+        "Number of [unusedN] entries, which --extend can replace by words "
+        "later. With 99 or more, the special tokens get the same ids as in "
+        "Google's vocabularies.",
         at_least=0,
     )
     extend: str | None = flag(
         None,
-        "Vocabulary to add words to. Its other WordPieces keep their ids.",
+        "Vocabulary to which the tool adds words. The WordPieces that it "
+        "already contains keep their ids.",
         kind=Kind.INPUT_FILE,
     )
     num_new_words: int | None = flag(
         None,
-        "Maximum number of words to add with --extend. The words that save "
-        "most WordPieces come first. By default the number of [unusedN] rows.",
+        "Maximum number of words to add with --extend. The tool adds the words "
+        "that save most WordPieces. The default is the number of [unusedN] "
+        "entries.",
         at_least=1,
         at_most=1 << 24,
     )
@@ -70,13 +77,14 @@ class Config:
 
 
 def main(config: Config) -> None:
-    """Counts the words of the text, and learns and writes the vocabulary."""
+    """Learns or extends a vocabulary, writes it and prints its statistics."""
     start = time.monotonic()
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     if config.extend is None:
         if config.num_new_words is not None:
             raise ValueError(
-                "--num_new_words needs --extend, the vocabulary to add words to"
+                "--num_new_words needs a vocabulary to add words to; set "
+                "--extend"
             )
         vocabulary.check_sizes(config.vocab_size, config.num_unused)
     else:
@@ -112,9 +120,9 @@ def main(config: Config) -> None:
                 vocabulary.count_pieces(each, counts) for each in (old, vocab)
             )
             print(
-                f"{num_replaced + num_added:,} new words: {num_replaced:,} in "
-                f"[unusedN] rows, {num_added:,} at the end; the input has "
-                f"{after:,} WordPieces instead of {before:,}"
+                f"{num_replaced + num_added:,} new words: {num_replaced:,} "
+                f"replace [unusedN], {num_added:,} are at the end; the input "
+                f"now consists of {after:,} WordPieces instead of {before:,}"
             )
         else:
             vocab = vocabulary.learn_vocabulary(
@@ -130,7 +138,7 @@ def main(config: Config) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

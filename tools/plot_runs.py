@@ -21,10 +21,10 @@ from files.paths import Kind, named_folders
 from training.callbacks import history
 from training.command_line import cli
 
-# {value of --axis: entry in the lines of a history}.
+# {value of --axis: key of the value in a line of history.jsonl}.
 AXES = {"steps": "step", "examples": "examples", "hours": "hours"}
-# Maximum number of points of a training curve. Neighbors of a longer curve are
-# averaged, because no screen can show all points.
+# Maximum number of points of a training curve. If there are more, successive
+# points are averaged, because no screen can show all of them.
 MAX_POINTS = 400
 _RATE = "learning_rate"
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -37,9 +37,9 @@ Point = tuple[float, float]
 
 
 class Run(NamedTuple):
-    """A run's name and the lines of its history.
+    """A run's name, and the lines of its history.jsonl.
 
-    `is_repeated` says whether the run is one of several with the same flags.
+    `is_repeated` is True if the run is one of several runs with the same flags.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Run(NamedTuple):
 
 
 class Series(NamedTuple):
-    """One curve: the run's index, "train" or "eval", and the points."""
+    """A curve: the index of its run, "train" or "eval", and its points."""
 
     run: int
     kind: str
@@ -57,23 +57,24 @@ class Series(NamedTuple):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The runs to draw, and the form of the image."""
+    """Flags of the tool: the runs to draw, and the image to write."""
 
     runs: str = flag(
         ...,
-        "Folders of runs, comma-separated. NAME=FOLDER names a run.",
+        "Folders of the runs to draw, comma-separated. NAME=FOLDER sets the "
+        "name of a run in the image.",
         kind=Kind.RUNS,
     )
-    axis: str = flag("steps", "The x axis.", choices=list(AXES))
+    axis: str = flag("steps", "Quantity on the x axis.", choices=list(AXES))
     metrics: Sequence[str] | None = flag(
         None,
-        "Metrics to draw. By default the losses, the evaluations' metrics and "
-        "the learning rate.",
+        "Metrics to draw, comma-separated. The default is all losses, the "
+        "metrics of the evaluations and the learning rate.",
     )
     consecutive: bool = flag(
         False,
-        "Draw each run from the step at which the previous run ended, as for "
-        "the phases of one training.",
+        "Draw each run after the end of the previous run, because the runs are "
+        "successive phases of one training.",
     )
     title: str | None = flag(None, "Heading of the image.")
     png: str | None = flag(
@@ -89,7 +90,7 @@ class Config:
 
 
 def main(config: Config) -> None:
-    """Reads the histories of the runs, and draws their curves."""
+    """Draws the curves of the runs, and writes them as images."""
     if config.png is None and config.svg is None:
         raise ValueError("nothing to do: set --png or --svg")
     runs = read_runs(named_folders(config.runs))
@@ -114,9 +115,9 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
     """Reads the histories of runs.
 
     Args:
-        folders: (name, folder) of each run. If a name is "", the run gets the
-            folder's name. If a folder contains several runs (run_1, run_2,
-            ...), the function reads all of them.
+        folders: (name, folder) of each run. If the name is "", the folder's
+            name is the run's name. If a folder contains several runs (run_1,
+            run_2, ...), the function reads all of them.
 
     Raises:
         ValueError: two runs have the same name, or a line is malformed.
@@ -152,10 +153,13 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
 
 
 def join_ends(runs: Sequence[Run]) -> list[Run]:
-    """Shifts runs so that each begins where the previous run ended.
+    """Shifts the runs, so that each run begins where the previous one ended.
+
+    The function adds to the steps, examples and hours of a run.
 
     Raises:
-        ValueError: some runs repeat one training instead of being its phases.
+        ValueError: several runs repeat the same training, so they are not its
+            phases.
     """
     joined, ends = [], dict.fromkeys(AXES.values(), 0)
     for run in runs:
@@ -178,13 +182,15 @@ def join_ends(runs: Sequence[Run]) -> list[Run]:
 def create_panels(
     runs: Sequence[Run], axis: str, metrics: Sequence[str] | None = None
 ) -> dict[str, list[Series]]:
-    """Returns {metric: curves}, without metrics that have no curve.
+    """Returns the curves of each metric, {metric: curves}.
 
-    `axis` is a key of AXES. By default the metrics are the losses, the
-    evaluations' metrics and the learning rate.
+    Metrics without a curve are not in the dict. `axis` is a key of AXES. If
+    `metrics` is None, these are the losses, the metrics of the evaluations and
+    the learning rate.
 
     Raises:
-        ValueError: `metrics` is empty, or no run has one of them.
+        ValueError: `metrics` is empty, or contains a metric that no run
+            recorded.
     """
     known, evaluated = (
         dict.fromkeys(
@@ -198,7 +204,7 @@ def create_panels(
     )
     if metrics is None:
         names = [*(name for name in known if "loss" in name), *evaluated]
-        # Sort: the loss, other losses, then all other metrics.
+        # Sort the metrics: first "loss", then other losses, then all others.
         names.sort(key=lambda name: ("loss" not in name, name != "loss"))
         metrics = [*names, _RATE]
     if not metrics:
@@ -223,10 +229,16 @@ def create_panels(
 
 
 def _points(run: Run, kind: str, metric: str, axis: str) -> list[Point]:
-    """Returns the points of a curve, without values that are not finite."""
+    """Returns the points of a run's curve.
+
+    Skips values that were not finite, which are None in history.jsonl.
+    `kind` is "train" or "eval". `axis` is a key of AXES. A long training curve
+    is averaged to MAX_POINTS points.
+    """
     kinds: Sequence[str] = (kind,)
     if metric == _RATE:
-        # Draw the rate once, as a training curve, from lines of any kind.
+        # Draw the learning rate as one training curve. Any line of the history
+        # may contain it.
         kinds = history.KINDS if kind == "train" else ()
     found = {}
     for line in run.lines:
@@ -248,9 +260,10 @@ def draw(
     axis: str,
     title: str | None = None,
 ) -> Any:
-    """Returns a matplotlib Figure with a panel for each metric.
+    """Draws a matplotlib Figure with a panel for each metric.
 
-    `panels` is the result of `create_panels`.
+    `names` are the names of the runs. `panels` is the result of
+    `create_panels`. `axis` is the label of the x axes.
 
     Raises:
         ValueError: matplotlib is not installed.
@@ -262,8 +275,8 @@ def draw(
             "--png and --svg need matplotlib: "
             f"{requirements.install('requirements/plot.txt')}"
         ) from error
-    # Color-blind people can distinguish these colors. The next runs repeat the
-    # colors with dashed lines.
+    # Color-blind people can distinguish these colors. If there are more runs
+    # than colors, the colors are repeated with dashed lines.
     looks = [
         {"color": color, "linestyle": style}
         for style in _STYLES
@@ -300,12 +313,12 @@ def draw(
 
 
 def _plain(text: str) -> str:
-    """Escapes a text, so that matplotlib does not read `$` as a formula."""
+    """Escapes `$`, with which a formula would begin in matplotlib."""
     return text.replace("$", r"\$")
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

@@ -1,13 +1,13 @@
-"""Collects the results of runs in one table of means and deviations.
+"""Writes a table with the means and standard deviations of runs' results.
 
     python -m tools.results_table --runs=output/glue --output=output/glue.md
 
-Reads the summary.json of every run in the folders, at any depth. Runs whose
-paths differ only in run_N or seed_N form one row, unless their flags differ. If
-such runs were evaluated on different dev sets, only the runs of one dev set
-count. Accuracies and similar metrics are percentages. For tasks of GLUE the
-table also shows scores and averages, and --submission packs the predictions for
-GLUE's site.
+Reads the summary.json of each run in the folders of --runs, at any depth. Runs
+whose paths differ only in run_N or seed_N form one row, unless their flags
+differ. If such runs were evaluated on different dev sets, the table contains
+only the runs of one dev set. Accuracies and similar metrics are percentages.
+For tasks of GLUE the table also shows scores and averages, and --submission
+packs the predictions for GLUE's site.
 """
 
 import collections
@@ -32,9 +32,10 @@ from training.command_line import cli
 from training.finished_runs import Run
 from training.run_folder import split_by_label
 
-# The tool writes this mark to all its files, and replaces no file without it.
+# The tool writes this text into each of its files. It replaces a file only if
+# the file contains the text, because other files belong to the user.
 MARK = "Written by tools.results_table"
-# Results that the table does not show by default.
+# Names of results that the table does not show by default.
 _OTHER = re.compile(
     r"global_step|best_run|ensemble_size|(eval_)?loss\w*"
     r"|(saved_model|litert|onnx|openvino)_\w+"
@@ -43,37 +44,38 @@ _OTHER = re.compile(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config:
-    """The runs to read, and the files to write."""
+    """Flags of the tool: the runs to read, and the files to write."""
 
     runs: str = flag(
         ...,
-        "Folders that contain runs, comma-separated. NAME=FOLDER names a "
-        "folder.",
+        "Folders that contain runs, comma-separated. NAME=FOLDER sets the name "
+        "of a folder in the table.",
         kind=Kind.RUNS,
     )
     metrics: Sequence[str] | None = flag(
         None,
-        "Results to show. By default GLUE's metrics for GLUE's tasks. For "
-        "other tasks, all results except losses and results of single labels.",
+        "Names of the results to show, comma-separated. The default is GLUE's "
+        "metrics for GLUE's tasks. For other tasks, it is all results except "
+        "losses and results of single labels.",
     )
     output: str | None = flag(
         None,
-        "Files to write, comma-separated: .md, .json or .txt.",
+        "Files to write the table to, comma-separated: .md, .json or .txt.",
         kind=Kind.OUTPUT_FILES,
     )
     submission: str | None = flag(
         None,
-        "Zip file to write, with the predictions that run_classifier.py "
-        "--glue_submission wrote to the folders.",
+        "Zip file to write. It contains the predictions that "
+        "run_classifier.py --glue_submission wrote to the folders of --runs.",
         kind=Kind.OUTPUT_FILE,
     )
 
 
 class Row(NamedTuple):
-    """A row of the table, for runs with different seeds.
+    """A row of the table: runs that differ only in their seeds, or an average.
 
-    The last field is {name of a result: its value for each seed}. The row of an
-    average has no folders.
+    `folders` are the folders of the runs. For an average, the list is empty.
+    The last field is {name of a result: its value in each run}.
     """
 
     label: str
@@ -85,7 +87,11 @@ class Row(NamedTuple):
 def make_rows(
     label: str, runs: Sequence[Run], metrics: Sequence[str] | None
 ) -> Iterator[Row]:
-    """Yields one row for each combination of flags among a label's runs."""
+    """Yields the rows for the runs with the same label.
+
+    Runs with different flags become different rows. Their labels then contain
+    the flags that differ.
+    """
     groups: dict[str, list[Run]] = {}
     for run in runs:
         key = json.dumps(run.settings, sort_keys=True)
@@ -125,10 +131,10 @@ def make_rows(
 
 
 def means(figures: Iterable[Sequence[float]]) -> list[float]:
-    """Averages several results.
+    """Averages several results, each a list of values for several seeds.
 
-    Returns one mean per seed if all results have the same number of seeds, else
-    one mean.
+    If all lists are equally long, returns the mean of the results for each
+    seed. Otherwise returns a list of one number: the mean of their means.
     """
     figures = [*figures]
     if len({*map(len, figures)}) > 1:
@@ -137,10 +143,11 @@ def means(figures: Iterable[Sequence[float]]) -> list[float]:
 
 
 def averages(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yields rows with GLUE's averages, if the rows are GLUE's tasks.
+    """Yields rows with GLUE's average and the BERT paper's average.
 
-    GLUE averages the scores of the tasks. The paper averages one metric of each
-    task, two of MNLI, and skips WNLI.
+    Yields nothing unless each row is another task of GLUE. GLUE averages the
+    scores of the tasks. The paper averages two metrics of MNLI and one metric
+    of each other task, without WNLI.
     """
     tasks = {row.task: row.figures for row in rows}
     if len(tasks) < len(rows) or not all(
@@ -162,7 +169,12 @@ def averages(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def show(name: str, values: Sequence[float]) -> str:
-    """Formats mean and deviation as "84.3 ± 0.5", a single value as "84.3"."""
+    """Formats the values of a result, such as "84.3 ± 0.5".
+
+    The numbers are the mean and the standard deviation. A single value is
+    formatted without a deviation. Losses get three decimal places. `name` is
+    the result's name.
+    """
     digits = 3 if "loss" in name else 1
     text = f"{np.mean(values):.{digits}f}"
     if len(values) < 2:
@@ -171,7 +183,7 @@ def show(name: str, values: Sequence[float]) -> str:
 
 
 def format_table(rows: Sequence[Row], markdown: bool) -> str:
-    """Returns the table as Markdown or as aligned text."""
+    """Formats the rows as a table in Markdown or in aligned plain text."""
     names = [*dict.fromkeys(name for row in rows for name in row.figures)]
     names.sort(key=lambda name: name == "score")
     lines = [["run", "seeds", *names]]
@@ -193,7 +205,11 @@ def format_table(rows: Sequence[Row], markdown: bool) -> str:
 
 
 def describe(row: Row) -> dict[str, Any]:
-    """Returns a row for JSON, with the mean and deviation of each result."""
+    """Converts a row to a dict for JSON.
+
+    The dict contains the mean, the standard deviation and all values of each
+    result.
+    """
     figures = {
         name: {
             "mean": np.mean(values),
@@ -206,10 +222,10 @@ def describe(row: Row) -> dict[str, Any]:
 
 
 def write_table(output: str, rows: Sequence[Row]) -> None:
-    """Writes the table to a file, in the format of the file's ending."""
+    """Writes the table to a file. The ending of its name sets the format."""
     if output.endswith(".json"):
         contents = {"about": MARK, "rows": [describe(row) for row in rows]}
-        # Write null, because JSON cannot represent NaN.
+        # Replace NaN by null, because JSON cannot represent NaN.
         text = re.sub("NaN(?=,?\n)", "null", json.dumps(contents, indent=2))
         write_text(output, f"{text}\n")
     elif output.endswith(".md"):
@@ -222,12 +238,12 @@ def check_outputs(outputs: Sequence[str], submission: str | None) -> None:
     """Checks that the tool may write its output files.
 
     Args:
-        outputs: the files of --output.
-        submission: the file of --submission, or None.
+        outputs: paths of the files in --output.
+        submission: value of --submission, None if it is not set.
 
     Raises:
-        ValueError: the ending of a name is unknown.
-        OSError: a file exists, and this tool did not write it.
+        ValueError: the ending of a file's name is unknown.
+        OSError: a file already exists, and this tool did not write it.
     """
     for output in outputs:
         if not output.endswith((".md", ".json", ".txt")):
@@ -299,7 +315,7 @@ def main(config: Config) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config)
 
 

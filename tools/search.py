@@ -6,10 +6,11 @@ r"""Searches hyper-parameters for a task of your own, with Optuna.
         --init_checkpoint=$B/bert_model.ckpt --max_seq_length=128
 
 Splits the train set of a table (run_classifier.py --task_name=csv) into folds.
-For each trial, trains one classifier per fold with the same settings. Optuna
-optimizes the mean result over the folds. Flags that this tool does not define
-go to run_classifier.py. To resume a search, run the same command again. Several
-of these commands may use one --study at the same time. Install optuna first
+In each trial, Optuna chooses settings, and the tool trains one classifier per
+fold with these settings. Optuna optimizes the mean result of the folds. Flags
+that this tool does not define are passed to run_classifier.py. To resume a
+search, run the same command again. Several processes may run the same command
+at the same time, to share the trials of one --study. Install optuna first
 (requirements/search.txt).
 """
 
@@ -42,47 +43,56 @@ SCRIPT = Path(__file__).resolve().parents[1] / "run_classifier.py"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(table_task.TableOptions):
-    """The table, the flags to vary, and the study."""
+    """Flags of the tool: the table, the flags to vary, and Optuna's study."""
 
     data_dir: str = flag(
         ...,
-        "Folder with the train set, train.csv, .tsv or .jsonl.",
+        "Folder that contains the train set: train.csv, .tsv or .jsonl.",
         kind=Kind.DATA_FOLDER,
     )
     study: str = flag(
         ...,
-        "SQLite database of the trials, created if missing. The folder of the "
-        "runs, NAME_runs, is beside it.",
+        "Path of the SQLite database that records the trials, created if "
+        "missing. For NAME.db, the tool writes the runs to the folder "
+        "NAME_runs beside it.",
         kind=Kind.OUTPUT_FILE,
     )
     space: Sequence[str] = flag(
         ...,
         "Flags of run_classifier.py to vary, comma-separated: NAME=LOW:HIGH "
         "for numbers, NAME=LOW:HIGH:log for numbers on a logarithmic scale, "
-        "NAME=A|B|C for choices. If LOW and HIGH are whole, so are all values.",
+        "NAME=A|B|C for choices. If LOW and HIGH are integers, all values are "
+        "integers.",
     )
-    trials: int = flag(20, "Number of settings to try.", at_least=1)
-    folds: int = flag(5, "Number of folds, each with one run.", at_least=2)
+    trials: int = flag(20, "Number of combinations to try.", at_least=1)
+    folds: int = flag(
+        5, "Number of folds. A trial trains once for each fold.", at_least=2
+    )
     seed: int = flag(12345, "Seed of the folds and the runs.", at_least=0)
     metric: str | None = flag(
         None,
-        "Result to maximize, or to minimize if it is a loss. By default the "
-        "metric of the task.",
+        "Name of the result to maximize, or to minimize if it is a loss. The "
+        "default is the main metric of the task.",
     )
 
     @property
     def is_loss(self) -> bool:
-        """Whether a smaller metric is better."""
+        """Whether the metric is a loss, so that smaller values are better."""
         return "loss" in str(self.metric)
 
 
 def shown(value: Any) -> str:
-    """Returns the text of a flag's value, for a command and the table."""
+    """Formats the value of a flag, for run_classifier.py and for the table.
+
+    Numbers that are not integers are rounded to four significant digits.
+    """
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def suggest(trial: "optuna.Trial", entry: str) -> str:
-    """Draws a trial's value for an entry of --space, and returns --NAME=VALUE.
+    """Chooses a trial's value for an entry of --space.
+
+    Returns the flag with its value, "--NAME=VALUE".
 
     Raises:
         ValueError: the entry is malformed.
@@ -113,8 +123,12 @@ def write_folds(
 ) -> None:
     """Writes the train and dev sets of all folds as JSON lines.
 
-    Each line is an example. If there are labels, each label is about equally
-    frequent in all folds.
+    Args:
+        config: flags of the tool.
+        folder: folder in which the folders fold_1, fold_2, ... are written.
+        lines: the examples, each a line of JSON.
+        labels: label of each example, so that each label is about equally
+            frequent in all folds. None = split at random.
     """
     from sklearn import model_selection
 
@@ -137,7 +151,7 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
 
     Args:
         config: flags of the tool.
-        folder: folder of the run. The log of the run is beside it.
+        folder: folder of the run. Its log is written beside the folder.
         arguments: other flags of run_classifier.py.
 
     Raises:
@@ -158,7 +172,8 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
         raise ValueError(
             f"--metric={config.metric} must be one of {', '.join(figures)}"
         )
-    # A summary contains None instead of NaN.
+    # summary.json contains null if the result was NaN. Optuna needs a number,
+    # so return the worst one.
     worst = math.inf if config.is_loss else 0.0
     value = figures[config.metric]
     return worst if value is None else value
@@ -179,24 +194,25 @@ def format_trials(
 
 
 def create_study(config: Config, settings: Any) -> "optuna.Study":
-    """Opens the study in --study, or creates it.
+    """Opens or creates the database of --study.
 
-    `settings` must be the same in all commands of a study. It is stored as
-    JSON.
+    `settings` describes the flags and the data. The database records it, and
+    all commands that use the study must pass the same value.
 
     Raises:
-        ValueError: an earlier command began the study with other settings.
+        ValueError: an earlier command created the study with other settings.
     """
     import optuna
 
     warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     Path(config.study).parent.mkdir(parents=True, exist_ok=True)
-    # Check --space before the study exists.
+    # Find errors in --space before the database is created.
     for entry in config.space:
         suggest(optuna.create_study().ask(), entry)
     study = optuna.create_study(
-        # Run a trial again if its process was killed.
+        # If the process of a trial is killed, another process runs the trial
+        # again.
         storage=optuna.storages.RDBStorage(
             f"sqlite:///{config.study}",
             heartbeat_interval=60,
@@ -219,7 +235,10 @@ def create_study(config: Config, settings: Any) -> "optuna.Study":
 
 
 def main(config: Config, rest: Sequence[str]) -> None:
-    """Runs trials until --trials are finished, and prints the table."""
+    """Runs trials until --trials trials are finished, and prints all of them.
+
+    `rest` are the flags to pass to run_classifier.py.
+    """
     try:
         import optuna
     except ImportError:
@@ -240,8 +259,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
     shared += [f"--output_mode={config.output_mode}"]
     shared += ["--text_b_column=text_b"] * bool(config.text_b_column)
     if names:
-        # Pass all labels, because a fold may lack a rare label. Quote them as
-        # in CSV, because a label may contain a comma.
+        # Pass the names of all labels, because a fold may lack a rare label.
+        # Quote them as in CSV, because a name may contain a comma.
         cells = ['"' + name.replace('"', '""') + '"' for name in names]
         shared.append(f"--labels={','.join(cells)}")
     checksum = zlib.crc32("\n".join(lines).encode())
@@ -256,7 +275,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
 
     def objective(trial: optuna.Trial) -> float:
         flags_of_trial = [suggest(trial, entry) for entry in config.space]
-        # If a killed process began this trial, resume from its finished folds.
+        # If this trial repeats the trial of a killed process, use the folder of
+        # that trial, so that its finished folds are not trained again.
         frozen = study.get_trials(deepcopy=False)[trial.number]
         retried = frozen.system_attrs.get("failed_trial", trial.number)
         found: list[float] = []
@@ -279,7 +299,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
 
 
 def command() -> None:
-    """Runs the script as a command."""
+    """Entry point of the installed command."""
     cli.run(main, Config, passes_rest=True)
 
 

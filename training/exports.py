@@ -60,7 +60,7 @@ def _export_checked(
         found = _evaluate(task, trainer, folder, splits)
         if not found:
             logging.warning(
-                "The export is not checked: no engine here can run it."
+                "The export is not checked: no engine here can score it."
             )
             return
         named = {

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import google_crc32c
 import tensorflow as tf
 from absl import logging
 
@@ -73,13 +74,12 @@ class Inputs:
             if checksum is None or changed > time:
                 if key not in self._known:
                     logging.info("Reading %s for its checksum", file)
-                    # Check the records, because TensorFlow crashes if a record
-                    # is shorter than its header says. Skip remote files, where
-                    # reading each header would be a request.
-                    if not is_remote(file):
-                        records.count_records([file])
-                    measured = records.measure_file(file)
-                    self._known[key] = measured["crc32c"]
+                    crc32c = google_crc32c.Checksum()
+                    # Check the records in the same pass, because TensorFlow
+                    # crashes if a record is shorter than its header says.
+                    for record in records.read_records(file):
+                        crc32c.update(records.frame(record))
+                    self._known[key] = crc32c.hexdigest().decode()
                 checksum = self._known[key]
             found.append([*key[:2], checksum])
         return found

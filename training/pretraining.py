@@ -10,6 +10,7 @@ from absl import logging
 
 import modeling
 from data.io import feature_specs, record_checks, tfrecords
+from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
@@ -44,6 +45,7 @@ def run(
     """
     # ----- Check the model to use, then find and check the records. -----
     checks.check_identity(config, bert_config, tokenizer, {})
+    _check_heads(config)
     expected = bert_config, tokenizer
     records = evaluated = find_records(config, "input_file", *expected)
     evaluation = _Evaluation(config, evaluated, tokenizer)
@@ -126,6 +128,24 @@ def run(
     return trainer if trainer.is_chief else None
 
 
+def _check_heads(config: PretrainingConfig) -> None:
+    """Raises an error if an evaluation would score a random head."""
+    start = config.init_checkpoint
+    if (
+        config.do_train
+        or config.has_checkpoint
+        or not (start and config.do_eval)
+    ):
+        return
+    names = modeling.read_shapes(modeling.find_checkpoint(start))
+    if not any("cls/predictions/" in x.replace(".", "/") for x in names):
+        raise ValueError(
+            f"--init_checkpoint={start} contains no masked LM head, so "
+            "--do_eval would score random weights. Pretrain it (--do_train), "
+            "or use the weights of a pretraining"
+        )
+
+
 def find_records(
     config: PretrainingConfig,
     name: str,
@@ -171,6 +191,11 @@ def find_records(
         spec, bert_config.vocab_size, bert_config.type_vocab_size
     )
     record_checks.check_records(files, spec)
+    if not config.do_train:
+        # TensorFlow crashes if a record is shorter than its header says. For
+        # training, `fingerprints.Inputs` checks this.
+        limit = config.max_eval_steps * config.eval_batch_size
+        count_records(files, limit)
     return tfrecords.Records(files, spec, dynamic_masking)
 
 

@@ -1,7 +1,7 @@
 """Contestants that create records, a vocabulary or WordPieces from --corpus.
 
-The module loads TensorFlow only for the layer, because a script's process would
-inherit the peak memory of this process.
+The module imports TensorFlow only for TokenizerLayer, because a script that
+this process starts would inherit this process's peak memory.
 """
 
 import re
@@ -16,7 +16,7 @@ PACKAGES = ["tensorflow"]
 
 
 def run_script(spec, name, *arguments):
-    """Runs a script on the corpus, and returns (its output, its seconds)."""
+    """Runs a script on --corpus. Returns its output and its time in seconds."""
     command = [sys.executable, "-m", name, f"--input_file={spec['corpus']}"]
     command += [f"--output_file={spec['folder']}/out", *arguments]
     started = time.perf_counter()
@@ -25,7 +25,7 @@ def run_script(spec, name, *arguments):
 
 
 def records(spec):
-    """Creates pretraining records from five passes over the text."""
+    """Creates pretraining records from five passes over the corpus."""
     flags = [f"--vocab_file={spec['vocab_file']}", "--dupe_factor=5"]
     flags += spec["variant"].split()
 
@@ -38,7 +38,7 @@ def records(spec):
 
 
 def vocabulary(spec):
-    """Learns a vocabulary of the script's default size."""
+    """Learns a vocabulary of the script's default size from the corpus."""
 
     def repeat(_):
         output, _ = run_script(spec, "tools.create_vocabulary")
@@ -48,9 +48,9 @@ def vocabulary(spec):
 
 
 def words(spec):
-    """Tokenizes the corpus with a new FullTokenizer each time, or with a layer.
+    """Tokenizes the corpus with FullTokenizer, or with TokenizerLayer.
 
-    The variant of the layer ends with the number of texts in each call.
+    The variant "TokenizerLayer N" passes N texts to each call of the layer.
     """
     lines, num_mb = race.read_corpus(spec)
     tokenizer = FullTokenizer(spec["vocab_file"])
@@ -58,7 +58,8 @@ def words(spec):
     if not batch_size:
 
         def repeat(_):
-            # Create a new tokenizer, because an old one has cached the words.
+            # A tokenizer caches the words that it has seen, so create a new
+            # tokenizer for each repeat.
             tokenizer = FullTokenizer(spec["vocab_file"])
             for line in lines:
                 tokenizer.tokenize(line)

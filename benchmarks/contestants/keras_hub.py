@@ -57,7 +57,7 @@ def inference(spec):
         keras.config.set_dtype_policy(spec["variant"])
     backbone, inputs = create_backbone(spec)
 
-    # Do not use `predict`, which is slower for a single batch.
+    # Do not use the model's `predict`, which is slower for a single batch.
     @tf.function(autograph=False)
     def forward(tensors):
         return backbone(tensors, training=False)

@@ -64,7 +64,7 @@ def classify(spec):
 
 
 def predict(spec):
-    """Runs a new process from its start to a pipeline's first answer."""
+    """Times a new process until its text classification pipeline answers."""
     script = Path(spec["folder"], "first_answer.py")
     script.write_text(FIRST_ANSWER)
     command = [sys.executable, str(script), *export(spec)]

@@ -1,4 +1,4 @@
-"""This project as a contestant, by the functions that its scripts call."""
+"""This project as a contestant. Calls the same functions as its scripts."""
 
 import dataclasses
 import functools
@@ -33,8 +33,8 @@ from training.config import ExportConfig
 from training.splits import Splits
 
 PACKAGES = ["tensorflow", "keras"]
-# Number of steps of the learning rate's schedule. No benchmark trains for so
-# long, so the learning rate hardly changes.
+# Number of steps in which the learning rate falls to 0. No benchmark trains for
+# so long, so the learning rate hardly changes.
 NUM_TRAIN_STEPS = 10**6
 MINILM = (
     "--init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
@@ -44,13 +44,13 @@ SAMPLES = Path("examples/samples")
 
 
 def parse(script, spec, command):
-    """Returns the Config of a script for a command line.
+    """Parses a command line of a script, and returns the script's Config.
 
     Args:
         script: the script's module.
-        spec: dict of values for the braces in the command, and the flags of the
-            variant.
-        command: flags of all variants.
+        spec: dict of settings. They replace the names in braces in `command`.
+            The entry "variant" contains additional flags.
+        command: flags of the script.
     """
     script_flags.define(script.Config, script.__name__)
     command += " --output_dir={folder} "
@@ -66,9 +66,10 @@ def training(trainer, dataset, flops=0):
     Args:
         trainer: Trainer.
         dataset: endless batches.
-        flops: mean number of operations per example, or 0 if not counted.
+        flops: mean number of floating-point operations per example, or 0 if
+            they are not counted.
     """
-    # Create the iterator once, so that each repeat reads new batches.
+    # Create the iterator here, so that each repeat continues with new batches.
     batches, batch_size = iter(dataset), trainer.config.batch_sizes.final
     status = [0.0] * len(trainer.callbacks)
 
@@ -81,7 +82,7 @@ def training(trainer, dataset, flops=0):
 
 
 def pretrain(spec):
-    """Pretrains on random instances without padding."""
+    """Pretrains BERT on random instances without padding."""
     length, num_predictions = spec["seq_length"], spec["num_predictions"]
     command = (
         "--do_train --input_file=none --bert_config_file={bert_config_file} "
@@ -142,9 +143,9 @@ def inference(spec):
 
 
 def load_engine(spec):
-    """Exports a random encoder, and returns a function that runs it.
+    """Exports a random encoder, and loads it into the variant's engine.
 
-    The function converts features to outputs with the variant's engine.
+    Returns a function from features to outputs.
     """
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
@@ -210,7 +211,8 @@ def squad(spec):
     )
 
     def create_task():
-        # Create a new tokenizer, because an old one has cached the words.
+        # A tokenizer caches the words that it has seen, so each repeat needs a
+        # new one.
         task = run_squad.SquadTask(options)
         task.prepare(config, None)
         splits = Splits(task, options, config)
@@ -226,7 +228,7 @@ def squad(spec):
 
 
 def export(spec, source, kind="classifier"):
-    """Exports a model with random weights.
+    """Exports a model with random weights. Returns the export's path.
 
     Args:
         spec: dict of settings. The variant is an engine, or "" for a
@@ -238,7 +240,8 @@ def export(spec, source, kind="classifier"):
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
     config, engine = modeling.load_config(source), spec["variant"]
     if engine in ("onnx", "openvino", "litert"):
-        # Export float32, because these runtimes choose bfloat16 themselves.
+        # Export in float32. If these runtimes support bfloat16, they choose it
+        # themselves.
         dtype = "float32"
     tokenizer = FullTokenizer(f"{source}/vocab.txt")
     to = ExportConfig(
@@ -260,7 +263,7 @@ def export(spec, source, kind="classifier"):
         serving.export_classifier(*created, ["no", "yes"], options)
     elif kind == "span":
         created = create(modeling.BertSpanLabeler)
-        # Ignore padding, as the peers and `squad` do.
+        # Let the network skip padding, as the peers and `squad` do.
         decoding = DecodingOptions(trim_padding=True)
         serving.export_span_labeler(
             *created, tokenizer, WindowOptions(), decoding, 8, to
@@ -272,10 +275,10 @@ def export(spec, source, kind="classifier"):
 
 
 def load(spec, kind="classifier"):
-    """Exports MiniLM with random weights, and loads it as users do."""
+    """Exports a random model of MiniLM's size, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
-    # Set no number of threads for a SavedModel, which runs on TensorFlow's
-    # threads.
+    # A SavedModel runs on TensorFlow's threads, whose number cannot be changed
+    # anymore.
     is_saved = spec["variant"] == "saved_model"
     return serving.load(
         path, num_threads=None if is_saved else race.NUM_THREADS
@@ -309,16 +312,17 @@ def tag(spec):
 
 
 def embed(spec):
-    """Computes vectors of sentences."""
+    """Computes embedding vectors of sentences."""
     loaded = load(spec, "encoder")
     ((texts,),) = race.batches_of_texts(spec)(1)
     return race.Work(lambda _: loaded.embed(texts), len(texts))
 
 
 def with_samples_words(spec):
-    """Writes the samples' vocabulary with a fitting bert_config.json.
+    """Writes a small vocabulary, and a bert_config.json of the same size.
 
-    Returns the folder that contains both files.
+    The vocabulary is the one of examples/samples. Returns the folder of both
+    files.
     """
     config = modeling.load_config(spec["bert_config_file"])
     folder = Path(spec["folder"])
@@ -330,7 +334,7 @@ def with_samples_words(spec):
 
 
 def run_until(text, command, stdin=""):
-    """Runs a script until it prints a text, and then ends the script."""
+    """Runs a script until it prints a certain text, and then ends it."""
     process = subprocess.Popen(
         [sys.executable, *shlex.split(command)],
         stdin=subprocess.PIPE,
@@ -370,7 +374,10 @@ def startup(spec):
 
 
 def predict(spec):
-    """Runs predict.py from its start to its first answer, with MiniLM."""
+    """Runs predict.py from its start to its first answer.
+
+    The model is a random classifier of MiniLM's size.
+    """
     command = f"predict.py --model={export(spec, spec['minilm_dir'])}"
     line = '{"text": "The river is blue."}\n'
 
@@ -381,7 +388,10 @@ def predict(spec):
 
 
 def matmul(_):
-    """Measures the machine's rate of a matrix product in each precision."""
+    """Measures how fast the machine computes a large matrix product.
+
+    The notes contain the operations per second in each precision.
+    """
     rates = ("float32", "bfloat16")
     return race.Work(
         lambda _: {name: costs.matmul_rate(name) for name in rates}, 0

@@ -1,4 +1,7 @@
-"""sentence-transformers as a contestant: torch for vectors, ONNX for pairs."""
+"""The package sentence-transformers as a contestant.
+
+It computes embeddings with torch, and classifies pairs with ONNX Runtime.
+"""
 
 import os
 
@@ -15,7 +18,10 @@ PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 
 
 def embed(spec):
-    """Computes mean vectors of sentences, which the package sorts by length."""
+    """Computes the mean vector of each sentence.
+
+    The package itself sorts the sentences by length.
+    """
     model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
     if spec["variant"] == "bfloat16":
         model = model.to(torch.bfloat16)

@@ -1,4 +1,4 @@
-"""serve.py under load: clients send a request, wait for the reply, and repeat.
+"""Clients that send requests to serve.py as fast as they get replies.
 
 The model has random weights, which need as much time as trained weights. The
 clients are threads of this process. The server is another process.
@@ -20,14 +20,14 @@ from benchmarks import race
 from benchmarks.contestants import ours
 
 PACKAGES = ours.PACKAGES
-# Number of words in a text, which are about 32 WordPieces.
+# Number of words in the text of a request. They are about 32 WordPieces.
 NUM_WORDS = 24
 WARM_UP = 2.0
 PATH = "/v1/models/model:predict"
 
 
 def start_server(spec):
-    """Exports a model, serves it, and returns the server's port."""
+    """Exports a model, starts a server for it, and returns the port."""
     engine, *flags = spec["variant"].split()
     source = ours.with_samples_words(spec)
     folder = ours.export(spec | {"variant": engine}, source)
@@ -53,11 +53,12 @@ def create_body(seed):
 
 
 def keep_asking(port, num_clients, seconds):
-    """Sends requests to a server, and counts them after a warm-up.
+    """Sends requests for WARM_UP seconds, and counts them for `seconds` more.
 
     Returns:
-        dict of notes: requests answered per second, two percentiles of the
-        latency in milliseconds, and the number of failed requests.
+        dict of notes: requests answered per second, the median and the 99th
+        percentile of the latency in milliseconds, and the number of failed
+        requests.
     """
     bodies = [create_body(seed) for seed in range(256)]
     begin = time.monotonic() + WARM_UP
@@ -88,7 +89,10 @@ def keep_asking(port, num_clients, seconds):
 
 
 def load(spec):
-    """Sends requests for `num_steps` seconds from `batch_size` clients."""
+    """Starts a server. A repeat sends requests for `num_steps` seconds.
+
+    The number of clients is spec["batch_size"].
+    """
     port = start_server(spec)
     return race.Work(
         lambda seconds: keep_asking(port, spec["batch_size"], seconds), 0

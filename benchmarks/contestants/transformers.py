@@ -10,7 +10,11 @@ PACKAGES = ["transformers", "tokenizers", "torch"]
 
 
 def precision(spec):
-    """Returns the context manager of the network's precision."""
+    """Returns a context manager, in which a network uses the right precision.
+
+    For the variant "autocast", this is bfloat16. For other variants, it changes
+    nothing.
+    """
     is_mixed = spec["variant"] == "autocast"
     return torch.autocast(spec["device"], torch.bfloat16, enabled=is_mixed)
 
@@ -21,7 +25,7 @@ def in_precision(model, spec):
     if spec["variant"] == "bfloat16":
         return model.to(torch.bfloat16)
     if spec["variant"] == "int8":
-        # Quantize with torch's dynamic int8.
+        # Quantize weights now, and activations while the model runs.
         return torch.ao.quantization.quantize_dynamic(
             model, {torch.nn.Linear}, torch.qint8
         )
@@ -29,7 +33,7 @@ def in_precision(model, spec):
 
 
 def create_inputs(spec):
-    """Returns the configuration, and random sequences without padding."""
+    """Returns a BertConfig, and a batch of random ids without padding."""
     config = transformers.BertConfig(**race.read_config(spec))
     inputs = race.random_inputs(spec, config.vocab_size)
     inputs["attention_mask"] = inputs.pop("input_mask")
@@ -41,7 +45,7 @@ def create_inputs(spec):
 
 
 def training(model, spec, batches):
-    """Returns a Work that trains a model on endless batches."""
+    """Returns a Work that trains a model, one step for each of `batches`."""
     model = model.to(spec["device"]).train()
     optimizer = torch.optim.AdamW(
         model.parameters(), 5e-5, eps=1e-6, weight_decay=0.01
@@ -61,7 +65,7 @@ def training(model, spec, batches):
 
 
 def pretrain(spec):
-    """Pretrains on random instances without padding."""
+    """Pretrains BERT on random instances without padding."""
     config, batch = create_inputs(spec)
     positions = torch.from_numpy(race.masked_positions(spec)).long()
     labels = torch.full_like(batch["input_ids"], -100)
@@ -73,7 +77,7 @@ def pretrain(spec):
 
 
 def inference(spec):
-    """Runs the encoder's forward pass."""
+    """Runs the forward pass of an encoder with random weights."""
     config, inputs = create_inputs(spec)
     model = in_precision(transformers.BertModel(config).eval(), spec)
 
@@ -87,7 +91,7 @@ def inference(spec):
 
 
 def mrpc(spec):
-    """Fine-tunes on MRPC's train set, with shuffled and padded batches."""
+    """Fine-tunes MiniLM on MRPC's train set, in shuffled batches."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     length = spec["seq_length"]
@@ -115,7 +119,7 @@ def mrpc(spec):
 
 
 def squad(spec):
-    """Answers questions of SQuAD as the package's examples do."""
+    """Answers questions of SQuAD in the same way as the package's examples."""
     folder = spec["minilm_dir"]
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     model = transformers.AutoModelForQuestionAnswering.from_pretrained(folder)
@@ -157,7 +161,15 @@ def squad(spec):
 
 
 def decode(pairs, windows, logits, n_best_size=20, max_answer_length=30):
-    """Yields the n best answers of each question."""
+    """Yields the n best answers of each question, as texts.
+
+    Args:
+        pairs: (question, context) pairs.
+        windows: the tokenizer's windows of all pairs.
+        logits: (start logits, end logits) of each window.
+        n_best_size: number of answers, and of start and end positions to try.
+        max_answer_length: maximum number of WordPieces in an answer.
+    """
     found = [[] for _ in pairs]
     for index, (starts, ends) in enumerate(logits):
         question = windows["overflow_to_sample_mapping"][index]
@@ -183,7 +195,7 @@ answer = squad
 
 
 def create_pipeline(spec, kind, model_class, **settings):
-    """Returns a pipeline of MiniLM with a random head."""
+    """Returns the package's pipeline, with MiniLM and a random head."""
     folder = spec["minilm_dir"]
     model = model_class.from_pretrained(folder, **settings).eval()
     return transformers.pipeline(
@@ -235,7 +247,7 @@ def tag(spec):
 
 
 def words(spec):
-    """Tokenizes the corpus with the package tokenizers and its threads."""
+    """Tokenizes the corpus with the package tokenizers, in several threads."""
     lines, num_mb = race.read_corpus(spec)
     tokenizer = tokenizers.BertWordPieceTokenizer(
         spec["vocab_file"], lowercase=True

@@ -1,1 +1,1 @@
-"""Reads, encodes and scores texts, pairs of texts and choices to classify."""
+"""Reads texts to classify, converts them to inputs, and scores predictions."""

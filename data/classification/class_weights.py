@@ -1,4 +1,4 @@
-"""Weights the classes in the loss, for classes of unequal frequency."""
+"""Computes weights of the classes in the loss, if some classes are rare."""
 
 import collections
 import dataclasses
@@ -11,23 +11,25 @@ from absl import logging
 from files import flags, json_files
 
 BALANCED = "balanced"
-# With weights in this range, loss and gradient stay finite in float32.
+# Range of valid weights, in which the loss and its gradient stay finite in
+# float32.
 _SMALLEST, _LARGEST = 1e-6, 1e6
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WeightOptions:
-    """Option that weights the classes in a classifier's loss."""
+    """Option to weight the classes in a classifier's loss."""
 
     class_weights: str | None = flags.training(
         None,
-        "Class weights in the training loss: balanced, so that every class "
-        'has equal total weight, or a JSON file, {"label": weight}.',
+        "Weights of the classes in the training loss. Either balanced, for the "
+        "same total weight of every class, or the path of a JSON file, "
+        '{"label": weight}.',
     )
 
 
 def check(setting: str, output_mode: str) -> None:
-    """Checks the value of --class_weights before any long work.
+    """Checks `setting`, the value of --class_weights, before any long work.
 
     Raises:
         ValueError: `setting` is empty, or `output_mode` is not
@@ -36,8 +38,8 @@ def check(setting: str, output_mode: str) -> None:
     """
     if not setting.strip():
         raise ValueError(
-            "--class_weights= is empty (was a shell variable not set?); use "
-            f"{BALANCED} or a file, or remove the flag"
+            "--class_weights= is empty (was a shell variable not set?). Set it "
+            f"to {BALANCED} or to a file, or remove the flag"
         )
     if output_mode != "classification":
         raise ValueError(
@@ -56,8 +58,13 @@ def create(
 ) -> dict[str, float]:
     """Computes balanced class weights, or reads weights from a JSON file.
 
-    With balanced weights every class has the same total weight. The weight of
-    a class is N / (L * n) for N examples, L labels and n examples of the class.
+    Balanced weights are N / (L * n), for N examples, L labels and n examples of
+    a class. So the total weight of every class is the same.
+
+    Args:
+        setting: BALANCED, or the path of the JSON file.
+        labels: names of the labels.
+        example_labels: label of each training example.
 
     Returns:
         {label: weight}.

@@ -1,7 +1,4 @@
-"""Decodes classifier outputs and writes prediction files.
-
-B = batch, L = labels.
-"""
+"""Turns a classifier's outputs into labels, and writes files of predictions."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -22,12 +19,13 @@ register(
     are_results=True,
 )
 
-# One example's label: a name, several names, or a number.
+# An example's label: a name, a list of names in multi-label classification, or
+# a number in regression.
 Label = str | list[str] | float
 
 
 class LabelDecoder:
-    """Turns a classifier's outputs into labels.
+    """Turns a classifier's outputs into probabilities and labels.
 
     Args:
         output_mode: "classification" (one label for each text), "multilabel"
@@ -35,7 +33,8 @@ class LabelDecoder:
         label_list: names of the labels, or None in regression.
 
     Attributes:
-        temperature: number by which `probabilities` divides the logits.
+        temperature: number by which logits are divided before the softmax or
+            sigmoid, 1 without --calibrate.
         thresholds: {label: probability above which a text gets the label} in
             multi-label classification. None means 0.5 for each label.
     """
@@ -49,18 +48,20 @@ class LabelDecoder:
 
     @property
     def num_outputs(self) -> int:
-        """Number of outputs of the network: L, or 1 in regression."""
+        """Number of the network's outputs: one per label, 1 in regression."""
         return len(self.label_list) if self.label_list else 1
 
     def predictions(self, outputs: np.ndarray) -> np.ndarray:
-        """Converts outputs to predictions in the form of a record's label_ids.
+        """Converts outputs to predictions that can be compared with label_ids.
 
         Args:
-            outputs: logits, float [B, L], or values [B, 1] in regression.
+            outputs: logits, float [examples, labels], or values [examples, 1]
+                in regression.
 
         Returns:
-            label indices, int [B]. In multi-label classification, 0 or 1 for
-            each label, int [B, L]. In regression, values, float [B].
+            label indices, int [examples]. In multi-label classification, 0 or 1
+            for each label, int [examples, labels]. In regression, values, float
+            [examples].
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
@@ -72,9 +73,10 @@ class LabelDecoder:
         return np.argmax(outputs, axis=-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
-        """Computes probabilities, float32 [B, L], or values in regression.
+        """Converts logits to probabilities, float32 [examples, labels].
 
-        In regression, the function returns the outputs [B, 1] as float32.
+        In regression, `outputs` are values [examples, 1], which the function
+        returns as float32.
         """
         # Import SciPy late, because it needs half a second to load, and --help
         # should not wait for it.
@@ -90,14 +92,15 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Converts labels to an array in the form of `label_ids` in records.
+        """Converts names of labels to an array of numbers, as records contain.
 
         Args:
-            labels: list of labels, as the method `labels` returns it.
+            labels: label of each example: its name, in multi-label
+                classification a list of names, in regression a number.
 
         Returns:
-            label indices [B]. In multi-label classification, 0 or 1 for each
-            label [B, L]. In regression, values [B].
+            label indices [examples]. In multi-label classification, 0 or 1 for
+            each label [examples, labels]. In regression, values [examples].
         """
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
@@ -108,7 +111,16 @@ class LabelDecoder:
         return np.array([self._names.index(label) for label in labels])
 
     def labels(self, outputs: np.ndarray) -> list[Label]:
-        """Returns each example's predicted label: str, list of str or float."""
+        """Converts the outputs for a batch of examples to predicted labels.
+
+        Args:
+            outputs: logits, float [examples, labels], or values [examples, 1]
+                in regression.
+
+        Returns:
+            for each example, the name of the label, in multi-label
+            classification a list of names, in regression a number.
+        """
         predictions = self.predictions(outputs)
         if self.output_mode == "regression":
             return predictions.tolist()
@@ -121,10 +133,11 @@ class LabelDecoder:
 
 
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
-    """Returns the fields of an example in predictions.jsonl.
+    """Returns the fields that describe an example in predictions.jsonl.
 
-    `has_label` is true if the example's label is real, and not a placeholder. A
-    real label becomes the field `gold_label`, unless it is None.
+    These are `guid`, its name, its texts and, if it is known, its right label
+    `gold_label`. `has_label` is False if the label of the example is only a
+    placeholder.
     """
     entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
     if example.text_b is not None:
@@ -141,19 +154,27 @@ def write_predictions(
     decoder: LabelDecoder,
     suffix: str = "",
 ) -> list[Label]:
-    """Writes test_results.tsv and predictions.jsonl.
+    """Writes predictions to test_results.tsv and predictions.jsonl.
 
-    test_results.tsv is the file that Google's code writes: a line for each
-    example, and a column for each label. A line of predictions.jsonl contains
-    the example's entry, the predicted `label` and, except in regression,
-    `probabilities` by label.
+    test_results.tsv is the file that Google's code writes. It contains a line
+    for each example, with a column for the probability of each label. A line of
+    predictions.jsonl contains the fields of an example, the predicted `label`
+    and, except in regression, `probabilities`, a dict from each label to its
+    probability.
 
-    `entries` are the fields of each example, such as `describe_example`
-    returns. Each batch is a pair (features, outputs) with the model's outputs,
-    float [B, L]. The files' names end in `suffix` and the extension.
+    Args:
+        output_dir: folder to write to.
+        entries: fields that describe each example, such as `describe_example`
+            returns.
+        batches: pairs (features, outputs) with the model's outputs, float
+            [examples, labels].
+        decoder: LabelDecoder.
+        suffix: text to insert into the names of the files before the extension,
+            such as "_mm".
 
     Returns:
-        the predicted labels, in the form of `LabelDecoder.labels`.
+        the predicted label of each example, as `LabelDecoder.labels` returns
+        it.
 
     Raises:
         OSError: a file cannot be written.
@@ -176,8 +197,8 @@ def write_predictions(
                     )
                 where = f"{json_file}, line {len(labels)}"
                 line = format_json(entry, where, ensure_ascii=False)
-                # UTF-8 cannot encode a lone surrogate, so write it as \uXXXX,
-                # as in the input.
+                # Half of a surrogate pair cannot be encoded in UTF-8. Write it
+                # as \uXXXX, as in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
     logging.info(
         "Wrote %d predictions to %s and %s", len(labels), table_file, json_file

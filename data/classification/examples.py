@@ -1,4 +1,4 @@
-"""Reads examples of sentence classification from files."""
+"""Defines examples of classification tasks, and reads them from TSV files."""
 
 import abc
 import dataclasses
@@ -18,12 +18,13 @@ class InputExample:
     """A text or a pair of texts, with its label.
 
     Attributes:
-        guid: name of the example. An int if the user's table contains integers
-            as ids.
+        guid: name of the example. It is an int if the ids in the user's table
+            are integers.
         text_a: the first text.
         text_b: the second text of a pair, or None for a single text.
-        label: str, in regression a number as str or float, in multi-label
-            classification a list of str. None if the example has no label.
+        label: name of the label. In regression, a number as str or float. In
+            multi-label classification, a list of names. None if the label is
+            unknown.
     """
 
     guid: str | int
@@ -33,7 +34,10 @@ class InputExample:
 
 
 class Row(list):
-    """The columns of one line. `where` names the line in error messages."""
+    """The columns of one line of a file.
+
+    The attribute `where` is the path and line number, for error messages.
+    """
 
     def __init__(
         self, columns: Iterable[str], path: StrPath, line_number: int
@@ -42,26 +46,29 @@ class Row(list):
         self.where = f"{path}, line {line_number}"
 
     def __getitem__(self, column: Any) -> Any:
-        """Returns a column, or raises a ValueError if it is missing."""
+        """Returns the text of a column. The first column is 0.
+
+        Raises a ValueError if the line contains too few columns.
+        """
         try:
             return super().__getitem__(column)
         except IndexError:
             raise ValueError(
                 f"{self.where}: the task needs column {column + 1}, but the "
-                f"line has {len(self)} tab-separated columns. Use the file "
-                f"that belongs to the task, unchanged. Received: "
+                f"line has {len(self)} tab-separated columns. Use the original "
+                f"file of this task. Received: "
                 f"{'<TAB>'.join(self)[:80]!r}"
             ) from None
 
 
 class DataProcessor(SetReader[InputExample]):
-    """Reads the examples of one task.
+    """Reads the labels and the sets of examples of a classification task.
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
-        metrics: names of the benchmark's metrics (metrics.py).
-        test_set_has_labels: True if the labels of the test set are real, False
-            if all are placeholders, None if this is unknown.
+        metrics: names of the metrics that score the task (metrics.py).
+        test_set_has_labels: True if the test set contains right labels, False
+            if its labels are placeholders, None if this is unknown.
     """
 
     output_mode = "classification"
@@ -70,7 +77,7 @@ class DataProcessor(SetReader[InputExample]):
 
     @abc.abstractmethod
     def get_labels(self) -> list[str] | None:
-        """Returns the names of the labels, or None in regression."""
+        """Returns the names of the task's labels, or None in regression."""
 
     def score(
         self,
@@ -83,35 +90,43 @@ class DataProcessor(SetReader[InputExample]):
         """Computes metrics of a set, by default with `metrics.compute_metrics`.
 
         Args:
-            examples: all examples of the set, with and without a label.
+            examples: all examples of the set, also those without a label.
             names: names of the metrics.
-            labels: right labels of the examples that have a label.
-            predictions: predictions for the examples that have a label.
-            label_names: names of the labels to score separately, or None.
+            labels: right labels of the examples whose label is known.
+            predictions: predictions for the same examples as `labels`.
+            label_names: names of all labels, to score each label separately
+                too, or None to skip these scores.
+
+        Returns:
+            {name: value}.
         """
         return metrics.compute_metrics(names, labels, predictions, label_names)
 
     def _label(self, row: Row, column: int) -> str | float:
-        """Returns the label in a row's column, and checks that it is known."""
+        """Returns the label in a column of a row.
+
+        Raises a ValueError if it is none of the task's labels.
+        """
         label = row[column]
         if label not in (self.get_labels() or []):
             raise ValueError(
                 f"{row.where}, column {column % len(row) + 1}: unknown label "
                 f"{label!r}; the task's labels are {self.get_labels()}. "
-                "Correct the line, or choose the task that the file belongs to"
+                "Correct the line, or set --task_name to the file's task"
             )
         return label
 
 
 class SplitFilesProcessor(DataProcessor):
-    """A task whose train, dev and test sets are TSV files.
+    """Reads a task whose train, dev and test sets are TSV files.
 
-    A subclass defines `_create_examples(lines, set_type)`, which yields the
-    InputExamples of a file's Rows.
+    A subclass defines `_create_examples(lines, set_type)`, which converts the
+    Rows of a file to InputExamples.
 
     Attributes:
         labels: names of the labels.
-        set_files: {name of a set: (the set's name in guids, file name)}.
+        set_files: {name of a set: (name of the set in its examples' guids, name
+            of the set's file)}.
     """
 
     labels: tuple[str, ...] = ("0", "1")
@@ -122,7 +137,7 @@ class SplitFilesProcessor(DataProcessor):
     }
 
     def get_labels(self) -> list[str] | None:
-        """Returns the names of the labels, or None in regression."""
+        """Returns the attribute `labels`. Tasks of regression override this."""
         return list(self.labels)
 
     @abc.abstractmethod
@@ -131,12 +146,18 @@ class SplitFilesProcessor(DataProcessor):
     ) -> Iterator[InputExample]:
         """Yields the examples in the lines of a set's file.
 
-        The labels of a test set are unknown. As in Google's code, the examples
-        get the first label as a placeholder.
+        `set_type` is the name of the set in the examples' guids. If the labels
+        of a test set are unknown, its examples get the first label as a
+        placeholder, as in Google's code.
         """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Returns the examples of the set "train", "dev" or "test"."""
+        """Reads the set `name` ("train", "dev" or "test") from its TSV file.
+
+        Raises:
+            OSError: the file does not exist, or cannot be read.
+            ValueError: the task has no such set, or a line is malformed.
+        """
         if name not in self.set_files:
             raise ValueError(
                 f"{type(self).__name__}: this task has no {name} set, only "
@@ -144,7 +165,8 @@ class SplitFilesProcessor(DataProcessor):
             )
         set_type, file_name = self.set_files[name]
         path = find_set_file(data_dir, name, [file_name])
-        # Do not parse quotes, which are ordinary characters in these TSV files.
+        # Split at tabs, and do not use the csv module. Quotes are ordinary
+        # characters in these TSV files.
         lines = [
             Row(line.rstrip("\r").split("\t"), path, number)
             for number, line in text_files.read_numbered(path)
@@ -159,7 +181,7 @@ def regression_label(value: Any, place: str) -> float:
 
     Args:
         value: a number, or a text that contains a number.
-        place: start of the error message, such as a file and line.
+        place: place of the label, such as a file and line, for error messages.
 
     Raises:
         ValueError: the value is not a number, or not finite as a float32.
@@ -184,6 +206,12 @@ def check_number_of_examples(
 ) -> None:
     """Checks that a set contains enough examples.
 
+    Args:
+        examples: examples of the set.
+        path: path of the set's file, for error messages.
+        set_name: "train", "dev" or "test".
+        output_mode: "classification", "multilabel" or "regression".
+
     Raises:
         ValueError: the set is empty, or the dev set of a regression task
             contains only one example, whose correlation is undefined.
@@ -193,5 +221,5 @@ def check_number_of_examples(
     if set_name == "dev" and output_mode == "regression" and len(examples) < 2:
         raise ValueError(
             f"{path} contains one example, but a correlation needs at least "
-            "two; add examples, or do not evaluate"
+            "two. Add examples to evaluate on, or do not set --do_eval"
         )

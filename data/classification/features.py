@@ -1,7 +1,8 @@
 """Creates a classifier's features, and reads the four tasks of Google's code.
 
-glue.py contains the other tasks of GLUE. table_task.py reads a user's own
-tables. Both modules create the same examples (examples.py).
+These tasks are CoLA, MultiNLI, MRPC and XNLI. glue.py reads the other tasks of
+GLUE. table_task.py reads a user's own tables. All of them create InputExamples
+(examples.py).
 """
 
 import dataclasses
@@ -23,7 +24,7 @@ from data.text.tokenization import FullTokenizer
 
 @dataclasses.dataclass(slots=True)
 class ClassificationFeatures:
-    """Features of one example.
+    """The network's input for one example, and the example's label.
 
     Attributes:
         input_ids: list of int, [max_seq_length].
@@ -31,10 +32,10 @@ class ClassificationFeatures:
         segment_ids: list of int, [max_seq_length], 1 = token of the second
             text.
         label_id: int, index of the label in the label list. In regression a
-            float, in multi-label classification a list of 0 and 1. None if the
-            label is unknown.
+            float. In multi-label classification a list of 0 or 1 for each
+            label. None if the label is unknown.
         is_cut: True if the text was too long and was cut.
-        weight: weight of the example's loss in training. None counts as 1.
+        weight: weight of the example's loss in training. None means 1.
     """
 
     input_ids: list[int]
@@ -53,7 +54,7 @@ class ColaProcessor(SplitFilesProcessor):
     def _create_examples(
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
-        # Only test.tsv has a header line.
+        # In CoLA, only the file of the test set begins with a header line.
         for i, line in enumerate(lines):
             guid = f"{set_type}-{i}"
             if set_type != "test":
@@ -63,7 +64,10 @@ class ColaProcessor(SplitFilesProcessor):
 
 
 class MnliProcessor(SplitFilesProcessor):
-    """MultiNLI, matched: does the first text entail the second?"""
+    """MultiNLI, matched: does the first text entail the second?
+
+    The dev and test texts are of the same genres as the train set.
+    """
 
     labels = ("contradiction", "entailment", "neutral")
     set_files = {
@@ -105,7 +109,7 @@ class XnliProcessor(SplitFilesProcessor):
     """XNLI: does the first text entail the second, in 15 languages?
 
     Args:
-        language: one of `languages`. Google's code uses "zh".
+        language: language of the texts, such as "de". Google's code uses "zh".
 
     Raises:
         ValueError: XNLI does not contain the language.
@@ -118,14 +122,14 @@ class XnliProcessor(SplitFilesProcessor):
     def __init__(self, language: str = "zh") -> None:
         if language not in self.languages:
             raise ValueError(
-                f"XNLI has the languages {' '.join(self.languages)}. "
+                f"XNLI's language must be one of {' '.join(self.languages)}. "
                 f"Received: language={language!r}"
             )
         self.language = language
         self.set_files = {
             "train": ("train", f"multinli/multinli.train.{language}.tsv"),
             "dev": ("dev", "xnli.dev.tsv"),
-            # Google's code has no test set for XNLI.
+            # Google's code does not read XNLI's test set.
             "test": ("test", "xnli.test.tsv"),
         }
 
@@ -151,7 +155,9 @@ def convert_single_example(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> ClassificationFeatures:
-    """Converts one example to ClassificationFeatures.
+    """Converts a text or a pair of texts to the network's input.
+
+    For example, a pair and a text become these tokens and segment_ids:
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
           0    0   0    0    0   0  0   0    1    1    1  1   1
@@ -162,11 +168,12 @@ def convert_single_example(
         ex_index: index of the example. The first five examples are logged.
         example: an InputExample.
         label_list: names of the labels, or None in regression.
-        max_seq_length: length in WordPieces to pad or cut to, at least 3.
+        max_seq_length: length in WordPieces to which the input is padded or
+            cut, at least 3.
         tokenizer: a FullTokenizer.
 
     Raises:
-        ValueError: the label is not in the list, or is not a number in
+        ValueError: the label is not in `label_list`, or is not a number in
             regression, or max_seq_length is less than 3.
     """
     if max_seq_length < 3:
@@ -174,13 +181,14 @@ def convert_single_example(
             "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
             f"Received: max_seq_length={max_seq_length}"
         )
-    # Copy the list before cutting it, because the tokenizer may cache it.
+    # Copy the lists, because the code below cuts them, and the tokenizer may
+    # cache the lists that it returns.
     tokens_a = list(tokenizer.tokenize(example.text_a))
     tokens_b = list(tokenizer.tokenize(example.text_b or ""))
     length = len(tokens_a) + len(tokens_b) + (3 if tokens_b else 2)
     if tokens_b:
-        # Cut tokens from the longer text, and from the second if both are
-        # equally long.
+        # Remove the last token of the longer text until both fit. If both are
+        # equally long, remove it from the second text.
         while len(tokens_a) + len(tokens_b) > max_seq_length - 3:
             (tokens_a if len(tokens_a) > len(tokens_b) else tokens_b).pop()
         tokens_b.append("[SEP]")
@@ -209,7 +217,10 @@ def _create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> ClassificationFeatures:
-    """Converts WordPieces to padded features without a label."""
+    """Converts WordPieces to padded features without a label.
+
+    The last `second_length` WordPieces belong to the second text of a pair.
+    """
     padding = [0] * (max_seq_length - len(tokens))
     first_length = len(tokens) - second_length
     return ClassificationFeatures(
@@ -223,11 +234,10 @@ def _create_features(
 def join_inputs(
     parts: Iterable[ClassificationFeatures], label_id: Any
 ) -> ClassificationFeatures:
-    """Joins several inputs into the features of one example.
+    """Joins several inputs one after another into the features of one example.
 
     Args:
-        parts: features of the inputs, all of the same length. Their labels
-            are ignored.
+        parts: features of the inputs. Their labels are ignored.
         label_id: the example's label.
     """
     joined = ClassificationFeatures([], [], [], label_id)
@@ -248,10 +258,13 @@ def create_windows(
 ) -> Iterator[list[ClassificationFeatures]]:
     """Yields each text's list of windows, and logs how many texts are split.
 
+    For example, these are the two windows of a text with `doc_stride` 3:
+
         [CLS] a tug pulls the barge [SEP]
         [CLS] the barge past two piers [SEP]
 
-    Each window has the text's label and the weight 1 / (number of windows).
+    Each window gets the label of its text. Its weight is 1 / (number of windows
+    of the text).
 
     Args:
         examples: InputExamples of single texts.
@@ -264,7 +277,7 @@ def create_windows(
     def create(example: InputExample) -> list[ClassificationFeatures]:
         pieces = tokenizer.tokenize(example.text_a)
         label_id = _label_id(example, label_list)
-        # A text without WordPieces also needs a window.
+        # Create one window even for a text without WordPieces.
         spans = windows.cut_spans(
             max(len(pieces), 1), max_seq_length - 2, doc_stride
         )
@@ -290,7 +303,7 @@ def convert_examples_to_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of each example, and logs every 10,000th example."""
+    """Yields the features of each example, and logs the progress."""
     for ex_index, example in enumerate(examples):
         if ex_index % 10000 == 0:
             logging.info("Writing example %d of %d", ex_index, len(examples))
@@ -306,16 +319,17 @@ def encode_examples(
     options: Any,
     starts: list[int],
 ) -> Iterator[bytes]:
-    """Yields serialized features of examples, or of their windows.
+    """Yields each example, or each window of an example, in serialized form.
 
     Args:
         examples: the examples.
         label_list: names of the labels, or None in regression.
         tokenizer: a FullTokenizer.
-        options: object with `max_seq_length`, and with `doc_stride` as in
-            WindowOptions.
-        starts: list to which the function appends the index of each text's
-            first window, if `doc_stride` is set.
+        options: object with `max_seq_length` and `doc_stride`. If `doc_stride`
+            is above 0, long texts are split into windows that start this many
+            WordPieces apart.
+        starts: if texts are split, the function appends to this list the index
+            of each text's first window.
     """
     length, num_records = options.max_seq_length, 0
     if not options.doc_stride:
@@ -337,7 +351,7 @@ def encode_examples(
 def count_cut(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features, and logs how many texts were cut."""
+    """Yields the features unchanged, then logs how many texts were cut."""
     what = (
         f"texts were longer than --max_seq_length={max_seq_length} and were cut"
     )
@@ -347,11 +361,12 @@ def count_cut(
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example.
 
-    `label_ids` is one integer, in regression one float, and in multi-label
-    classification an integer for each label. The record contains no `label_ids`
-    without a label, and no `example_weights` without a weight.
+    The record's `label_ids` is one integer, in regression one float, and in
+    multi-label classification an integer for each label. It is missing if the
+    label is unknown. `example_weights` is missing if the weight is None.
     """
-    # In Google's records, 0 marks the examples that pad the last batch.
+    # Mark each example as real. In Google's records, 0 marks the examples that
+    # fill the last batch.
     values: dict[str, Any] = {"is_real_example": [1]}
     label_id = feature.label_id
     if label_id is not None:
@@ -365,7 +380,7 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
 def _label_id(
     example: InputExample, label_list: Sequence[str] | None
 ) -> int | float | list[int] | None:
-    """Converts an example's label to ClassificationFeatures.label_id."""
+    """Converts an example's label to `ClassificationFeatures.label_id`."""
     value = example.label
     if value is None:
         return None

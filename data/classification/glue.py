@@ -1,7 +1,8 @@
 """Defines GLUE's tasks, its submission files and the values of --task_name.
 
-features.py contains the tasks of Google's code: CoLA, MRPC and MultiNLI. The
-other tasks read the header lines of GLUE's files to find the columns.
+features.py contains GLUE's tasks that Google's code supports: CoLA, MRPC and
+MultiNLI. The other tasks read the header lines of GLUE's files to find the
+columns.
 """
 
 import dataclasses
@@ -32,25 +33,31 @@ from files.run_files import register
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GlueOptions:
-    """Options of the tasks of GLUE, and of XNLI."""
+    """Options that only the tasks of GLUE and XNLI use."""
 
     xnli_language: str = flags.head(
-        "zh", "Language of XNLI.", choices=features.XnliProcessor.languages
+        "zh",
+        "Language of the texts of --task_name=xnli.",
+        choices=features.XnliProcessor.languages,
     )
     glue_submission: bool = flags.neutral(
-        False, "Also write the predictions in GLUE's submission format."
+        False,
+        "Also write the predictions in the format of GLUE's site. Needs "
+        "--do_predict.",
     )
 
 
 class HeaderProcessor(SplitFilesProcessor):
-    """A task whose files name their columns in the first line.
+    """Reads a GLUE task whose files name their columns in the first line.
 
     Attributes:
         text_columns: name of the text's column, or names of a pair's columns.
-        label_column: name of the label's column. A test set may lack it.
+        label_column: name of the label's column, which may be missing in a test
+            set.
         drops_short_lines: True to skip lines with too few columns and log a
-            warning, False to raise an error. In a test set, True keeps such a
-            line with empty texts, because GLUE numbers the rows.
+            warning, False to raise an error. In a test set, True does not skip
+            such a line, but fills it with empty texts, because GLUE identifies
+            predictions by line.
     """
 
     text_columns: tuple[str, ...] = ("sentence1", "sentence2")
@@ -59,7 +66,10 @@ class HeaderProcessor(SplitFilesProcessor):
 
     @property
     def test_label(self) -> str | float:
-        """Placeholder for the unknown labels of a test set."""
+        """Placeholder for a test set's labels, which its file does not contain.
+
+        As in Google's code, it is the first label.
+        """
         return self.labels[0]
 
     def _create_examples(
@@ -103,13 +113,16 @@ class HeaderProcessor(SplitFilesProcessor):
             logging.warning(
                 "%s: %s %d lines with too few columns",
                 lines[0].where.removesuffix(", line 1"),
-                "completed" if is_test else "skipped",
+                "added empty texts to" if is_test else "skipped",
                 num_short,
             )
 
 
 class MnliMismatchedProcessor(features.MnliProcessor):
-    """MultiNLI, mismatched: evaluates on genres that are not in training."""
+    """MultiNLI, mismatched: does the first text entail the second?
+
+    The dev and test texts are of other genres than the train set.
+    """
 
     set_files = {
         "train": ("train", "train.tsv"),
@@ -119,7 +132,7 @@ class MnliMismatchedProcessor(features.MnliProcessor):
 
 
 class AxProcessor(HeaderProcessor):
-    """GLUE's diagnostic set, for models that were trained on MultiNLI."""
+    """GLUE's diagnostic set (AX), a test set for models trained on MultiNLI."""
 
     labels = features.MnliProcessor.labels
     set_files = {"test": ("test", "diagnostic.tsv")}
@@ -139,7 +152,8 @@ class QqpProcessor(HeaderProcessor):
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
     metrics = ("accuracy", "f1")
-    # A line break splits a few rows of GLUE's train.tsv into two lines.
+    # A few rows of GLUE's train.tsv contain a line break, so they are read as
+    # two lines that are too short.
     drops_short_lines = True
 
 
@@ -156,7 +170,7 @@ class Sst2Processor(HeaderProcessor):
 
 
 class StsbProcessor(HeaderProcessor):
-    """STS-B: how similar are two sentences, from 0 to 5?"""
+    """STS-B: how similar are two sentences, on a scale from 0 to 5?"""
 
     output_mode = "regression"
     label_column = "score"
@@ -164,7 +178,7 @@ class StsbProcessor(HeaderProcessor):
     test_label = 0.0
 
     def get_labels(self) -> None:
-        """Returns None, because the label is a number."""
+        """Returns None, because a label of STS-B is a number, not a name."""
         return None
 
     def _label(self, row: Row, column: int) -> float:
@@ -177,7 +191,8 @@ class WnliProcessor(HeaderProcessor):
     """WNLI: does the second sentence follow from the first?"""
 
 
-# {value of --task_name: (the task's class, name of GLUE's submission file)}.
+# {value of --task_name: (class that reads the task, name of the task's file for
+# GLUE's site)}.
 _TASKS = {
     "ax": (AxProcessor, "AX.tsv"),
     "cola": (features.ColaProcessor, "CoLA.tsv"),
@@ -193,8 +208,8 @@ _TASKS = {
     "xnli": (features.XnliProcessor, None),
 }
 
-# Names of the labels in Hugging Face's GLUE data set, which models from the hub
-# use.
+# {task: names of its labels in Hugging Face's GLUE data set}. Models from
+# Hugging Face's hub use these names instead of GLUE's own "0" and "1".
 LABEL_WORDS: dict[str, Sequence[str]] = {
     "cola": ("unacceptable", "acceptable"),
     "mrpc": ("not_equivalent", "equivalent"),
@@ -210,7 +225,8 @@ register(
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])
-# GLUE's metrics of each task. A task's score is the mean of its metrics.
+# {GLUE's task: its metrics}. On GLUE's site, a task's score is the mean of its
+# metrics.
 METRICS: dict[str, Sequence[str]] = {
     "cola": ["matthews"],
     "sst-2": ["accuracy"],
@@ -222,7 +238,8 @@ METRICS: dict[str, Sequence[str]] = {
     "rte": ["accuracy"],
     "wnli": ["accuracy"],
 }
-# The metrics in table 1 of the paper. The table does not contain WNLI.
+# {task: its metrics in table 1 of BERT's paper}. The table does not contain
+# WNLI.
 PAPER_METRICS = {
     task: names[:1] for task, names in METRICS.items() if task != "wnli"
 } | {"sts-b": ["spearman"], "mnli": METRICS["mnli"]}
@@ -234,13 +251,18 @@ def create_processors(
     table: TableOptions,
     xnli_language: str = "zh",
 ) -> Mapping[str, DataProcessor]:
-    """Returns a task's processors, {suffix of output files: processor}.
+    """Creates the processors that read a task's sets.
 
-    The suffix "" belongs to the task itself. MultiNLI has a second processor,
-    "_mm", for its mismatched sets.
+    Args:
+        task_name: one of TASK_NAMES, in lower or upper case.
+        data_dir: folder of the sets, used for the tasks "csv" and "ranking".
+        table: columns of the files of the tasks "csv" and "ranking".
+        xnli_language: language of the task "xnli".
 
-    `task_name` is one of TASK_NAMES, in lower or upper case. `table` describes
-    the tables of the tasks "csv" and "ranking".
+    Returns:
+        {suffix of the names of output files: processor}. The suffix of the
+        task's own processor is "". For MultiNLI, the result also contains a
+        processor of the mismatched sets, with the suffix "_mm".
 
     Raises:
         ValueError: the task is unknown, or the table's options contradict each
@@ -264,10 +286,10 @@ def create_processors(
 
 
 def check(options: Any) -> None:
-    """Checks that a command with --glue_submission can write a submission.
+    """Checks that --glue_submission, if set, can write a file for GLUE's site.
 
     Args:
-        options: GlueOptions, and the flags of a fine-tuning script.
+        options: the flags of run_classifier.py, which include GlueOptions.
 
     Raises:
         ValueError: the task is not part of GLUE, or --do_predict is not set.
@@ -279,7 +301,7 @@ def check(options: Any) -> None:
 
 
 def submission_file(task_name: str) -> str:
-    """Returns the name of a task's file in GLUE's submission.
+    """Returns the name of a task's file of predictions for GLUE's site.
 
     Raises:
         ValueError: the task is not part of GLUE.
@@ -287,7 +309,7 @@ def submission_file(task_name: str) -> str:
     _, file_name = _TASKS.get(task_name, (None, None))
     if file_name is None:
         raise ValueError(
-            "GLUE accepts submissions of "
+            "GLUE's site accepts predictions only for "
             f"{', '.join(name for name, task in _TASKS.items() if task[1])}. "
             f"Received: task_name={task_name!r}"
         )
@@ -299,8 +321,14 @@ def write_submission(
 ) -> str:
     """Writes a test set's predictions in the format of GLUE's site.
 
-    `predictions` are labels (str, or float in regression) in the order of the
-    test set's file. Returns the path of the written file.
+    Args:
+        output_dir: folder to write to.
+        task_name: name of a task of GLUE.
+        predictions: labels (str, or float in regression) in the order of the
+            test set's file.
+
+    Returns:
+        path of the written file.
 
     Raises:
         ValueError: the task is not part of GLUE.
@@ -313,7 +341,7 @@ def write_submission(
             if isinstance(prediction, float):
                 prediction = f"{min(max(prediction, 0.0), 5.0):.3f}"
             writer.write(f"{index}\t{prediction}\n".encode())
-    logging.info("Wrote GLUE's submission to %s", path)
+    logging.info("Wrote the predictions for GLUE's site to %s", path)
     return path
 
 
@@ -325,11 +353,17 @@ def pack_submission(
 ) -> None:
     """Writes the zip file for GLUE's site, and logs which tasks are missing.
 
-    The folders contain files that `write_submission` wrote. The function calls
-    `check` with each file. `check` raises a ValueError to reject the file.
+    Args:
+        path: zip file to write.
+        folders: folders, searched with their subfolders, with the files that
+            `write_submission` wrote.
+        comment: comment to store in the zip file.
+        check: function that is called with the path of each file, and raises a
+            ValueError to reject the file.
 
     Raises:
-        ValueError: the folders contain two files of a task.
+        ValueError: the folders contain several files of a task, or `check`
+            rejects a file.
         OSError: the folders contain no submission file, or a file cannot be
             read or written.
     """
@@ -339,23 +373,24 @@ def pack_submission(
         found = [path for folder in folders for path in folder.rglob(name)]
         if len(found) > 1:
             raise ValueError(
-                f"there are two files {name}: {found[0]} and {found[1]}; pass "
-                "folders that contain only one of them"
+                f"there are several files {name}, such as {found[0]} and "
+                f"{found[1]}. Pass folders that contain only one of them"
             )
         files += found
         missing += [name] * (not found)
     if not files:
         raise FileNotFoundError(
             "there are no predictions for GLUE's site in "
-            f"{', '.join(map(str, folders))}; run run_classifier.py with "
-            "--do_predict --glue_submission"
+            f"{', '.join(map(str, folders))}; to write them, run "
+            "run_classifier.py with --do_predict --glue_submission"
         )
     for file in files:
         check(file)
     with atomic_open(path) as writer, zipfile.ZipFile(writer, "w") as archive:
         archive.comment = comment.encode()
         for file in files:
-            # Store no date, so that equal files result in equal zip files.
+            # A ZipInfo without a date stores 1980-01-01, not the current time,
+            # so that equal files result in equal zip files.
             entry = zipfile.ZipInfo(file.name)
             archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
     if missing:

@@ -1,4 +1,4 @@
-"""Computes the benchmarks' metrics with scikit-learn and SciPy."""
+"""Computes metrics of predictions, such as F1, with scikit-learn and SciPy."""
 
 import functools
 import warnings
@@ -34,11 +34,11 @@ def _metrics() -> dict[str, Callable[..., float]]:
 def _correlation(
     function: Callable[..., Any], labels: np.ndarray, predictions: np.ndarray
 ) -> float:
-    """Computes a correlation with a function of SciPy.
+    """Computes the correlation of labels and predictions.
 
     If all labels or all predictions are equal, the correlation is undefined,
     and the result is 0. For a single example, or if a number is not finite, the
-    result is NaN.
+    result is NaN. `function` is SciPy's `pearsonr` or `spearmanr`.
     """
     if len(labels) < 2 or not np.all(np.isfinite([labels, predictions])):
         return np.nan
@@ -53,10 +53,10 @@ def _correlation(
 def concatenate(
     batches: Iterable[tuple[Mapping[str, np.ndarray], np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns (labels, outputs) of all batches, as two arrays.
+    """Joins all batches, and returns their (labels, outputs) as two arrays.
 
-    Each batch is a pair (features, outputs), whose features contain
-    `label_ids`.
+    Each batch is a pair (features, outputs of the model). The labels are the
+    features' `label_ids`.
     """
     labels, outputs = zip(
         *((features["label_ids"], output) for features, output in batches),
@@ -68,11 +68,14 @@ def concatenate(
 def rates_by_label(
     truth: np.ndarray, guesses: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Computes each label's precision, recall and F1, with 0 / 0 as 0.
+    """Computes each label's precision, recall and F1. 0 / 0 counts as 0.
 
     Args:
-        truth: bool [examples, labels], the right labels.
-        guesses: bool [examples, labels], the predicted labels.
+        truth: bool [examples, labels], whether each label is right.
+        guesses: bool [examples, labels], whether each label is predicted.
+
+    Returns:
+        {"precision", "recall", "f1"}, each float [labels].
     """
     correct, predicted, right = (
         chosen.sum(0) for chosen in (truth & guesses, guesses, truth)
@@ -90,19 +93,20 @@ def compute_metrics(
     predictions: ArrayLike,
     label_names: Sequence[str] | None = None,
 ) -> dict[str, float]:
-    """Computes metrics over a complete set.
+    """Computes metrics of the predictions for a set of examples.
 
     Args:
-        names: some of "accuracy" (for multi-label rows, the fraction with every
-            label right), "f1" (of label 1 versus 0), "f1_macro" (mean over the
-            labels), "f1_micro" (over all labels at once), "matthews"
-            (correlation of classes), "pearson" and "spearman" (correlations of
-            numbers, NaN if a prediction is not finite).
+        names: names of the metrics: "accuracy" (in multi-label classification,
+            the fraction of examples with every label right), "f1" (of label 1
+            versus 0), "f1_macro" (mean over the labels), "f1_micro" (over all
+            labels at once), "matthews" (correlation of classes), "pearson" and
+            "spearman" (correlations of numbers, NaN if a prediction is not
+            finite).
         labels: right labels: int [examples], float [examples] for
             correlations, or [examples, labels] of 0 and 1.
         predictions: predictions in the same form as `labels`, not logits.
-        label_names: names of labels for which to add `LABEL_precision`,
-            `LABEL_recall` and `LABEL_f1`, or None.
+        label_names: names of all labels, to add `LABEL_precision`,
+            `LABEL_recall` and `LABEL_f1` for each of them. None adds nothing.
 
     Returns:
         {name: value}, in the order of `names`.
@@ -144,22 +148,27 @@ def score_known(
     label_ids: Callable[[Sequence[Any]], np.ndarray],
     score: Callable[..., dict[str, float]] = compute_metrics,
 ) -> dict[str, float]:
-    """Scores the test examples whose right label is known.
+    """Scores the predictions for the test examples whose right label is known.
 
-    An unknown label is None. `label_ids` converts a list of labels to the array
-    that `score` reads. `score` is called with the first three arguments of
-    `compute_metrics`.
+    Args:
+        names: names of the metrics.
+        labels: right label of each example, or None if it is unknown.
+        predicted: predicted label of each example.
+        label_ids: function that converts a list of labels to the array that
+            `score` reads.
+        score: function of the same first three arguments as `compute_metrics`.
 
     Returns:
-        the metrics, or {} if too few labels are known. If some labels are
-        unknown, `num_without_label` is their number.
+        {name: value} of the metrics, or {} if too few labels are known. If some
+        labels are unknown, also `num_without_label`, their number.
     """
     pairs = [
         pair
         for pair in zip(labels, predicted, strict=True)
         if pair[0] is not None
     ]
-    # The correlation of a single number is undefined.
+    # A correlation is undefined for only one example, and all other metrics are
+    # undefined for no example.
     if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
         return {}
     right, found = (label_ids(each) for each in zip(*pairs, strict=True))

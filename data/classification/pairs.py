@@ -1,4 +1,7 @@
-"""Reads tables of pairs: queries with passages to rank, and similar texts."""
+"""Reads tables of pairs of texts, for the tasks "ranking" and "embedding".
+
+A pair is a query and a passage to rank, or two texts that may be similar.
+"""
 
 import dataclasses
 from collections.abc import Collection, Iterator, Sequence
@@ -20,32 +23,33 @@ from data.text.tokenization import FullTokenizer
 from files import flags
 from files.paths import StrPath
 
-# Number of ranks that MRR@10 and nDCG@10 count.
+# MRR@10 and nDCG@10 ignore all passages except the 10 best.
 _DEPTH = 10
-# STS-B's largest score.
+# The largest score in STS-B, whose scores are from 0 to 5.
 _LARGEST_SCORE = 5.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PairOptions:
-    """Options of --task_name=embedding."""
+    """Options that only --task_name=embedding uses."""
 
     contrastive_temperature: float = flags.training(
         0.05,
-        "For --task_name=embedding without scores: divide the cosines of a "
-        "batch's pairs by this number before the softmax.",
+        "For --task_name=embedding and a table without scores: divide the "
+        "cosines of a batch's texts by this number before the softmax.",
         at_least=1e-3,
     )
 
 
 def check(options: Any) -> None:
-    """Checks that "embedding" or "ranking" is not run with an unused flag.
+    """Rejects flags that the tasks "embedding" and "ranking" do not use.
 
     Args:
         options: the flags of run_classifier.py.
 
     Raises:
-        ValueError: the command sets a flag that its task does not use.
+        ValueError: the task is one of these two, and the command sets a flag
+            that the task does not use.
     """
     name, given = options.task_name, options.given_flags
     if name not in ("embedding", "ranking"):
@@ -66,7 +70,11 @@ def check(options: Any) -> None:
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
-    """Returns options for regression, with `names` for unnamed columns."""
+    """Returns a copy of `options` for regression, with other default columns.
+
+    `names` are the default names of the columns of the first text, the second
+    text and the label. They replace the names that the user did not set.
+    """
     default, given = TableOptions(), getattr(options, "given_flags", ())
     fields = ("text_column", "text_b_column", "label_column")
     changes: dict[str, Any] = {
@@ -79,7 +87,7 @@ def _with_columns(options: TableOptions, *names: str) -> TableOptions:
 
 
 class RankingProcessor(TableProcessor):
-    """Reads rows of a query, a passage and its relevance.
+    """Reads tables whose rows are a query, a passage and its relevance.
 
     A relevance of 0 means that the passage does not answer the query.
     """
@@ -99,9 +107,20 @@ class RankingProcessor(TableProcessor):
     ) -> dict[str, float]:
         """Computes MRR@10 and nDCG@10, each as the mean over the queries.
 
-        Queries without a relevant passage do not count. Among passages with
-        equal scores, the least relevant passage comes first. The gain of a
-        passage is its relevance, as in trec_eval.
+        Queries without a relevant passage are skipped. Passages with equal
+        predictions are ranked by ascending relevance, so that ties do not
+        improve the metrics. The gain of a passage is its relevance, as in
+        trec_eval.
+
+        Args:
+            examples: all examples of the set. `text_a` is the query.
+            names: names of the metrics, "ndcg_10" and "mrr_10".
+            labels: relevances of the passages whose relevance is known.
+            predictions: predicted relevances of the same passages.
+            label_names: ignored.
+
+        Returns:
+            {name: value}, NaN if no query has a relevant passage.
         """
         groups: dict[str, list[int]] = {}
         known = (each for each in examples if each.label is not None)
@@ -124,7 +143,7 @@ class RankingProcessor(TableProcessor):
             )
         if len(scores) < len(groups):
             logging.warning(
-                "%d of %d queries have no relevant passage and do not count",
+                "%d of %d queries have no relevant passage. They are skipped",
                 len(groups) - len(scores),
                 len(groups),
             )
@@ -134,10 +153,11 @@ class RankingProcessor(TableProcessor):
 
 
 class PairProcessor(TableProcessor):
-    """Reads rows of two texts, with a score if the table has that column.
+    """Reads tables whose rows are two texts and, optionally, their similarity.
 
-    Without scores, the two texts of each row count as similar. A column that
-    the user names with a flag must exist.
+    The similarity is a score in the column "score". If the table does not
+    contain this column, the two texts of each row count as similar. If the user
+    names another column with --label_column, it must exist.
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -145,37 +165,43 @@ class PairProcessor(TableProcessor):
         options = _with_columns(options, *columns)
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
-        # Largest score of the scale, 1 or 5. The value is 0 until `score_unit`
-        # is called.
+        # The largest score that the scale allows, 1 or 5. It is 0 until the
+        # first call of `score_unit` determines it.
         self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:
-        """Returns whether the examples of a split have scores."""
+        """Returns whether the table of a split contains scores.
+
+        `split` is "train", "eval" or "predict".
+        """
         first, *_ = self.read_split(self._data_dir, split)
         return first.label is not None
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Reads a set, and checks that all or none of its examples have scores.
+        """Reads the set `name` ("train", "dev" or "test") from its table.
 
-        In a test set, some scores may be missing.
+        Raises a ValueError if some examples of a train or dev set have a score
+        and others do not. In a test set, some scores may be missing.
         """
         examples = super().read_set(data_dir, name)
         missing = [each for each in examples if each.label is None]
         if missing and len(missing) < len(examples) and name != "test":
             raise ValueError(
                 f"{data_dir}: example {missing[0].guid} has no score, but "
-                "other examples do; complete the column, or remove it"
+                "other examples do. Add the missing scores, or remove the "
+                "column of the scores"
             )
         return examples
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
-        """Returns the largest score of the scale, 5 or 1.
+        """Returns the largest score that the scores' scale allows, 5 or 1.
 
-        If a score is above 1, the scale ends at 5, as in STS-B. The first call
-        determines the scale of all splits.
+        If any score is above 1, the largest score is 5, as in STS-B. The first
+        call determines the scale of all splits. `split` is the name of the
+        examples' split, for the error message.
 
         Raises:
-            ValueError: a score is below -1, or above the end of the scale.
+            ValueError: a score is below -1, or above the largest score.
         """
         labels: list[Any] = [example.label for example in examples]
         scores = [float(label) for label in labels if label is not None]
@@ -185,7 +211,7 @@ class PairProcessor(TableProcessor):
         if not (-1 <= least and largest <= self._unit):
             raise ValueError(
                 f"the scores of the {split} set must be from 0 to 5, or from "
-                "-1 to 1 as in the other sets. Received: "
+                "-1 to 1, as in the other sets. Received scores from "
                 f"{least:g} to {largest:g}"
             )
         return self._unit
@@ -197,17 +223,19 @@ def create_pair_features(
     tokenizer: FullTokenizer,
     unit: float = 1.0,
 ) -> Iterator[ClassificationFeatures]:
-    """Converts each pair to features that contain both texts in succession.
+    """Converts each pair of texts to one input that contains both texts.
 
     Args:
-        examples: pairs of texts. Their labels are scores, or None.
+        examples: pairs of texts. Their labels are scores of their similarity,
+            or None.
         max_seq_length: length of each text in WordPieces.
         tokenizer: tokenizer of the texts.
         unit: number by which the scores are divided.
 
     Yields:
-        ClassificationFeatures: input_ids, input_mask and segment_ids are lists
-        of int, [2 * max_seq_length], and label_id is the score / `unit`.
+        ClassificationFeatures: input_ids, input_mask and segment_ids contain
+        the two texts one after another, as lists of int, [2 * max_seq_length].
+        label_id is the score / `unit`, or None without a score.
     """
     for index, example in enumerate(examples):
         texts = (
@@ -230,7 +258,11 @@ def encode_pairs(
     tokenizer: FullTokenizer,
     unit: float,
 ) -> Iterator[bytes]:
-    """Yields serialized features of pairs, and logs how many pairs were cut."""
+    """Yields each pair as a serialized tf.train.Example.
+
+    Also logs how many pairs contain a text that is cut to `max_seq_length`
+    WordPieces. Scores are divided by `unit`.
+    """
     encoded = create_pair_features(examples, max_seq_length, tokenizer, unit)
     return map(
         encode_classification_features, count_cut(encoded, max_seq_length)
@@ -238,20 +270,24 @@ def encode_pairs(
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:
-    """Computes cosines [N, 1] of pairs of unit vectors, float [N, 2, W]."""
+    """Computes the cosine of the two unit vectors of each pair.
+
+    `vectors` are float [pairs, 2, width]. The result is float [pairs, 1].
+    """
     return np.sum(vectors[:, 0] * vectors[:, 1], axis=-1, keepdims=True)
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
-    """Computes how often a first text's nearest second text is its partner.
+    """Computes recall@1, the fraction of texts that are nearest to their pair.
 
-    The partner must be nearer than every other text. So if all vectors are
-    equal, the result is 0.
+    A pair counts if its first text is nearer to its second text than to the
+    second text of every other pair. If all vectors are equal, the result is 0.
 
     Args:
-        vectors: unit vectors of the pairs' two texts, float [N, 2, W].
-        partners: the N second texts. A second text that equals the partner
-            does not compete with the partner.
+        vectors: unit vectors of the two texts of each pair, float
+            [pairs, 2, width].
+        partners: second text of each pair. Other pairs with the same second
+            text are not compared.
 
     Returns:
         a fraction from 0 to 1.
@@ -262,6 +298,6 @@ def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
         rows = slice(begin, begin + 1024)
         found = vectors[rows, 0] @ vectors[:, 1].T
         found[numbers[rows, None] == numbers] = -np.inf
-        # Require a margin, because rounding may make equal cosines differ.
+        # Require a margin, because equal cosines may differ by rounding errors.
         hits += (own[rows, 0] > found.max(-1) + 1e-6).sum()
     return float(hits / len(vectors))

@@ -1,6 +1,7 @@
 """Writes an HTML report of a classifier's right and wrong predictions.
 
-N = examples, L = labels. data/io/report.html defines the keys of a section.
+The template data/io/report.html defines the keys of the dicts that describe a
+section of the report.
 """
 
 import dataclasses
@@ -21,13 +22,13 @@ from files.paths import StrPath
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ReportOptions:
-    """Option that writes the report."""
+    """Option to write an HTML report about a classifier's predictions."""
 
     report: bool = flags.neutral(
         False,
-        "Write report.html about the dev set: confusion matrix, calibration, "
-        "the scores of each label and the most confident errors. In "
-        "regression, the report shows a scatter plot.",
+        "Write report.html about the dev set. It shows a confusion matrix, the "
+        "calibration, the scores of each label and the most confident errors. "
+        "In regression, it shows a scatter plot and the largest errors.",
     )
 
 
@@ -38,16 +39,23 @@ def write_report(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> None:
-    """Writes a self-contained HTML page.
+    """Writes a self-contained HTML page about a classifier's predictions.
 
-    For labels, the page shows a confusion matrix, each label's scores, the
-    calibration, and the most confident errors with their texts. In regression,
-    it shows a scatter plot and the largest errors.
+    The page shows a confusion matrix, each label's scores, the calibration, and
+    the most confident errors with their texts. In multi-label classification,
+    it shows no confusion matrix. In regression, it shows a scatter plot and the
+    largest errors.
 
-    The page counts the examples whose outputs are not finite, and skips them.
+    Examples whose outputs are not finite are skipped. The page says how many.
 
-    `label_ids` are the right labels, in the form of `LabelDecoder.predictions`.
-    `outputs` are float [N, L], or [N, 1] in regression.
+    Args:
+        output_file: HTML file to write.
+        examples: the examples.
+        label_ids: right labels, in the form that `LabelDecoder.predictions`
+            returns.
+        outputs: the model's outputs, float [examples, labels], or
+            [examples, 1] in regression.
+        decoder: LabelDecoder of the task.
 
     Raises:
         OSError: the file cannot be written.
@@ -74,7 +82,11 @@ def _of_labels(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns (summary, sections) of the report for a task with labels."""
+    """Creates the contents of the report for single- or multi-label tasks.
+
+    Returns:
+        (summary, sections): a sentence, and the dicts that describe the report.
+    """
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
@@ -88,7 +100,8 @@ def _of_labels(
         truth, guesses = one_hot[label_ids], one_hot[probabilities.argmax(-1)]
         is_right = (truth == guesses).all(-1, keepdims=True)
         confidence = probabilities.max(-1, keepdims=True)
-    # Rank an example by its most confident wrong label.
+    # Sort the wrong examples by their most confident wrong prediction, because
+    # in multi-label classification there is a prediction for each label.
     wrongness = np.where(is_right, 0.0, confidence).max(-1, initial=0.0)
     wrong = np.argsort(-wrongness, kind="stable")[: np.count_nonzero(wrongness)]
 
@@ -138,11 +151,15 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns (summary, sections) of the report for a regression task."""
+    """Creates the contents of the report for a regression task.
+
+    Returns:
+        (summary, sections): a sentence, and the dicts that describe the report.
+    """
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
-    # If there are too many points for a page, show evenly spaced points.
+    # If there are too many examples for a page, pick some at even intervals.
     num_shown = min(len(points), html_report.MAX_EXAMPLES)
     shown = np.unique(np.linspace(0, len(points) - 1, num_shown).astype(int))
     both = np.concatenate([values, predictions, [0.0]])
@@ -179,7 +196,9 @@ def _label_scores(
 ) -> dict[str, Any]:
     """Returns a report section with each label's precision, recall and F1.
 
-    `truth` and `guesses` are bool [N, L].
+    `truth` and `guesses`, bool [examples, labels], are whether each label is
+    right and whether it is predicted. `thresholds` are the labels' thresholds
+    in multi-label classification, or None if they were not tuned.
     """
     rates = metrics.rates_by_label(truth, guesses)
     columns = [*rates.values(), truth.sum(0), guesses.sum(0)]
@@ -194,7 +213,10 @@ def _label_scores(
 def _calibration(
     label_ids: np.ndarray, outputs: np.ndarray, decoder: LabelDecoder
 ) -> dict[str, Any]:
-    """Returns a report section that compares confidence with accuracy."""
+    """Returns a report section that compares confidence with accuracy.
+
+    For a calibrated model, both are equal.
+    """
     confidence, is_right = tuning.confidences(decoder, label_ids, outputs)
     bins = tuning.bins_of(confidence)
     rows, points = [], []
@@ -236,7 +258,10 @@ def _show_error(
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
-    """Returns a report entry that unfolds to show the example's guid."""
+    """Returns a report entry with an example's texts and a `verdict` on it.
+
+    The entry unfolds to show the example's guid.
+    """
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)
     return {"headings": texts, "lines": [verdict], "paragraphs": [guid]}

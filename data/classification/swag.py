@@ -32,13 +32,13 @@ _SET_FILES = {
 
 @dataclasses.dataclass(slots=True)
 class SwagExample:
-    """A sentence and the endings to choose from.
+    """A sentence, and four endings of which one continues the sentence.
 
     Attributes:
         guid: str, name of the example.
         context_sentence: str.
         start_ending: str, the words that all endings begin with.
-        endings: list of str, one for each choice.
+        endings: list of str, the rest of each ending.
         label: int, index of the right ending, or None if it is unknown.
     """
 
@@ -50,7 +50,7 @@ class SwagExample:
 
     @property
     def gold_label(self) -> str | None:
-        """The label as a string, or None if it is unknown."""
+        """Index of the right ending as a string, or None if it is unknown."""
         return None if self.label is None else LABELS[self.label]
 
 
@@ -62,7 +62,12 @@ class SwagProcessor(SetReader[SwagExample]):
     """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[SwagExample]:
-        """Returns the examples of the set "train", "dev" or "test"."""
+        """Reads the set `name` ("train", "dev" or "test") of SWAG.
+
+        Raises:
+            OSError: the set's file does not exist, or cannot be read.
+            ValueError: a row is malformed, or the file contains no example.
+        """
         path = find_set_file(data_dir, name, _SET_FILES[name])
         columns = ["sent1", "sent2", *_ENDINGS]
         is_test = name == "test"
@@ -96,12 +101,13 @@ def create_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Converts each example to features with all its choices in succession.
+    """Converts each example to one input that contains all its choices.
 
     Yields:
-        ClassificationFeatures: input_ids, input_mask and segment_ids are lists
-        of int, [choices * max_seq_length]. label_id is the index of the right
-        choice, or 0 if it is unknown.
+        ClassificationFeatures: input_ids, input_mask and segment_ids contain
+        the choices one after another, as lists of int, [choices *
+        max_seq_length]. label_id is the index of the right choice, or 0 if it
+        is unknown.
 
     Raises:
         ValueError: max_seq_length is less than 3.
@@ -126,7 +132,11 @@ def create_features(
 
 
 def describe_example(example: SwagExample) -> dict[str, str]:
-    """Returns the fields of an example in predictions.jsonl."""
+    """Returns the fields that describe an example in predictions.jsonl.
+
+    These are `guid`, its name, and `gold_label`, the index of the right ending
+    as a string, if it is known.
+    """
     label = example.gold_label
     return {"guid": example.guid} | ({"gold_label": label} if label else {})
 
@@ -134,9 +144,10 @@ def describe_example(example: SwagExample) -> dict[str, str]:
 def describe_choices(
     answered: Iterable[tuple[SwagExample, int]],
 ) -> list[dict[str, str]]:
-    """Returns a table of examples, one {column: text} for each example.
+    """Returns a dict of "text", "right" and "predicted" for each example.
 
-    `answered` are pairs (example, index of the predicted ending).
+    "right" and "predicted" are the right and the predicted ending. `answered`
+    are pairs (example, index of the predicted ending).
     """
     return [
         {

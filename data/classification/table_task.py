@@ -1,4 +1,4 @@
-"""Reads a user's own classification task from tables with named columns."""
+"""Reads a user's own classification or regression task from tables."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from files.paths import StrPath
 
 _EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
-# {value of --output_mode: metrics}.
+# {value of --output_mode: names of the metrics that score such a task}.
 _METRICS = {
     "classification": ("accuracy", "f1_macro"),
     "multilabel": ("accuracy", "f1_micro", "f1_macro"),
@@ -32,31 +32,32 @@ OUTPUT_MODES = tuple(_METRICS)
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """Columns of a table's texts and labels, and the kind of labels.
+    """Options for reading a table: its columns and the kind of its labels.
 
-    A test set may lack the label column, or contain empty cells in this column.
-    The label of such an example is None. In multi-label classification, an
-    empty cell is an empty list of labels, and only a JSON null becomes None.
+    In a test set, the label column may be missing or contain empty cells. The
+    label of such an example is None. In multi-label classification, an empty
+    cell is an empty list of labels, and only a JSON null becomes None.
     """
 
     text_column: str = flags.training(
         "text",
-        "Column of the text. If all column flags are numbers, counted from 1, "
-        "the table has no header line.",
+        "Name of the text's column. For a table without a header line, set all "
+        "column flags to numbers, counted from 1.",
     )
     text_b_column: str | None = flags.training(
-        None, "Column of the second text of a pair."
+        None, "Name of the second text's column, to classify pairs of texts."
     )
-    label_column: str = flags.training("label", "Column of the label.")
+    label_column: str = flags.training("label", "Name of the label's column.")
     id_column: str | None = flags.neutral(
         None,
-        "Column of the examples' names in the predictions. By default, the "
-        "examples are numbered.",
+        "Name of a column whose values identify the examples in "
+        "predictions.jsonl. By default, the examples are numbered.",
     )
     labels: Sequence[str] | None = flags.head(
         None,
-        "The labels in order. The default is the sorted labels of the train "
-        "set, or the labels that the model was trained with.",
+        "Names of the labels, in order, separated by commas. By default, they "
+        "are the sorted labels of the train set, or the labels that the model "
+        "was trained with.",
     )
     output_mode: str = flags.head(
         "classification",
@@ -65,26 +66,32 @@ class TableOptions:
         choices=OUTPUT_MODES,
     )
     label_separator: str = flags.head(
-        ",", "Text between two labels in a cell of a multilabel table."
+        ",",
+        "With --output_mode=multilabel, text between two labels in a cell.",
     )
     quoting: bool = flags.training(
-        True, 'Treat " as a quote, not as an ordinary character.'
+        True,
+        'In CSV and TSV files, treat " as the quote around a cell, not as an '
+        "ordinary character.",
     )
 
 
 class TableProcessor(DataProcessor):
-    """Reads the files `train`, `dev` and `test`: CSV, TSV, JSON or Parquet.
+    """Reads the sets of a user's own task from tables.
 
-    A table's first line names its columns. If all column options are numbers,
-    counted from 1, the table has no header line.
+    The files are named `train`, `dev` and `test`, with the extension .csv,
+    .tsv, .jsonl or .parquet. The first line of a CSV or TSV file names the
+    columns. If all column options are numbers, counted from 1, the file
+    contains no such line.
 
     Raises:
-        ValueError: the output mode is unknown, the separator is empty, or
-            `options.labels` contains too few labels or a label twice.
+        ValueError: the output mode is unknown, the label separator is empty,
+            or `options.labels` contains too few labels or a label twice.
     """
 
     test_set_has_labels = True
-    # Whether train and dev sets may also lack the labels.
+    # Whether the label column may be missing not only in the test set, but also
+    # in the train and dev sets.
     may_lack_labels = False
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -96,8 +103,8 @@ class TableProcessor(DataProcessor):
             )
         if not options.label_separator:
             raise ValueError(
-                "--label_separator= is empty; set the text between two labels "
-                "of a cell, such as ,"
+                "--label_separator= is empty. Set it to the text between two "
+                "labels in a cell, such as a comma"
             )
         self.metrics = _METRICS[self.output_mode]
         self._options, self._data_dir = options, data_dir
@@ -135,9 +142,13 @@ class TableProcessor(DataProcessor):
         return labels
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Returns the examples of the set "train", "dev" or "test".
+        """Reads the set `name` ("train", "dev" or "test") from its table.
 
-        The label of a test example is None if it is unknown.
+        The label of a test example is None if the table does not contain it.
+
+        Raises:
+            OSError: the file does not exist, or cannot be read.
+            ValueError: the table is malformed, or contains too few examples.
         """
         path = find_set_file(
             data_dir, name, [name + extension for extension in _EXTENSIONS]
@@ -164,8 +175,8 @@ class TableProcessor(DataProcessor):
                 guid = cells[num_texts]
                 if type(guid) not in (str, int):
                     raise ValueError(
-                        f"{where}, column {options.id_column!r}: an id must be "
-                        f"a string or an integer. Received: {guid}"
+                        f"{where}, column {options.id_column!r}: an example's "
+                        f"id must be a string or an integer. Received: {guid}"
                     )
             label = None
             if not is_test or cells[-1] not in unknown:
@@ -177,7 +188,10 @@ class TableProcessor(DataProcessor):
         return examples
 
     def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
-        """Reads and checks the label in a cell."""
+        """Converts the contents of a cell to a label, and checks the label.
+
+        `place` is the cell's place in its file, for error messages.
+        """
         if self.output_mode == "regression":
             return regression_label(cell, place)
         if self.output_mode == "multilabel":
@@ -198,7 +212,8 @@ class TableProcessor(DataProcessor):
             label: Label = names
         else:
             label = _label_text(cell, place)
-        # While `get_labels` collects the labels, the list is not yet known.
+        # `get_labels` reads the train set to collect the labels, so here the
+        # list of labels is not yet known.
         if self._labels is None and set_name == "train":
             return label
         for each in label if isinstance(label, list) else [label]:
@@ -213,7 +228,11 @@ class TableProcessor(DataProcessor):
 
 
 def _label_text(value: Any, place: str) -> str:
-    """Returns a label as text. In JSON, a label may be an integer or a bool."""
+    """Converts a label to text.
+
+    In JSON and Parquet files, a label may be an integer or a bool. A bool
+    becomes "true" or "false". Raises a ValueError if `value` is no valid label.
+    """
     label = str(value).strip()
     if isinstance(value, bool):
         label = label.lower()

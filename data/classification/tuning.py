@@ -1,6 +1,7 @@
-"""Fits a classifier's temperature and thresholds to a dev set.
+"""Fits a classifier's temperature and its labels' thresholds to a dev set.
 
-N = examples, L = labels.
+Logits are divided by the temperature. A text gets a label if the label's
+probability is above its threshold.
 """
 
 import dataclasses
@@ -18,24 +19,25 @@ NUM_BINS = 10
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TuningOptions:
-    """Options that fit thresholds and a temperature to the dev set."""
+    """Options to fit the labels' thresholds and a temperature to a dev set."""
 
     tune_thresholds: bool = flags.decoding(
         False,
-        "With --output_mode=multilabel, use for each label the threshold with "
-        "the best F1 on the dev set, not 0.5. The export stores the "
-        "thresholds. Needs --do_eval.",
+        "With --output_mode=multilabel, a text gets a label if the label's "
+        "probability is above a threshold. Choose the threshold with the best "
+        "F1 on the dev set for each label, instead of 0.5. The export stores "
+        "the thresholds. Needs --do_eval.",
     )
     calibrate: bool = flags.decoding(
         False,
-        "Fit a temperature on the dev set, so that probabilities match how "
-        "often the predictions are right. The export stores the temperature. "
-        "Needs --do_eval.",
+        "Divide the logits by a temperature that is fitted to the dev set, so "
+        "that probabilities match how often the predictions are right. The "
+        "export stores the temperature. Needs --do_eval.",
     )
 
 
 def check(options: Any, output_mode: str) -> None:
-    """Checks that --tune_thresholds and --calibrate fit the output mode.
+    """Checks that --tune_thresholds and --calibrate suit the other flags.
 
     Args:
         options: object with the fields of TuningOptions and
@@ -43,13 +45,13 @@ def check(options: Any, output_mode: str) -> None:
         output_mode: "classification", "multilabel" or "regression".
 
     Raises:
-        ValueError: a flag does not fit the output mode, or the pooling of
-            windows.
+        ValueError: one of the two flags is set, and does not work with the
+            output mode or with --window_pooling.
     """
     if options.tune_thresholds and output_mode != "multilabel":
         raise ValueError(
-            "--tune_thresholds needs several labels for each text "
-            f"(--output_mode=multilabel), but --output_mode={output_mode}"
+            "--tune_thresholds needs --output_mode=multilabel (any number of "
+            f"labels for each text). Received: --output_mode={output_mode}"
         )
     if options.calibrate and output_mode == "regression":
         raise ValueError(
@@ -70,12 +72,14 @@ def fit(
     """Fits a decoder's temperature and thresholds, if the flags request it.
 
     Args:
-        options: the flags, TuningOptions.
-        decoder: LabelDecoder that the function changes.
-        label_ids: right labels, as `LabelDecoder.predictions` returns them.
-        outputs: logits, float [N, L].
-        is_main: False for a second dev set. The function then does not change
-            the decoder, but computes the second set's calibration error.
+        options: TuningOptions.
+        decoder: LabelDecoder whose temperature and thresholds are set.
+        label_ids: right labels of the dev set, in the form that
+            `LabelDecoder.predictions` returns.
+        outputs: logits for the dev set, float [examples, labels].
+        is_main: False for a task's second dev set, such as MultiNLI's
+            mismatched set. The function then does not change the decoder, and
+            only computes the calibration errors on this set.
 
     Returns:
         {"ece_before", "ece", "temperature"}: calibration errors before and
@@ -104,10 +108,13 @@ def fit_temperature(
 ) -> float:
     """Finds the temperature from 0.05 to 20 with the lowest cross-entropy.
 
+    The temperature is the number by which logits are divided.
+
     Args:
         output_mode: "classification" or "multilabel".
-        label_ids: right labels, as `LabelDecoder.predictions` returns them.
-        outputs: logits, float [N, L].
+        label_ids: right labels: indices [examples], or in multi-label
+            classification 0 or 1 [examples, labels].
+        outputs: logits, float [examples, labels].
     """
     from scipy import optimize, special
 
@@ -130,15 +137,19 @@ def fit_temperature(
 def find_thresholds(
     names: Sequence[str], truth: np.ndarray, probabilities: np.ndarray
 ) -> dict[str, float]:
-    """Finds the threshold with the best F1 for each label.
+    """Finds, for each label, the threshold of its probability with the best F1.
 
     A threshold is the mean of two neighboring probabilities of the dev set. If
-    no example has the label, its threshold is 0.5.
+    a label is right for no example of the dev set, its threshold is 0.5.
 
     Args:
         names: names of the labels.
-        truth: [N, L], 1 for a right label.
-        probabilities: float [N, L].
+        truth: [examples, labels], 1 for a right label, else 0.
+        probabilities: predicted probabilities of the labels, float
+            [examples, labels].
+
+    Returns:
+        {label: threshold}.
     """
     thresholds = {}
     for name, right, column in zip(
@@ -154,11 +165,13 @@ def find_thresholds(
             continue
         order = np.argsort(-column, kind="stable")
         ordered = column[order]
-        # Compute F1 for assigning the label to the first 1, 2, ... examples.
+        # Compute the F1 that results if the label is assigned to only the most
+        # probable example, to the two most probable examples, and so on.
         f1 = 2 * np.cumsum(right[order])
         f1 = f1 / (np.arange(1, len(f1) + 1) + right.sum())
         below = np.append(ordered[1:], 0.0)
-        # There is no threshold between equal probabilities.
+        # A threshold must be between two different probabilities, so ignore the
+        # F1 scores at other positions.
         best = int(np.argmax(np.where(ordered > below, f1, -1.0)))
         thresholds[name] = float((ordered[best] + below[best]) / 2)
     return thresholds
@@ -167,10 +180,16 @@ def find_thresholds(
 def confidences(
     decoder: LabelDecoder, label_ids: np.ndarray, outputs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the predictions' confidences, and whether each one is right.
+    """Returns the probability of each prediction, and whether it is right.
 
-    Both arrays are [P]. P is the number of examples. In multi-label
-    classification, P is the number of examples times the number of labels.
+    Both arrays are [P], for P predictions. An example has one prediction, and
+    in multi-label classification one for each label.
+
+    Args:
+        decoder: LabelDecoder, which converts the outputs to probabilities.
+        label_ids: right labels: indices [examples], or in multi-label
+            classification 0 or 1 [examples, labels].
+        outputs: logits, float [examples, labels].
     """
     probabilities = decoder.probabilities(outputs)
     if decoder.output_mode == "multilabel":
@@ -182,7 +201,16 @@ def confidences(
 
 
 def calibration_error(confidence: np.ndarray, is_right: np.ndarray) -> float:
-    """Computes the expected calibration error (ECE), over 10 equal bins."""
+    """Computes the expected calibration error (ECE).
+
+    The confidences from 0 to 1 are divided into 10 bins of equal width. The
+    error is the mean distance between confidence and accuracy in a bin,
+    weighted by the number of predictions in the bin.
+
+    Args:
+        confidence: probability of each of P predictions, float [P].
+        is_right: whether each prediction is right, bool [P].
+    """
     bins = bins_of(confidence)
     return sum(
         abs(
@@ -196,5 +224,8 @@ def calibration_error(confidence: np.ndarray, is_right: np.ndarray) -> float:
 
 
 def bins_of(confidence: np.ndarray) -> np.ndarray:
-    """Returns the index of the bin that contains each confidence, int [P]."""
+    """Returns the index of the bin that contains each confidence, int.
+
+    The bins divide the range from 0 to 1 into NUM_BINS equal intervals.
+    """
     return np.minimum((confidence * NUM_BINS).astype(int), NUM_BINS - 1)

@@ -1,6 +1,6 @@
-"""Pools the outputs of a text's windows, to classify long texts.
+"""Classifies long texts by the outputs for the windows into which they are cut.
 
-W = windows, N = texts, L = labels. This module imports no TensorFlow.
+This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -13,13 +13,14 @@ from files import flags
 
 Batch = tuple[Mapping[str, np.ndarray], np.ndarray]
 
-# Clip probabilities to this range, so that the logits of 0 and 1 stay finite.
+# Probabilities are clipped to this range before they become logits, because the
+# logits of 0 and 1 are not finite.
 LOWEST, HIGHEST = 1e-37, 1 - 2**-24
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class WindowOptions:
-    """Options of splitting a text into windows."""
+    """Options for splitting a long text into windows, to classify it."""
 
     doc_stride: int = flags.head(
         0,
@@ -30,8 +31,8 @@ class WindowOptions:
     )
     window_pooling: str = flags.head(
         "mean",
-        "With --doc_stride, use each label's mean or largest logit over the "
-        "windows of a text.",
+        "With --doc_stride, compute a text's logits as the mean or as the "
+        "maximum of the logits of its windows.",
         choices=("mean", "max"),
     )
 
@@ -40,8 +41,8 @@ def check(options: Any) -> None:
     """Checks --doc_stride and --window_pooling.
 
     Args:
-        options: a script's WindowOptions, with its `max_seq_length` and
-            `given_flags`.
+        options: object with the fields of WindowOptions, with `max_seq_length`,
+            and with `given_flags`, the flags that the user set.
 
     Raises:
         ValueError: windows would skip WordPieces, or --window_pooling is set
@@ -64,7 +65,10 @@ def check(options: Any) -> None:
 def check_examples(
     options: WindowOptions, split: str, examples: Iterable[Any]
 ) -> None:
-    """Raises a ValueError if --doc_stride is set for pairs of texts."""
+    """Raises a ValueError if --doc_stride is set, but the texts are pairs.
+
+    `split` is the name of the set, for the error message.
+    """
     if options.doc_stride and any(each.text_b for each in examples):
         raise ValueError(
             f"--doc_stride={options.doc_stride} is for single texts, but the "
@@ -76,7 +80,7 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
     """Converts a classifier's probabilities back to logits.
 
     Args:
-        probabilities: float [..., L]. In regression, values, which the
+        probabilities: float [..., labels]. In regression, values, which the
             function returns unchanged.
         output_mode: "classification", "multilabel" or "regression".
     """
@@ -90,7 +94,11 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
 
 
 def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
-    """Converts logits to float32 probabilities, the inverse of `to_logits`."""
+    """Converts a classifier's logits to probabilities, float32 [..., labels].
+
+    In regression, the logits are values, which become float32. `output_mode` is
+    "classification", "multilabel" or "regression".
+    """
     if output_mode == "multilabel":
         logits = -np.logaddexp(0, -logits)
     elif output_mode == "classification":
@@ -106,17 +114,20 @@ def pool(
     output_mode: str,
     window_pooling: str,
 ) -> np.ndarray:
-    """Pools the logits of windows into the logits of texts, float64 [N, L].
+    """Pools the logits of each text's windows into one row for the text.
 
-    Adding a constant to all logits of a window does not change its
-    probabilities. So for "classification" the function pools logarithms of
-    probabilities, which can be computed from an export's outputs too.
+    For "classification", the function pools the logarithms of the windows'
+    probabilities. Unlike the logits, these can also be computed from the
+    outputs of an exported model.
 
     Args:
-        logits: float [W, L], with the windows of a text in consecutive rows.
-        starts: int [N], index of each text's first window.
+        logits: float [windows, labels]. The windows of a text are consecutive.
+        starts: int [texts], index of each text's first window.
         output_mode: "classification", "multilabel" or "regression".
         window_pooling: "mean" or "max".
+
+    Returns:
+        float64 [texts, labels].
     """
     logits = logits.astype(np.float64)
     if output_mode == "classification":
@@ -130,12 +141,12 @@ def pool(
 def pool_batches(
     batches: Iterable[Batch], starts: Sequence[int], *how: str
 ) -> Iterator[Batch]:
-    """Pools all batches of windows into one batch of texts, and yields it.
+    """Yields one batch with the pooled logits of all texts.
 
     Args:
         batches: pairs (features, logits) of windows.
-        starts: int [N], index of each text's first window.
-        *how: output_mode and window_pooling, as for `pool`.
+        starts: int [texts], index of each text's first window.
+        *how: the arguments `output_mode` and `window_pooling` of `pool`.
     """
     features, logits = zip(*batches, strict=True)
     names = {"label_ids", "is_real_example"} & features[0].keys()
@@ -153,11 +164,14 @@ def _log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Converts an export's outputs back to logits, float [W, L].
+    """Converts the outputs of an exported classifier to logits.
+
+    Returns logits, float [windows, labels], or in regression the predicted
+    values, [windows, 1].
 
     Args:
-        decoder: decoding.LabelDecoder of the export.
-        outputs: {name: values} of windows, or of complete texts.
+        decoder: decoding.LabelDecoder of the exported model.
+        outputs: {name of an output: values for windows or complete texts}.
     """
     if decoder.output_mode == "regression":
         return outputs["values"][:, None]

@@ -49,9 +49,10 @@ class BeamExecutor:
     ) -> Generator[None]:
         """Calls a function for each task, in one Beam pipeline.
 
-        `tasks` are (name, arguments of the function). The function must be
-        picklable. Its results are dropped. When all tasks are done, the
-        generator yields None for each task.
+        `tasks` is a list of pairs: the task's name, which Beam does not use,
+        and the arguments of the function. The function must be picklable. Its
+        results are dropped. When all tasks are done, the generator yields None
+        for each task.
 
         Raises:
             OSError: the pipeline failed.
@@ -64,7 +65,8 @@ class BeamExecutor:
                 _ = (
                     pipeline
                     | beam.Create([arguments for _, arguments in tasks])
-                    # Without Reshuffle, one worker might get all tasks.
+                    # Distribute the tasks over Beam's workers. Otherwise one
+                    # worker might run all of them.
                     | beam.Reshuffle()
                     | beam.MapTuple(function)
                 )

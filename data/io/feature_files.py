@@ -1,6 +1,6 @@
-"""Writes files of the vectors that BERT computes for tokens.
+"""Writes the vectors that BERT's layers compute for the tokens of texts.
 
-L = layers, N = tokens of a text, W = width of a vector.
+L = number of layers, N = number of tokens in a text, W = width of a vector.
 """
 
 import contextlib
@@ -17,7 +17,8 @@ from files.atomic import atomic_open, is_remote, write_text
 from files.json_files import format_json
 from files.paths import StrPath
 
-# Maximum number of lines, and of tokens, that a browser can show as points.
+# Maximum number of lines of text, and of tokens, to write for TensorBoard's
+# projector. A browser cannot show more points.
 MAX_POINTS = 10_000
 _CONFIG = "projector_config.pbtxt"
 _KINDS = ("lines", "tokens")
@@ -38,11 +39,11 @@ def json_writer(
 ) -> Iterator[Callable[..., None]]:
     """Opens a file to write vectors as JSON lines, as Google's code does.
 
-    The file appears complete when the block ends.
+    The file appears when the `with` block ends without an error.
 
     Args:
-        path: path of the file.
-        layer_names: list of L ints or strs, the layers' names.
+        path: path of the file to write.
+        layer_names: list of L ints or strs, the layers' names in the file.
 
     Yields:
         a function (tokens, layers, pooled) that writes one text. `tokens` is a
@@ -61,8 +62,8 @@ def json_writer(
         pooled: np.ndarray | None = None,
     ) -> None:
         nonlocal num_lines
-        # Convert to double precision, so that JSON shows few digits of a
-        # rounded value.
+        # Round in double precision, because JSON would show a rounded float32
+        # with many digits, such as 0.10000000149011612.
         # [L, N, W] -> [N, L, W]
         vectors = np.round(layers.astype(np.float64), 6).swapaxes(0, 1)
         line = {
@@ -92,16 +93,17 @@ def json_writer(
 def npz_writer(
     path: StrPath, layer_names: Sequence[int | str]
 ) -> Iterator[Callable[..., None]]:
-    """Opens an .npz file to write vectors, which `np.load` reads.
+    """Opens an .npz file to write vectors. `np.load` reads such a file.
 
     The file contains `values` float32 [all texts' tokens, L, W], `tokens` str
-    [all texts' tokens], `offsets` int64 [texts + 1], `layers` [L] and, if
-    vectors of texts are written, `pooled` float32 [texts, W]. The tokens of
-    text i begin at offsets[i] and end before offsets[i + 1]. The values are
-    not kept in memory while they are written. The file appears complete when
-    the block ends.
+    [all texts' tokens], `offsets` int64 [number of texts + 1] and `layers` [L].
+    The tokens of text i begin at offsets[i] and end before offsets[i + 1]. If
+    the caller passes `pooled` for the texts, the file also contains `pooled`
+    float32 [number of texts, W]. While vectors are written, a temporary file
+    contains them, not the memory. The .npz file appears when the `with` block
+    ends without an error.
 
-    Arguments, yielded function and errors are the same as in json_writer.
+    Arguments, yielded function and errors are the same as in `json_writer`.
     """
     tokens_of_all: list[str] = []
     pooled_of_all: list[np.ndarray] = []
@@ -136,7 +138,8 @@ def npz_writer(
         values.flush()
         shape = (len(tokens_of_all), len(layer_names), width)
         arrays: dict[str, Any] = {
-            # The system cannot map an empty file into memory.
+            # An empty file cannot be mapped into memory, so create an empty
+            # array if there are no tokens.
             "values": np.memmap(values, "<f4", "r", shape=shape)
             if tokens_of_all
             else np.zeros(shape, "<f4"),
@@ -151,21 +154,23 @@ def npz_writer(
 
 @contextlib.contextmanager
 def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
-    """Yields a function that adds a line of text to TensorBoard's projector.
+    """Opens files to write vectors as points for TensorBoard's projector.
 
-    The function adds the line's pooled output to `lines`, and each token's
-    vector to `tokens`. Points beyond MAX_POINTS are dropped. The files appear
-    complete or not at all. `tensorboard --logdir=FOLDER` shows the points under
-    "Projector".
+    A line of text is a point in `lines`, at its pooled output. Each token of
+    the line is a point in `tokens`. After MAX_POINTS lines, or MAX_POINTS
+    tokens, more points of that kind are dropped. The files appear when the
+    `with` block ends without an error. `tensorboard --logdir=FOLDER` shows the
+    points under "Projector".
 
     Args:
-        folder: folder of the written files. `lines.tsv` and `tokens.tsv`
-            contain one vector per line, `lines_metadata.tsv` and
-            `tokens_metadata.tsv` the text of each vector.
+        folder: folder to write the files to. `lines.tsv` and `tokens.tsv`
+            contain one vector per line. `lines_metadata.tsv` and
+            `tokens_metadata.tsv` contain the text of each vector.
 
     Yields:
-        a function (tokens, vectors, pooled) that adds a line of text. `tokens`
-        is a list of N str, `vectors` is float [N, W], and `pooled` float [W].
+        a function (tokens, vectors, pooled) that adds one line of text.
+        `tokens` is a list of N str that begins with [CLS] and ends with [SEP],
+        `vectors` is float [N, W], and `pooled` is float [W].
 
     Raises:
         OSError: a file cannot be written, or the folder already contains a
@@ -181,8 +186,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
                 f"{path / name} already exists, and --projector_dir did not "
                 "write it; use another folder"
             )
-    # Write the configuration first, because it shows later calls that this
-    # function wrote the other files.
+    # Write the configuration first. If a later call finds it, that call knows
+    # that the other files are from this function and may be replaced.
     write_text(path / _CONFIG, _CONFIG_TEXT)
     counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:
@@ -190,7 +195,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
             name: stack.enter_context(atomic_open(path / f"{name}.tsv"))
             for name in _FILES
         }
-        # The projector expects a heading only if there are several columns.
+        # The projector expects a header line only in a file with several
+        # columns. `lines_metadata` contains a single column.
         files["tokens_metadata"].write(b"token\tline\ttext\n")
 
         def add(kind: str, vector: np.ndarray, *cells: object) -> None:
@@ -199,7 +205,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
             counts[kind] += 1
             numbers = "\t".join(f"{value:.6g}" for value in vector)
             files[kind].write(f"{numbers}\n".encode())
-            # Replace white space, which could end the cell or the line.
+            # Replace white space by blanks, because a tab would end the cell
+            # and a line feed would end the line.
             row = "\t".join(" ".join(str(cell).split()) for cell in cells)
             files[f"{kind}_metadata"].write(f"{row}\n".encode())
 

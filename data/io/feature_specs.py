@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Feature(NamedTuple):
-    """One feature of a record, and the range of its values."""
+    """Shape and type of a record's feature, and the range of valid values."""
 
     shape: tuple[int, ...]
     dtype: str = "int64"
@@ -18,7 +18,8 @@ class Feature(NamedTuple):
 
 
 Spec = dict[str, Feature]
-# Limit of a label, about the largest float32. NaN and infinity are errors.
+# Largest valid absolute value of a label that is a number: about the largest
+# float32. The check against this limit also finds NaN and infinity.
 _LARGEST = 3.4e38
 
 
@@ -32,7 +33,11 @@ def _flags(*shape: int, dtype: str = "int64") -> Feature:
 
 
 def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
-    """Returns a spec that requires ids below vocab_size or type_vocab_size."""
+    """Returns a copy of `spec` that also limits the ids to the model's sizes.
+
+    WordPiece ids must be below `vocab_size`, and segment ids must be below
+    `type_vocab_size`.
+    """
     sizes = {
         "input_ids": vocab_size,
         "masked_lm_ids": vocab_size,
@@ -64,7 +69,10 @@ def _positions(shape: tuple[int, ...], max_seq_length: int) -> Feature:
 
 
 def unmasked_features(max_seq_length: int) -> Spec:
-    """Returns the spec of records written with --dynamic_masking."""
+    """Returns the spec of pretraining records without masks.
+
+    create_pretraining_data.py writes these records with --dynamic_masking.
+    """
     return _inputs(max_seq_length) | {"next_sentence_labels": _flags(1)}
 
 
@@ -77,7 +85,8 @@ def classifier_features(
     """Returns the spec of run_classifier.py's records.
 
     `output_mode` is "classification", "multilabel" or "regression". Only
-    "multilabel" needs `num_labels`. `has_weights` adds `example_weights`.
+    "multilabel" needs `num_labels`. If `has_weights` is True, the spec also
+    contains the feature `example_weights`.
     """
     weights = {"example_weights": _flags(dtype="float32")}
     label_ids = {
@@ -94,7 +103,10 @@ def classifier_features(
 
 
 def swag_features(max_seq_length: int, num_choices: int) -> Spec:
-    """Returns the spec of run_swag.py's records: a sequence per choice."""
+    """Returns the spec of run_swag.py's records.
+
+    A record contains one input sequence for each choice.
+    """
     return _inputs(num_choices, max_seq_length) | {
         "label_ids": Feature((), at_least=0, at_most=num_choices - 1),
         "is_real_example": _flags(),
@@ -102,7 +114,10 @@ def swag_features(max_seq_length: int, num_choices: int) -> Spec:
 
 
 def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
-    """Returns the spec of records with two texts and, optionally, a score."""
+    """Returns the spec of records of text pairs.
+
+    If `has_scores` is True, a record also contains the score of its pair.
+    """
     spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
     if has_scores:
         spec["label_ids"] = Feature((), "float32", -_LARGEST, _LARGEST)
@@ -119,7 +134,10 @@ def ner_features(max_seq_length: int) -> Spec:
 
 
 def squad_features(max_seq_length: int, is_training: bool) -> Spec:
-    """Returns the spec of run_squad.py's records. Training adds the answers."""
+    """Returns the spec of run_squad.py's records.
+
+    If `is_training` is True, a record also contains the answer's positions.
+    """
     spec = {"unique_ids": Feature(()), **_inputs(max_seq_length)}
     if is_training:
         for name in ("start_positions", "end_positions"):

@@ -1,7 +1,8 @@
 """Writes error reports: self-contained HTML pages from one template.
 
-A task passes the contents of its page. The template, report.html, lists the
-keys of these contents and defines the layout. Jinja2 escapes every text.
+Each task passes the contents of its page to `write`. The template, report.html,
+documents the keys of the contents and defines the layout. Jinja2 escapes all
+text.
 """
 
 import os
@@ -15,7 +16,7 @@ from absl import logging
 from files.atomic import atomic_open
 from files.paths import StrPath
 
-# Maximum number of examples in a section.
+# Maximum number of examples that a section of the page shows.
 MAX_EXAMPLES = 1000
 
 
@@ -23,9 +24,10 @@ class Span(NamedTuple):
     """A colored part of a text.
 
     Attributes:
-        text: text of the part.
-        kind: meaning of the color: right, wrong, predicted or both.
-        note: smaller text that follows the part.
+        text: text of the span.
+        kind: CSS class that determines the color: "right", "wrong",
+            "predicted" or "both".
+        note: text in smaller letters after the span.
     """
 
     text: str
@@ -42,10 +44,10 @@ def write(
     summary: Sequence[Text],
     sections: Iterable[Mapping[str, Any]],
 ) -> None:
-    """Writes a page, complete or not at all.
+    """Writes an HTML page. The file appears only when the page is complete.
 
-    `summary` contains the paragraphs below the heading. `sections` are dicts
-    with the keys that report.html lists.
+    `summary` is a list of the paragraphs below the heading. `sections` are
+    dicts with the keys that report.html documents.
 
     Raises:
         OSError: the file cannot be written.
@@ -68,5 +70,8 @@ def write(
 
 
 def show(value: Any) -> Any:
-    """Returns a float as text with four digits, and other values unchanged."""
+    """Formats a float with four significant digits. Returns others unchanged.
+
+    Jinja2 calls this function for each value that it writes to the page.
+    """
     return f"{value:.4g}" if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""Checks that a run can read its TFRecord files. Errors name file and flag."""
+"""Checks TFRecord files. Errors name the file, the record and the flag."""
 
 import contextlib
 import itertools
@@ -24,8 +24,9 @@ _LENGTH_FLAGS = {
     "masked_lm_ids": "max_predictions_per_seq",
     "masked_lm_weights": "max_predictions_per_seq",
 }
-# An error that contains one of these texts is about a wrong record: the message
-# of `tfrecords.decode`, and the name of TensorFlow's operation.
+# TensorFlow's error is about a wrong record if it contains one of these texts:
+# the message of `tfrecords.decode`, or the name of the operation that parses
+# records.
 _WRONG_RECORD = (tfrecords.OUT_OF_RANGE, "ParseExample")
 # {feature: key of bert_config.json that limits its values}.
 _SIZES = {
@@ -54,7 +55,10 @@ def check_records(files: Sequence[str], spec: Spec) -> None:
 
 
 def _check_file(path: str, spec: Spec, limit: int | None = None) -> int:
-    """Checks the first `limit` records of a file, and returns their number."""
+    """Checks the first `limit` records of a file, or all if it is None.
+
+    Returns the number of checked records.
+    """
     count = 0
     for record in itertools.islice(records.read_records(path), limit):
         _check_record(record, f"{path}, record {count}", spec)
@@ -75,8 +79,8 @@ def _check_record(record: bytes, where: str, spec: Spec) -> None:
         return
     length = spec["input_mask"].shape[-1]
     mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
-    # Allow the padding examples with which Google's code fills a batch. The
-    # mask of such an example is 0.
+    # Google's code fills the last batch with padding examples, whose mask is 0
+    # at each position. Allow these examples.
     is_padding = [0] == [*found["is_real_example"].int64_list.value]
     if not (mask.any(-1).all() or is_padding):
         raise ValueError(
@@ -131,8 +135,8 @@ def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
     """Adds the file and the record's number to errors about wrong records.
 
     TensorFlow's errors name neither the file of a corrupt record, nor the
-    record of a batch that contains a wrong value. `read` are the Records that
-    the block reads.
+    record of a batch that contains a wrong value. `read` lists the Records
+    that the code in the `with` block reads.
 
     Raises:
         ValueError: the block raised tf.errors.DataLossError or
@@ -142,10 +146,10 @@ def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
         yield
     except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
         is_corrupt = isinstance(error, tf.errors.DataLossError)
-        # Do not search after other errors, because these are not about records,
-        # and the search is slow.
+        # Search for the record only if the error is about a record, because
+        # the search reads all files and is slow.
         if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
-            logging.info("Looking for the record that cannot be read")
+            logging.info("Searching all files for the record that is wrong")
             for files, spec, _ in read:
                 for path in files:
                     _check_file(path, spec)

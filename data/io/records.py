@@ -1,13 +1,14 @@
 """Encodes, writes, reads and counts TFRecords without TensorFlow.
 
-The bytes are the same as from `tf.train.Example` and `tf.io.TFRecordWriter`.
-This module creates them itself, so that a process that only writes records need
-not load TensorFlow, and because building the protocol buffers costs more time
-than creating the instances in them.
+This module writes the same bytes as `tf.train.Example` and
+`tf.io.TFRecordWriter`. It does not use them for two reasons: a process that
+only writes records need not load TensorFlow, and building protocol buffers with
+TensorFlow costs more time than creating the training instances in them.
 """
 
 import contextlib
 import functools
+import math
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -21,6 +22,8 @@ from files.paths import StrPath
 
 _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
 _FOOTER_SIZE = 4
+# A protocol buffer is smaller. Reading more would exhaust the memory.
+_MAX_LENGTH = 1 << 31
 
 
 def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
@@ -51,9 +54,10 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
 
 
 def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
-    """Serializes an object's input_ids, input_mask and segment_ids, and `more`.
+    """Serializes a model input and other features as a `tf.train.Example`.
 
-    `more` are other features, {name: values}.
+    `inputs` is an object with the attributes input_ids, input_mask and
+    segment_ids. `more` contains the other features, {name: values}.
     """
     names = ("input_ids", "input_mask", "segment_ids")
     return encode_example(
@@ -62,12 +66,15 @@ def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
 
 
 def encode_rows(values: np.ndarray) -> list[bytes]:
-    """Encodes each row of integers as varints. No integer may be negative."""
+    """Encodes each row of integers, [N, M], as protocol buffer varints.
+
+    The integers must be from 0 to 2**32 - 1.
+    """
     values = values.astype(np.uint32)
     if values.max(initial=0) < 128:
         return [row.tobytes() for row in values.astype(np.uint8)]
-    # A byte of a varint contains seven bits, the lowest bits first. Its top bit
-    # is 1 if more bytes follow.
+    # Each byte of a varint contains seven bits of the integer, the lowest bits
+    # first. The byte's top bit is 1 if more bytes follow.
     shifted = values[..., None] >> np.arange(0, 35, 7, dtype=np.uint32)
     is_there = shifted > 0
     is_there[..., 0] = True
@@ -86,8 +93,11 @@ _FLOATS, _INTS = 2, 3  # field numbers in tf.train.Feature
 
 @functools.lru_cache(maxsize=1 << 16)
 def _entry(name: str, kind: int, length: int) -> bytes:
-    """Returns the bytes before the packed values of a feature."""
-    # Compute lengths from the inside out: list, feature, value in the map.
+    """Returns the bytes that precede the packed values of a feature.
+
+    `kind` is _FLOATS or _INTS. `length` is the number of bytes of the values.
+    """
+    # A message begins with its length, so build the innermost message first.
     key = _field(1, name.encode())
     varints = _varint_table()
     packed = b"\n" + varints[length]
@@ -157,10 +167,10 @@ def _header(length: int) -> bytes:
 
 
 class RecordWriter:
-    """Context manager that writes records to TFRecord files in turn.
+    """Context manager that distributes records over several TFRecord files.
 
-    Record i is written to file i mod the number of files, as in Google's code.
-    The complete files appear when the block ends without an error.
+    Record i is written to the file `paths[i % len(paths)]`, as in Google's
+    code. The files appear when the `with` block ends without an error.
 
     Raises:
         ValueError: two paths are equal.
@@ -174,7 +184,7 @@ class RecordWriter:
         self.num_records = 0
 
     def __enter__(self) -> Self:
-        """Opens the files."""
+        """Opens a temporary file for each output file."""
         with contextlib.ExitStack() as stack:
             self._files = [
                 stack.enter_context(atomic_open(path)) for path in self._paths
@@ -183,7 +193,10 @@ class RecordWriter:
         return self
 
     def __exit__(self, *error: Any) -> bool | None:
-        """Renames the files to their final names, or removes them on error."""
+        """Renames the temporary files to their final names.
+
+        After an error, removes the temporary files instead.
+        """
         return self._stack.__exit__(*error)
 
     def write(self, record: bytes) -> None:
@@ -197,7 +210,7 @@ def read_records(path: StrPath) -> Iterator[bytes]:
 
     Raises:
         ValueError: the file is truncated or corrupt, or is not a TFRecord file.
-            The message names the file and the byte.
+            The message names the file and the byte at which the record begins.
     """
     with text_files.open_binary(path) as file:
         position = 0
@@ -216,8 +229,12 @@ def read_records(path: StrPath) -> Iterator[bytes]:
             position += _HEADER_SIZE + length + _FOOTER_SIZE
 
 
-def count_records(paths: Iterable[StrPath]) -> int:
+def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
     """Counts the records of TFRecord files, reading only their headers.
+
+    Args:
+        paths: the files.
+        limit: number of records at which to stop.
 
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.
@@ -227,7 +244,7 @@ def count_records(paths: Iterable[StrPath]) -> int:
         with text_files.open_binary(path) as file:
             size = text_files.size(path) if is_remote(path) else file.seek(0, 2)
             position = 0
-            while position < size:
+            while position < size and count < limit:
                 file.seek(position)
                 header = file.read(_HEADER_SIZE)
                 length = _record_length(path, position, header)
@@ -252,6 +269,11 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
         raise ValueError(
             f"{path}: {what} (the checksum of a record's length does not "
             "match); use a file that create_pretraining_data.py wrote"
+        )
+    if length >= _MAX_LENGTH:
+        raise ValueError(
+            f"{path}: the record at byte {position} is corrupt. Its length is "
+            f"said to be {length} bytes. Create the file again"
         )
     return length
 

@@ -21,7 +21,7 @@ class SetReader(abc.ABC, Generic[Example]):
         """Returns the examples of the set "train", "dev" or "test".
 
         Raises:
-            OSError: the file does not exist.
+            OSError: the set's file does not exist.
             ValueError: the task has no such set, or a line is malformed. The
                 message names the file and the line.
         """
@@ -47,15 +47,15 @@ class SetReader(abc.ABC, Generic[Example]):
 def find_set_file(
     data_dir: StrPath | None, name: str, file_names: Sequence[str]
 ) -> str:
-    """Returns the path of the only file in `data_dir` that has a valid name.
+    """Finds the file of a set in a data folder.
 
-    The file's name is one of `file_names`, or one of them with an additional
-    `.gz`. `name` is the name of the set, for messages.
+    The file's name must be one of `file_names`, with or without an additional
+    `.gz`. `name` is the name of the set, for error messages.
 
     Raises:
         FileNotFoundError: `data_dir` contains none of the `file_names`.
-        ValueError: `data_dir` contains several of the `file_names`, or is None,
-            as in a command that neither trains nor evaluates.
+        ValueError: `data_dir` contains several of the `file_names`, or is None
+            because --data_dir is not set.
     """
     if data_dir is None:
         raise ValueError(
@@ -73,6 +73,6 @@ def find_set_file(
     if len(found) > 1:
         raise ValueError(
             f"there must be only one file of the {name} set, not "
-            f"{' and '.join(found)}. Remove the others"
+            f"{' and '.join(found)}. Keep one of these files"
         )
     return found[0]

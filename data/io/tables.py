@@ -1,14 +1,15 @@
-"""Reads tables row by row: CSV, TSV, JSON lines and Parquet.
+"""Reads tables row by row: CSV, TSV, JSON lines, Parquet and plain text.
 
 Training and predict.py both use this reader. Text is UTF-8, with or without a
-byte-order mark, and may be packed (`.gz`). A table of any size needs only the
-memory of a few rows. Errors name the file and the line.
+byte-order mark, and the file may be compressed with gzip (`.gz`). A table of
+any size needs only the memory of a few rows. Errors name the file and the line.
 """
 
 import contextlib
 import csv
 import itertools
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from files import requirements
 from files.json_files import parse_json
 from files.paths import StrPath
 
-# {ending of a file's name: form of the table}.
+# {ending of a file's name: format of the table}.
 ENDINGS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -27,19 +28,27 @@ ENDINGS = {
     ".txt": "text",
 }
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
-# {form: characters that may separate cells, the usual one first}.
+# {format: characters that may separate cells, the usual one first}.
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
+# First line of JSON lines, or of a JSON list, whose rows are errors. A line of
+# text may begin with [MASK].
+_JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # Number of Parquet rows to read at a time.
 _PARQUET_ROWS = 256
 
-# (number of a row's first line, its cells by column or an error).
+# A row: (number of its first line, {column: cell}). If the row is malformed, a
+# ValueError replaces the dict.
 Row = tuple[int, dict[str, Any] | ValueError]
-# For each required column, the names that are accepted.
+# A list with one entry for each required column. The entry lists the names
+# that the column may have.
 Needed = Sequence[Sequence[str]]
 
 
 def form_of(path: StrPath) -> str | None:
-    """Returns the form that a file's name indicates, or None."""
+    """Returns the table format that the ending of a file's name indicates.
+
+    Ignores `.gz`. Returns None if the ending is unknown.
+    """
     name = str(path).removesuffix(".gz")
     return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
 
@@ -55,7 +64,7 @@ def read_table(
 
     Args:
         path: path of a file with one of the ENDINGS.
-        text_columns: columns whose cells must be text, at least one.
+        text_columns: names of one or more columns whose cells must be text.
         columns: other columns. In JSON and Parquet, their cells may have any
             type.
         quoting: whether `"` quotes cells of CSV and TSV.
@@ -63,9 +72,10 @@ def read_table(
             may lack.
 
     Yields:
-        (where, cells). `where` is the file and line, for messages. `cells` is a
-        list with one cell for each column, in the order of the arguments. A
-        missing cell is None.
+        (where, cells). `where` names the file and the line, for error messages.
+        `cells` is a list with one cell for each requested column: first
+        `text_columns`, then `columns`, then `optional_columns`. A missing cell
+        is None.
 
     Raises:
         OSError: the file cannot be read.
@@ -98,17 +108,18 @@ def read_rows(
 ) -> Iterator[Row]:
     """Yields each row of a table, or an error in place of a malformed row.
 
-    The first line of CSV and TSV names the columns. If all columns to read are
-    numbers, from 1, there is no such line. Commas, semicolons or tabs may
-    separate the cells of CSV.
+    The first line of CSV and TSV names the columns. But if the requested
+    columns are numbers, where 1 is the first column, the first line is a row.
+    Commas, semicolons or tabs may separate the cells of CSV.
 
     Args:
         path: path of a file, or text_files.STDIN.
-        needed: columns that must exist.
-        optional: other columns to read.
-        form: one of FORMS. None = the form that the file's name indicates,
-            or else JSON if the first line begins with `{`, and plain text
-            otherwise.
+        needed: columns that must exist. For each column, the list contains the
+            names that the column may have.
+        optional: names of other columns to read.
+        form: format of the table, one of FORMS. None = the format that the
+            file's name indicates. If the name indicates none, JSON lines if
+            the first line begins with `{`, and plain text otherwise.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
             write them. If False, `"` is an ordinary character.
         most: maximum length of a line and of a cell, in bytes. If it is set,
@@ -123,8 +134,8 @@ def read_rows(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a column is missing, or an unclosed quote spans several
-            lines.
+        ValueError: a column is missing, a line of CSV or TSV is longer than
+            `most`, or an unclosed quote spans several lines.
     """
     form = form or form_of(path)
     if form == "parquet":
@@ -134,7 +145,7 @@ def read_rows(
     if form is None:
         first = next(filter(_is_filled, lines), None)
         lines = itertools.chain([first] if first else [], lines)
-        is_json = first and str(first[1]).lstrip().startswith("{")
+        is_json = first and _JSON.match(str(first[1]))
         form = "jsonl" if is_json else "text"
     if form in _DELIMITERS:
         # Raise csv's default limit of 131,072 characters, because a cell may be
@@ -171,7 +182,7 @@ def _is_filled(numbered: tuple[int, str | ValueError]) -> bool:
 
 
 def _parse_row(line: str, needed: Needed) -> dict[str, Any] | ValueError:
-    """Returns the object in a line of JSON, or an error."""
+    """Parses a line of JSON. Returns a ValueError if the line is malformed."""
     try:
         row: dict[str, Any] = parse_json(line, "the row")
     except ValueError as error:
@@ -193,7 +204,11 @@ def _read_separated(
     form: str,
     quoting: bool,
 ) -> Iterator[Row]:
-    """Yields the rows of CSV or TSV, all with the same number of cells."""
+    """Yields the rows of a CSV or TSV file.
+
+    If a row and the first line differ in their number of cells, the function
+    yields a ValueError instead of the row.
+    """
 
     def end_lines() -> Iterator[str]:
         for number, line in lines:
@@ -221,8 +236,8 @@ def _read_separated(
     head: list[str] = []
     while not "".join(head).strip() and (line := next(text, "")):
         head.append(line)
-    # Choose the delimiter that results in the needed columns, or else in the
-    # largest number of columns.
+    # Choose the delimiter with which the first line contains all needed
+    # columns. If there is none, choose the one that results in most columns.
     fits = {delimiter: (False, 0) for delimiter in _DELIMITERS[form]}
     for delimiter in fits:
         # Ignore a malformed line here, because it is reported below.
@@ -242,12 +257,13 @@ def _read_separated(
             row = next(reader, None)
         except csv.Error as error:
             problem = (
-                f"{error}; is a quote missing, or is the table not quoted at "
-                "all (then turn quoting off)?"
+                f"{error}. Close the quote, or turn quoting off if quotes are "
+                "ordinary characters in this table"
             )
             if "new-line character" in str(error):
                 problem = text_files.CARRIAGE_RETURN
-            # Stop, because an unclosed quote hides where the next row begins.
+            # Stop if the malformed row spans several lines, because an unclosed
+            # quote hides where the next row begins.
             if reader.line_num > number or not width:
                 raise ValueError(f"{path}, line {number}: {problem}") from None
             yield number, ValueError(problem)
@@ -278,7 +294,11 @@ def _find_columns(
     optional: Sequence[str],
     where: str,
 ) -> list[tuple[str, int]]:
-    """Returns (name, index) of the columns of a table to read."""
+    """Finds the needed and optional columns among a table's column names.
+
+    Returns (name, index) of each column. Raises a ValueError if a needed column
+    is missing, or if several columns could be meant.
+    """
     found = []
     for some in (*needed, *([name] for name in optional)):
         matches = [each for each in enumerate(names) if each[1] in some]
@@ -297,7 +317,7 @@ def _find_columns(
 def _read_parquet(
     path: StrPath, needed: Needed, optional: Sequence[str]
 ) -> Iterator[Row]:
-    """Yields the rows of Parquet, numbered from 1."""
+    """Yields the rows of a Parquet file, numbered from 1."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -332,12 +352,15 @@ def _read_parquet(
 
 
 def _to_json(cell: Any) -> Any:
-    """Returns a cell as the value that JSON would contain."""
+    """Converts a Parquet cell to a value that JSON can represent.
+
+    NaN and infinity become None. Dates and other types become strings.
+    """
     if isinstance(cell, float) and not math.isfinite(cell):
         return None
     if isinstance(cell, bytes):
-        # The cell is a string that the file does not declare as one. As in
-        # text files, drop bytes that are not UTF-8.
+        # Some programs write text as bytes without declaring it as a string.
+        # As in text files, drop bytes that are not UTF-8.
         return cell.decode("utf-8", "ignore")
     if isinstance(cell, str | int | float | list | dict | None):
         return cell

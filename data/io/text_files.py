@@ -1,8 +1,8 @@
-"""Reads files line by line, also compressed and remote files.
+"""Reads text files line by line, including compressed and remote files.
 
 Local files are read without TensorFlow, because loading TensorFlow needs half a
-gigabyte and seconds in each worker process. `tf.io.gfile` reads paths with a
-scheme (`gs://...`).
+gigabyte of memory and several seconds in each worker process. `tf.io.gfile`
+reads paths with a scheme, such as `gs://`.
 """
 
 import codecs
@@ -22,7 +22,7 @@ from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 from files.patterns import find_matches
 
-# A path that means standard input.
+# Functions of this module read standard input if this is the path.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
     "the line contains a carriage return; save the file with line feeds (Unix) "
@@ -40,7 +40,8 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
     """Lists the files that match comma-separated patterns.
 
     The files are in the order of the patterns. The matches of each pattern are
-    sorted. Error messages name the flag.
+    sorted. `flag_name` is the flag that contains the patterns, for error
+    messages.
 
     Raises:
         FileNotFoundError: a pattern matches no file.
@@ -61,14 +62,15 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
         files.extend(found)
     if not files:
         raise FileNotFoundError(
-            f"--{flag_name} names no file. Received: '{patterns}'"
+            f"--{flag_name} names no file. Set it to the path of a file. "
+            f"Received: '{patterns}'"
         )
     return files
 
 
 @contextlib.contextmanager
 def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
-    """Opens a file, or STDIN, to read its bytes without unpacking them."""
+    """Opens a file, or STDIN, to read its bytes. Does not decompress `.gz`."""
     with named_errors(path):
         if path == STDIN:
             # Do not use sys.stdin, which cannot be closed while a thread waits
@@ -84,7 +86,7 @@ def open_raw(path: StrPath) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
-    """Opens a file to read bytes, and unpacks it if its name ends in `.gz`.
+    """Opens a file to read bytes, decompressed if its name ends in `.gz`.
 
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
@@ -100,7 +102,10 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
 
 
 def read_json(path: StrPath, kind: type = dict) -> Any:
-    """Reads a JSON file, plain or packed (.gz), with a value of type `kind`."""
+    """Reads a JSON file, which may be compressed with gzip (`.gz`).
+
+    Raises a ValueError if the file does not contain a value of type `kind`.
+    """
     with open_binary(path) as file:
         return parse_json(file.read(), os.fspath(path), kind)
 
@@ -124,16 +129,18 @@ def read_lines(
     UTF-8 are dropped.
 
     Args:
-        path: path of a text file. If its name ends in `.gz`, it is unpacked.
+        path: path of a text file. The function decompresses the file if its
+            name ends in `.gz`.
         dropped: Counter. The function adds the number of dropped bytes to
             `dropped[path]`.
-        start: first byte to read, where a line begins.
-        end: byte before which the last line begins. None = the end of the
-            file.
+        start: offset of the first byte to read. A line must begin there.
+        end: offset of the byte at which to stop: only lines that begin before
+            it are read. None = read to the end of the file.
 
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
-        ValueError: the file is UTF-16, or its lines end in carriage returns.
+        ValueError: the file is UTF-16, is compressed but its name does not end
+            in `.gz`, or its lines end in carriage returns.
     """
     with open_binary(path) as file:
         if start:
@@ -176,11 +183,11 @@ def read_numbered(
 def read_limited(
     path: StrPath, most: int
 ) -> Iterator[tuple[int, str | ValueError]]:
-    """Yields (number, line) for each line of a file of requests.
+    """Yields (number, line) for each line of a file of unknown origin.
 
-    Bytes that are not UTF-8 become lone surrogates, which later code rejects.
-    If a line is longer than `most` bytes, including its line end, the function
-    yields a ValueError instead of the line.
+    Bytes that are not UTF-8 become lone surrogates, so that the caller can
+    reject them. If a line is longer than `most` bytes, including its line end,
+    the function yields a ValueError instead of the line.
 
     Raises:
         OSError, ValueError: for the same reasons as in `read_lines`.
@@ -206,15 +213,21 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     """Checks that a file's bytes can be read as lines of UTF-8.
 
     Raises:
-        ValueError: the file is packed by gzip, is UTF-16, or its lines end in
-            carriage returns.
+        ValueError: the file is compressed with gzip, is UTF-16, or its lines
+            end in carriage returns.
     """
     if line.startswith(b"\x1f\x8b"):
         raise ValueError(
-            f"{path} is packed by gzip; use a name that ends in .gz"
+            f"{path} is compressed with gzip. Rename it so that its name ends "
+            "in .gz"
         )
-    # In UTF-16 every second byte of English is zero. In other scripts at least
-    # blanks and line ends contain a zero byte.
+    if line.startswith(b"PK\x03\x04"):
+        raise ValueError(
+            f"{path} is a zip archive, such as an Excel workbook. Unpack it, "
+            "or save the workbook as CSV"
+        )
+    # In UTF-16 every second byte of English text is zero. In text of other
+    # scripts at least blanks and line ends contain a zero byte.
     is_wide = line.count(0) > max(len(line) // 3, 4)
     if 0 in line and not is_wide:
         is_wide = "\ufffd" in line.decode("utf-8", "replace")
@@ -231,9 +244,10 @@ def check_first_line(line: bytes, path: StrPath) -> None:
 
 
 def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:
-    """Returns a warning about dropped bytes, or None without dropped bytes.
+    """Returns a warning that counts the dropped bytes of all input files.
 
-    `dropped` is {path: number of dropped bytes}.
+    Returns None if no byte was dropped. `dropped` is {path: number of dropped
+    bytes}.
     """
     found = {path: count for path, count in dropped.items() if count}
     if not found:

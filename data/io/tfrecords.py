@@ -1,6 +1,6 @@
-"""Reads TFRecord files as a model's input, in batches and a repeatable order.
+"""Reads TFRecord files as batches of model inputs, in a repeatable order.
 
-B = batch.
+B = batch size.
 """
 
 import math
@@ -13,24 +13,27 @@ import tensorflow as tf
 from data.io.feature_specs import Spec
 from data.io.records import count_records, read_records
 
-# Message of the error about a wrong value. `record_checks` searches for it.
+# Message of the error about a wrong value. `record_checks` searches for it in
+# TensorFlow's errors.
 OUT_OF_RANGE = "a record has a value out of its range"
 # In training: size of the shuffle buffer, and number of files read at once.
 SHUFFLE_BUFFER_SIZE = 10000
 _NUM_PARALLEL_READS = 8
-# Number of batches to parse at once, and number of batches to keep ready.
+# Number of batches to parse in parallel, and number of parsed batches to keep
+# ready for the model.
 _NUM_PARSERS = min(os.cpu_count() or 1, 16)
 _BATCHES_AHEAD = 4
 
 
 class Records(NamedTuple):
-    """TFRecord files of one kind, and how to read them.
+    """TFRecord files with the same features, and how to read them.
 
     Attributes:
         files: paths of the files.
-        spec: dict of name to feature_specs.Feature.
-        dynamic_masking: DynamicMasking for records without masks, or None. In
-            training the masks differ in each epoch.
+        spec: {name: feature_specs.Feature} of the records.
+        dynamic_masking: DynamicMasking that masks the records while they are
+            read, with new masks in each epoch of training. None if the records
+            already contain masks, or are not for pretraining.
     """
 
     files: Sequence[str]
@@ -39,17 +42,17 @@ class Records(NamedTuple):
 
 
 def are_masked(files: Sequence[str]) -> bool:
-    """Returns whether records contain masks.
+    """Returns whether pretraining records contain masks.
 
-    Records of --dynamic_masking contain none. Reads only the first record of
-    the first file.
+    Records that create_pretraining_data.py wrote with --dynamic_masking contain
+    none. The function reads only the first record of the first file.
     """
     record = next(read_records(files[0]), b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
 
 
 def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-    """Parses serialized examples, string [B].
+    """Parses a batch of serialized `tf.train.Example`s, string [B].
 
     Returns:
         {name: tensor [B, ...]}. Integers are int32.
@@ -89,8 +92,8 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
-            # Allow the padding examples with which Google's code fills a
-            # batch. The mask of such an example is 0.
+            # Google's code fills the last batch with padding examples, whose
+            # mask is 0 at each position. Allow these examples.
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
@@ -111,10 +114,11 @@ def trim_padding(
 
     Args:
         features: dict of tensors with `input_mask`, int [B, T] or [B, C, T],
-            and other sequences of the same shape. The labels are a sequence
-            if the dict contains `label_weights`.
-        multiple: the new length is a multiple of this number, so that few
-            shapes are compiled.
+            and other sequences of the same shape. If the dict contains
+            `label_weights`, each position has a label, and the function cuts
+            the labels too.
+        multiple: the new length is a multiple of this number. This limits the
+            number of different shapes for which XLA compiles the model.
 
     Returns:
         the dict, with all sequences cut to the length of the longest one,
@@ -131,7 +135,8 @@ def trim_padding(
     return features | {name: features[name][..., :length] for name in names}
 
 
-# Turn Autograph off: there is nothing to convert, and trying costs time.
+# Turn Autograph off, because it finds nothing to convert in this function, and
+# searching costs time.
 @tf.autograph.experimental.do_not_convert
 def create_dataset(
     records: Records,
@@ -141,27 +146,28 @@ def create_dataset(
     skip_records: int = 0,
     trim: bool = False,
 ) -> tf.data.Dataset:
-    """Creates the input of a training or an evaluation from TFRecord files.
+    """Creates a dataset of batches from TFRecord files.
 
     In training the records repeat without end, epoch after epoch. The order
     of the files and of the records differs from epoch to epoch and depends
-    only on `seed` and the epoch, so a run that has read n records resumes
-    exactly with `skip_records=n`. Without training, each record comes once, in
-    order, and the last batch contains the remaining records.
+    only on `seed` and the epoch. So a run that stopped after n records resumes
+    exactly with `skip_records=n`. If `is_training` is False, the dataset
+    contains each record once, in the order of the files. Its last batch may be
+    smaller.
 
     Args:
         records: the files and how to read them.
         batch_size: B.
-        is_training: whether to shuffle and repeat.
+        is_training: whether to shuffle and repeat the records.
         seed: int that determines the order in training.
-        skip_records: number of records to skip at the start. Records of
-            complete epochs are only counted. The others are read, but not
-            parsed.
-        trim: whether to cut each batch to its longest sequence, see
-            `trim_padding`.
+        skip_records: number of records to skip at the start. In training,
+            complete epochs are skipped without reading their records.
+        trim: whether `trim_padding` cuts each batch to the length of its
+            longest sequence.
 
     Returns:
-        tf.data.Dataset of dicts, as `decode` returns them.
+        tf.data.Dataset of dicts {name: tensor [B, ...]}, as `decode` returns
+        them.
 
     Raises:
         ValueError: a file is truncated or corrupt. Only a call with
@@ -189,11 +195,12 @@ def create_dataset(
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
-    # Turn autotuning off, because it sometimes delayed the end of a dataset by
-    # the time of reading the dataset (docs/benchmark_notes.md).
+    # Turn autotuning off. With it, finding the end of a dataset sometimes took
+    # as long as reading the whole dataset.
     options = tf.data.Options()
     options.autotune.enabled = False
-    # Parsing a batch at once costs a fraction of parsing each record.
+    # Batch before parsing, because parsing a whole batch at once is much faster
+    # than parsing each record.
     return (
         dataset.batch(batch_size, drop_remainder=is_training)
         .map(parse, num_parallel_calls=_NUM_PARSERS)
@@ -205,14 +212,13 @@ def create_dataset(
 def describe_records(
     files: Sequence[str], seed: int, skip_records: int, count: int
 ) -> str:
-    """Names the next `count` records that training reads, by file and number.
+    """Names the `count` records that training reads after `skip_records`.
 
-    Training has already read `skip_records` records. `seed` determines the
-    order, as in `create_dataset`.
+    `seed` determines the order of the records, as in `create_dataset`.
 
     Returns:
-        text such as "a.tfrecord records 5, 17, b.tfrecord records 3". Numbers
-        count from 0 within the file.
+        text such as "a.tfrecord records 5, 17, b.tfrecord records 3". The first
+        record of a file is number 0.
     """
 
     def numbered(path: tf.Tensor) -> tf.data.Dataset:
@@ -241,7 +247,11 @@ def _training_records(
     skip_records: int,
     read: Callable[[tf.Tensor], tf.data.Dataset] = tf.data.TFRecordDataset,
 ) -> tf.data.Dataset:
-    """Returns the records of endless epochs, after `skip_records` records."""
+    """Returns a dataset that repeats the records without end, shuffled.
+
+    The dataset skips the first `skip_records` records. `read` returns a dataset
+    of the records of one file.
+    """
     epoch, rest = 0, 0
     if skip_records:
         epoch, rest = divmod(skip_records, count_records(files))
@@ -258,7 +268,10 @@ def _epoch(
     number: tf.Tensor,
     read: Callable[[tf.Tensor], tf.data.Dataset],
 ) -> tf.data.Dataset:
-    """Returns the records of epoch `number`, in the order that `seed` draws."""
+    """Returns the records of one epoch in random order.
+
+    The order depends only on `seed` and on `number`, the number of the epoch.
+    """
     draw = tf.random.stateless_uniform(
         [], [seed, number], 0, tf.int64.max, tf.int64
     )

@@ -23,15 +23,17 @@ from typing import Any, NamedTuple, NoReturn
 
 # Number of items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
-# Seconds to wait for a worker to remove partly written output.
+# Seconds that a worker may need to remove its partly written output before it
+# is ended anyway.
 _GRACE = 5
 
 
 class _Call(NamedTuple):
-    """A submitted task, whose arguments and result are passed in files.
+    """A submitted task, and the file that contains its arguments or its result.
 
-    The executor's pipes are not used for them. If a process is killed while it
-    sends a long message, the executor waits forever for the rest.
+    The arguments and the result do not pass through the executor's pipes,
+    because a process may be killed while it sends a long message. The executor
+    would then wait forever for the rest of the message.
     """
 
     name: str
@@ -46,7 +48,8 @@ def run(
 
     Args:
         function: function to call. It must be picklable.
-        tasks: (name for messages, arguments of the function).
+        tasks: pairs of a task's name, for error messages, and the arguments of
+            the function.
         num_processes: number of worker processes. 0 = one for each processor,
             1 = run in this process.
 
@@ -55,13 +58,14 @@ def run(
 
     Raises:
         ChildProcessError: a process was killed. The message names its task.
-        Exception: the function raised it.
+        Exception: any exception that the function raised.
     """
     num_processes = num_processes or len(os.sched_getaffinity(0))
     if num_processes == 1:
         yield from (function(*arguments) for _, arguments in tasks)
         return
-    # Do not fork, because a fork copies locks that threads are holding.
+    # Do not fork. A fork copies the locks that other threads have acquired, and
+    # nobody would release them in the new process.
     context = multiprocessing.get_context("spawn")
     reader, writer = context.Pipe(duplex=False)
     others = set(multiprocessing.active_children())
@@ -75,8 +79,9 @@ def run(
             for number, (name, arguments) in enumerate(tasks):
                 file = Path(folder, str(number))
                 file.write_bytes(pickle.dumps(arguments))
-                # Start the resource tracker now. If it started together with a
-                # worker, it would lift the signal mask.
+                # Start multiprocessing's resource tracker now. If it started
+                # together with a worker, it would remove the signal mask that
+                # `_delayed_interrupt` sets.
                 resource_tracker.ensure_running()
                 with _delayed_interrupt():
                     future = executor.submit(_call, file)
@@ -88,7 +93,8 @@ def run(
                 yield _take_oldest(pending)
         except BrokenProcessPool:
             notes = set(os.listdir(folder))
-            # Wait, because only then do all processes have an exit code.
+            # Wait until all processes have ended, because `_raise_death` needs
+            # their exit codes.
             writer.close()
             executor.shutdown()
             _raise_death(pending, notes, processes - others)
@@ -101,10 +107,11 @@ def run(
 
 @contextlib.contextmanager
 def _delayed_interrupt() -> Iterator[None]:
-    """Delays Ctrl-C to the end of the block, and blocks it in new processes.
+    """Delays Ctrl-C until the `with` block ends, and blocks it in new workers.
 
-    A signal mask is not enough, because another thread may receive the signal.
-    A worker that is interrupted while it starts ends with a traceback.
+    Otherwise a worker that is interrupted while it starts would print a
+    traceback. In this process a signal mask is not enough, because another
+    thread may receive the signal, so a handler records it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -113,7 +120,8 @@ def _delayed_interrupt() -> Iterator[None]:
     handler = signal.signal(
         signal.SIGINT, lambda number, _: received.append(number)
     )
-    # A worker inherits the mask, so that Ctrl-C ends only the parent.
+    # A worker inherits this mask, so that Ctrl-C interrupts only the parent,
+    # which then ends the workers.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -132,7 +140,7 @@ def _take_oldest(pending: collections.deque[_Call]) -> Any:
     error, result = pickle.loads(file.read_bytes())
     file.unlink()
     if error is not None:
-        error.add_note(f"while making {name}")
+        error.add_note(f"in the worker process of {name}")
         raise error
     return result
 
@@ -140,14 +148,17 @@ def _take_oldest(pending: collections.deque[_Call]) -> Any:
 def _raise_death(
     pending: Iterable[_Call], notes: set[str], processes: Iterable[BaseProcess]
 ) -> NoReturn:
-    """Raises an error that names the task of the process that died."""
-    # The executor ends the other workers by SIGTERM. Their exit code is then 1
-    # or the code of SIGTERM.
+    """Raises an error that names the task of the process that died.
+
+    `notes` are the names of the note files that `_call` created.
+    """
+    # Exit codes of the processes that did not die on their own: the executor
+    # ends the other workers by SIGTERM, and `_end` exits with 1.
     ended = (None, 0, 1, -signal.SIGTERM)
     dead = [x for x in processes if x.exitcode not in ended]
     code = dead[0].exitcode or 1 if dead else 1
-    # A worker that was killed during a task left a note. A worker without a
-    # note had not yet begun a task.
+    # A worker that was killed during a task left a note file. If there is no
+    # note, the worker had not yet begun a task, so name the oldest one.
     names = [
         call.name
         for call in pending
@@ -160,13 +171,16 @@ def _raise_death(
         else f"ended with status {code}"
     )
     raise ChildProcessError(
-        f"the process that made {names[0] if names else 'a task'} was {how}; "
+        f"the worker process of {names[0] if names else 'a task'} was {how}; "
         "if memory ran out, use fewer processes. Run the same command to resume"
     ) from None
 
 
 def _note(file: Path, pid: int | None) -> Path:
-    """Returns the path of a note, which shows that a process runs a call."""
+    """Returns the path of an empty file, which exists during a call.
+
+    It shows that the process `pid` is executing the call of `file`.
+    """
     return file.with_name(f"{file.name}-{pid}")
 
 
@@ -201,8 +215,8 @@ def _collect(function: Callable[[Iterable], Iterable], items: Iterable) -> list:
     return list(function(items))
 
 
-# In a worker: the function to call, whether it runs, and whether the worker
-# must end.
+# State of a worker process: the function to call, whether the function is
+# running, and whether the process must end.
 _function: Callable
 _is_calling = False
 _is_ending = False
@@ -211,7 +225,13 @@ _is_ending = False
 def _start(
     function: Callable, reader: connection.Connection, folder: str
 ) -> None:
-    """Initializes a worker process."""
+    """Initializes a worker process.
+
+    Args:
+        function: function that the worker's tasks call.
+        reader: pipe whose other end closes when the parent ends.
+        folder: folder that contains the tasks' arguments and results.
+    """
     global _function
     _function = function
     signal.signal(signal.SIGTERM, _end)
@@ -235,11 +255,14 @@ def _end(*unused_args: object) -> NoReturn:
 
 
 def _end_with_parent(reader: connection.Connection, folder: str) -> None:
-    """Ends this process when its parent ends the work, or is killed."""
+    """Waits until the parent ends the work or is killed, then ends this worker.
+
+    The parent's end of the pipe is closed in both cases.
+    """
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
-    # Remove the folder here, because a killed parent cannot. Do it before
-    # sending the signal, which may end this thread too.
+    # Remove the folder here, because a killed parent cannot remove it. Do it
+    # before sending the signal, which may end this thread too.
     shutil.rmtree(folder, ignore_errors=True)
     os.kill(os.getpid(), signal.SIGTERM)
     # The parent waits for this process, so end it even if the clean-up hangs.
@@ -248,9 +271,10 @@ def _end_with_parent(reader: connection.Connection, folder: str) -> None:
 
 
 def _call(file: Path) -> None:
-    """Calls the function with a file's arguments, and writes its result there.
+    """Calls the worker's function with the arguments that `file` contains.
 
-    The function writes a pair (error, result), one of which is None.
+    Replaces the contents of `file` by a pair (error, result), one of which is
+    None.
     """
     global _is_calling
     note = _note(file, os.getpid())
@@ -268,8 +292,8 @@ def _call(file: Path) -> None:
             text = f"{type(error).__name__}: {error}"
             result = pickle.dumps((RuntimeError(text), None))
     finally:
-        # Exit here, because otherwise the executor, or an error of the
-        # clean-up, would keep the process alive.
+        # If `_end` interrupted the call, exit here. Otherwise the executor, or
+        # an error of the function's clean-up, would keep the process alive.
         if _is_ending:
             os._exit(1)
         _is_calling = False

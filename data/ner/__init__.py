@@ -1,1 +1,1 @@
-"""Reads words with tags of named entities, cuts windows, and scores tags."""
+"""Reads texts with named entities, cuts them into windows, and scores tags."""

@@ -1,7 +1,9 @@
-"""Finds the most probable legal sequence of tags.
+"""Finds the most probable legal sequence of the tags of a sentence.
+
+For example, I-PER is legal only after B-PER or I-PER:
 
     legal      B-PER I-PER O       O B-LOC
-    illegal    O I-PER             B-PER I-LOC
+    illegal    O I-PER             B-LOC I-PER
 
 L = number of tags.
 """
@@ -11,11 +13,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-# Number to add to the score of an illegal step. It is finite, so that decoding
-# also works for labels that form no legal sequence.
+# Number to add to a sequence's score for each illegal tag. It is finite, so
+# that decoding also works if all sequences are illegal.
 PENALTY = -1e4
-# Prefixes of tags that continue an entity, of tags that another word of the
-# entity may follow, and of tags that mark an entity's last word.
+# Three sets of prefixes of tags, in the schemes of scoring.py. The first set is
+# for words that are not the first of their entity. The second is for words that
+# another word of the entity may follow. The third is for an entity's last word.
 _CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
 
 
@@ -23,17 +26,18 @@ _CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
 def find_penalties(
     labels: tuple[str, ...],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the penalties of illegal tags.
+    """Returns the penalties for illegal tags, such as I-PER after O.
 
     Args:
-        labels: the tags in order, in a scheme of scoring.py. In IOB1 and IOE2,
-            an entity may begin with a tag that also continues entities, so
-            every sequence is legal.
+        labels: the L tags, in a scheme of scoring.py. In IOB1 and IOE2, an
+            entity may begin with a tag that also continues entities, so every
+            sequence is legal.
 
     Returns:
-        three float32 arrays of 0 or PENALTY: for each tag at the start of a
-        sentence [L], for each tag (column) that follows a tag (row) [L, L], and
-        for each tag at the end of a sentence [L].
+        (start, between, end), float32 arrays that contain 0 for a legal tag and
+        PENALTY for an illegal tag. `start` [L] is for a sentence's first tag,
+        `between` [L, L] for each tag (column) after each tag (row), and `end`
+        [L] for a sentence's last tag.
     """
     prefixes, types = zip(
         *(label.partition("-")[::2] for label in labels), strict=True
@@ -57,34 +61,39 @@ def find_penalties(
 
 
 def to_scores(probabilities: np.ndarray) -> np.ndarray:
-    """Returns the logarithms of probabilities, finite even for 0."""
+    """Returns the logarithms of probabilities. For 0, it is finite too."""
     return np.log(np.maximum(probabilities, np.finfo(np.float32).tiny))
 
 
 def decode(
     scores: np.ndarray, labels: Sequence[str], only_legal: bool
 ) -> np.ndarray:
-    """Returns the index of the tag of each of a sentence's W words, int [W].
+    """Chooses the tag of each word of a sentence.
 
     Args:
-        scores: float [W, L], logits, or logarithms of probabilities.
-        labels: the tags in order.
+        scores: float [words, tags], logits of the tags, or logarithms of their
+            probabilities.
+        labels: names of the tags.
         only_legal: whether to choose the best legal sequence instead of the
             best tag of each word.
+
+    Returns:
+        index of each word's tag, int [words].
     """
     best = scores.argmax(-1)
     if not only_legal or not len(best):
         return best
     start, between, end = find_penalties(tuple(labels))
-    # Return early, because the best tags are nearly always a legal sequence.
+    # Nearly always, the best tags of the words already form a legal sequence,
+    # which needs no search.
     if not start[best[0]] + between[best[:-1], best[1:]].sum() + end[best[-1]]:
         return best
     total, steps = scores[0] + start, []
     for row in scores[1:]:
         paths = total[:, None] + between
         steps.append(paths.argmax(0))
-        # Subtract the maximum, because only differences matter, and rounding
-        # would lose differences in large sums.
+        # Subtract the maximum, so that the sums stay small. Only differences
+        # matter, and rounding would lose them in large sums.
         total = paths.max(0) - paths.max() + row
     best[-1] = np.argmax(total + end)
     for place in reversed(range(len(steps))):

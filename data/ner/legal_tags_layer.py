@@ -1,7 +1,8 @@
-"""Finds the most probable legal sequence of tags inside a graph.
+"""Finds the most probable legal sequence of tags, as operations of a graph.
 
-The sequences are the same as in legal_tags.py. N = texts, M = words of the
-longest text, L = tags.
+A sequence is legal if each tag may follow the preceding one. The results are
+the same as in legal_tags.py. N = texts, M = words of the longest text, L =
+tags.
 """
 
 from collections.abc import Sequence
@@ -12,19 +13,25 @@ from data.ner import legal_tags
 
 
 def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
-    """Returns the index of the tag of each word of all texts, int64 [words].
+    """Chooses the most probable legal sequence of tags of each text.
 
     Args:
-        probabilities: probabilities of each word's tags, ragged float32
-            [N, None, L].
-        labels: the tags in order.
+        probabilities: probabilities of the L tags of each word of each text,
+            ragged float32 [N, None, L].
+        labels: names of the L tags, in the order of the probabilities.
+
+    Returns:
+        index of the chosen tag of each word, for the words of all texts one
+        after another, int64 [words].
     """
     start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = probabilities.row_lengths()
-    # The scores are [M + 2, N, L]. Two padding words ensure that no loop is
-    # empty.
+    # Compute scores [M + 2, N, L]. Append two words of padding, so that neither
+    # call of tf.scan below gets an empty tensor.
     scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
     scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])
+    # In the search, each tag of a padding word follows the same tag, so that
+    # padding does not change the tags of real words.
     unchanged = tf.range(len(labels), dtype=tf.int64)
 
     def forward(
@@ -53,6 +60,7 @@ def decode(probabilities: tf.RaggedTensor, labels: Sequence[str]) -> tf.Tensor:
         last,
         reverse=True,
     )
-    # Repeat the tag of a text's last word after the end of the text.
+    # Join the tags of all words, including padding, [N, M + 2]. The return
+    # statement then drops the padding.
     ids = tf.transpose(tf.concat([before, last[None]], 0))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values

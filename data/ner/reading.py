@@ -1,4 +1,4 @@
-"""Reads sentences with named entities, in columns or as spans of texts."""
+"""Reads sentences with tagged words, or texts with spans of named entities."""
 
 import dataclasses
 import re
@@ -17,7 +17,8 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# A word and its tag, separated by a character that is not supported.
+# A line with a word and its tag, separated by a character other than a tab or a
+# space, which is not supported.
 _OTHER_COLUMNS = re.compile(r".+(?:_|[^\w-])(O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
@@ -31,15 +32,16 @@ _SET_FILES = {
 
 @dataclasses.dataclass(slots=True)
 class NerExample:
-    """One sentence, or one text of a file of spans.
+    """A sentence, or a text of a file that contains texts with spans.
 
     Attributes:
         guid: str, name of the example.
         words: list of str.
         labels: list of str, the words' tags.
         document: int, number of the document that contains the sentence.
-        text: str, the text if the file contains spans, or None.
-        places: list of (start, end), positions of the words in the text.
+        text: str, the text, or None if the file contains words in columns.
+        places: list of (start, end) of each word in `text`, in characters.
+            `end` is exclusive. Empty without `text`.
     """
 
     guid: str
@@ -51,24 +53,26 @@ class NerExample:
 
 
 class NerProcessor(SetReader[NerExample]):
-    """Reads the sets of a data folder.
+    """Reads the train, dev and test sets of a task with named entities.
 
-    Files named .json and .jsonl contain texts with spans, see spans.py. Other
-    files have CoNLL-2003's layout: a line contains a word and its tag in
-    columns. Tabs separate the columns if the first line contains a tab.
-    Otherwise, blanks separate them. An empty line ends a sentence, and a line
-    with -DOCSTART- ends a document. All lines have the same number of columns,
-    except comments, which begin with #. A test set may lack the tags.
+    Files named .json and .jsonl contain texts with spans, as spans.py
+    describes. Other files are in the layout of CoNLL-2003: a line contains a
+    word and its tag in columns. Tabs separate the columns if the first line
+    contains a tab. Otherwise, spaces separate them. An empty line ends a
+    sentence, and a line with -DOCSTART- begins a document. Comments begin with
+    #. All other lines contain the same number of columns. In a test set, the
+    column of the tags may be missing.
 
-    Tags may be in any scheme of scoring.py, such as the IOB1 of CoNLL-2003.
-    They are converted to IOB2, or to the scheme of `labels`.
+    Tags may be in any scheme that scoring.py describes, such as the IOB1 of
+    CoNLL-2003. They are converted to IOB2, or to the scheme of `labels`.
 
     Args:
         labels: names of the tags. None uses the tags of the train set, "O"
             first.
-        text_column: number of the words' column, from 1. None means the first
-            column that does not contain the tags.
-        label_column: number of the tags' column, from 1. None means the last.
+        text_column: number of the words' column, counted from 1. None means the
+            first column that does not contain the tags.
+        label_column: number of the tags' column, counted from 1. None means the
+            last column.
         split_words: function that splits a text with spans into words.
 
     Raises:
@@ -90,16 +94,18 @@ class NerProcessor(SetReader[NerExample]):
         self._label_column = label_column
 
     def get_labels(self, data_dir: StrPath) -> list[str]:
-        """Returns the names of the tags. Raises the same errors as `read_set`.
+        """Returns the names of the tags, from `labels` or the train set.
 
-        Also raises a ValueError if the train set contains no entity.
+        Raises:
+            OSError: `labels` is None, and the train set cannot be read.
+            ValueError: the train set is malformed, or contains no entity.
         """
         if self._labels is None:
             examples = self.read_set(data_dir, "train")
             tags = {tag for example in examples for tag in example.labels}
             if examples[0].text is not None:
-                # Add the I- tag of each type, because other sets may contain
-                # longer entities.
+                # For each B- tag add the I- tag, because the dev and test sets
+                # may contain entities of more words than the train set.
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
@@ -110,7 +116,12 @@ class NerProcessor(SetReader[NerExample]):
         return self._labels
 
     def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
-        """Returns the examples of the set "train", "dev" or "test"."""
+        """Reads the set `name` ("train", "dev" or "test") from its file.
+
+        Raises:
+            OSError: the file does not exist, or cannot be read.
+            ValueError: a line or text is malformed, or there is none.
+        """
         path = find_set_file(data_dir, name, _SET_FILES[name])
         if path.removesuffix(".gz").endswith((".json", ".jsonl")):
             return self._read_spans(path, name)
@@ -124,7 +135,8 @@ class NerProcessor(SetReader[NerExample]):
             for _, columns in lines
         )
         text_column = self._checked(path, "text_column", width)
-        # A test set may lack the tags.
+        # In a test set, the column of the tags may be missing, so accept a
+        # --label_column that is too large.
         label_column = self._checked(
             path, "label_column", width, needed=name != "test"
         )
@@ -132,8 +144,8 @@ class NerProcessor(SetReader[NerExample]):
             label_column = width
         elif not are_cut or (label_column is None and name != "test"):
             raise ValueError(
-                f"{path}: a line must contain a word and its tag, separated by "
-                "a tab or blanks; this file has only one column"
+                f"{path}: the file contains only one column. Each line must "
+                "contain a word and its tag, separated by a tab or spaces"
             )
         if text_column is None:
             text_column = 2 if label_column == 1 else 1
@@ -143,6 +155,7 @@ class NerProcessor(SetReader[NerExample]):
                 "and the tags; set another --text_column or --label_column"
             )
         examples: list[NerExample] = []
+        unknown: dict[str, str] = {}
         for document, lines in sentences:
             words = [columns[text_column - 1] for _, columns in lines]
             if "" in words:
@@ -154,9 +167,11 @@ class NerProcessor(SetReader[NerExample]):
                     _check_tag(columns[label_column - 1], f"{path}, line {n}")
                     for n, columns in lines
                 ]
-            tags = self._convert(tags, [f"{path}, line {n}" for n, _ in lines])
+            where = [f"{path}, line {n}" for n, _ in lines]
+            tags = self._convert(tags, where, unknown)
             guid = f"{name}-{len(examples) + 1}"
             examples.append(NerExample(guid, words, tags, document))
+        self._check_unknown(unknown, examples, name)
         first = examples[0].words
         if (
             self._text_column is None
@@ -164,8 +179,8 @@ class NerProcessor(SetReader[NerExample]):
             and _are_indexes([example.words for example in examples], width)
         ):
             raise ValueError(
-                f"{path}: the first column contains numbers, or one value in "
-                f"each sentence, instead of words, such as {first[:3]}; set "
+                f"{path}: the first column contains numbers, or equal values "
+                f"in each sentence, such as {first[:3]}, instead of words. Set "
                 "--text_column to the number of the words' column, such as 2"
             )
         if width > 2:
@@ -176,7 +191,10 @@ class NerProcessor(SetReader[NerExample]):
         return examples
 
     def _read_spans(self, path: str, name: str) -> list[NerExample]:
-        """Reads the examples of a file of spans."""
+        """Reads a file of texts with spans.
+
+        `name` is the name of the set, such as "train".
+        """
         for flag in ("text_column", "label_column"):
             if column := getattr(self, f"_{flag}"):
                 raise ValueError(
@@ -184,8 +202,10 @@ class NerProcessor(SetReader[NerExample]):
                     "contains texts with spans; remove the flag"
                 )
         examples: list[NerExample] = []
+        unknown: dict[str, str] = {}
         for each in spans.read(path, self._split_words, name != "test"):
-            tags = self._convert(each.tags, [each.where] * len(each.tags))
+            where = [each.where] * len(each.tags)
+            tags = self._convert(each.tags, where, unknown)
             words = [each.text[start:end] for start, end in each.places]
             number = len(examples) + 1
             guid = f"{name}-{number}"
@@ -193,51 +213,77 @@ class NerProcessor(SetReader[NerExample]):
                 NerExample(guid, words, tags, number, each.text, each.places)
             )
         if not examples:
-            raise ValueError(f"{path} contains no text with an annotation")
+            raise ValueError(f"{path} contains no annotated text")
+        self._check_unknown(unknown, examples, name)
         return examples
 
-    def _convert(self, tags: list[str], where: list[str]) -> list[str]:
-        """Converts tags to the scheme of the labels, and checks them.
+    def _convert(
+        self, tags: list[str], where: list[str], unknown: dict[str, str]
+    ) -> list[str]:
+        """Converts tags to the scheme of `labels`.
 
-        `where` contains, for each tag, the start of an error message.
+        `where` contains the place of each tag in its file. A tag that is not in
+        `labels` is added to `unknown`, with its first place.
         """
         tags = to_scheme(tags, self._labels or ())
         for tag, place in zip(tags, where, strict=True):
             if self._labels is not None and tag not in self._labels:
-                raise ValueError(
-                    f"{place}: unknown tag {tag!r}; the tags are {self._labels}"
-                )
+                unknown.setdefault(tag, place)
         return tags
+
+    def _check_unknown(
+        self, unknown: dict[str, str], examples: list[NerExample], name: str
+    ) -> None:
+        """Raises an error if a model cannot use a set's unknown tags.
+
+        A dev or test set may contain tags that no training example contains,
+        if the model knows other tags of the set.
+        """
+        if not unknown:
+            return
+        tag, place = next(iter(unknown.items()))
+        message = f"{place}: unknown tag {tag!r}. The tags are {self._labels}"
+        tags = {tag for example in examples for tag in example.labels}
+        if name == "train" or unknown.keys() >= tags - {"O"}:
+            raise ValueError(message)
+        logging.warning(
+            "%s. The scores count the words with %s as errors.",
+            *(message, ", ".join(unknown)),
+        )
 
     def _checked(
         self, path: StrPath, flag: str, width: int, needed: bool = True
     ) -> int | None:
-        """Returns the column number that a flag sets, or None without the flag.
+        """Returns the column number that a flag sets, or None if it is not set.
 
-        If the file has fewer columns, returns None, or raises a ValueError if
-        the column is `needed`.
+        If the file contains fewer than this number of columns, raises a
+        ValueError if the column is `needed`, and otherwise returns None. `flag`
+        is "text_column" or "label_column". `width` is the file's number of
+        columns.
         """
         column = getattr(self, f"_{flag}")
         if column is None or column <= width:
             return column
         if needed:
             raise ValueError(
-                f"--{flag}={column} does not exist: the lines of {path} have "
-                f"{width} columns"
+                f"--{flag}={column} is too large: the lines of {path} contain "
+                f"only {width} columns"
             )
         return None
 
 
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:
-    """Returns whether a column contains numbers of words or of sentences.
+    """Returns whether a column numbers the words or sentences of a file.
 
-    `sentences` are the cells of the column, and `width` is the number of
-    columns in the file.
+    This is the case if each cell contains a digit, or if in each sentence all
+    cells are equal. `sentences` are the cells of the column, and `width` is the
+    number of columns in the file.
     """
     are_numbers = all(
         re.search(r"\d", word) for words in sentences for word in words
     )
-    # In a file of two columns, the column without tags contains the words.
+    # In a file of two columns, the column beside the tags contains the words,
+    # even if they are equal in each sentence.
     are_same = width > 2 and all(len({*words}) == 1 for words in sentences)
     return are_numbers or (are_same and max(map(len, sentences)) > 1)
 
@@ -245,12 +291,18 @@ def _are_indexes(sentences: list[list[str]], width: int) -> bool:
 def _read_sentences(
     path: StrPath, label_column: int | None
 ) -> Iterator[tuple[int, list[tuple[int, list[str]]]]]:
-    """Yields (number of the document, [(line number, columns)])."""
+    """Yields each sentence as (number of its document, lines).
+
+    The lines are [(line number, columns)], with one word in each line.
+    `label_column` is the number of the tags' column, counted from 1. None means
+    the last column.
+    """
     lines = [
         (number, line.removeprefix("\ufeff").rstrip("\r"))
         for number, line in text_files.read_numbered(path)
     ]
-    # The first line with a word determines the layout. # may be a word.
+    # The first line that contains a word and does not begin with # determines
+    # the layout. If all lines begin with #, it is a word, and not a comment.
     words = [
         line
         for _, line in lines
@@ -265,11 +317,12 @@ def _read_sentences(
     sentence: list[tuple[int, list[str]]] = []
     for number, line in lines:
         columns = _cut(line, separator)
-        # The words need not be in the first column.
+        # Look at all columns, because the words need not be in the first one.
         is_document = any(cell.startswith(_DOCUMENT) for cell in columns)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
-            # A comment may by chance have the same number of columns.
+            # A comment before a sentence begins with # and a space. It may have
+            # the same number of columns as a word's line, but contains no tag.
             is_comment = columns[0] == "#" and width > 1 and not sentence
             if is_comment and not _TAG.fullmatch(tag):
                 continue
@@ -279,7 +332,7 @@ def _read_sentences(
                 raise ValueError(
                     f"{path}, line {number}: the line has {len(columns)} "
                     f"columns, but the first line has {width}, separated by "
-                    f"{'tabs' if separator else 'blanks'}. "
+                    f"{'tabs' if separator else 'spaces'}. "
                     f"Received: {line[:80]!r}"
                 )
             continue
@@ -292,10 +345,11 @@ def _read_sentences(
 
 
 def _cut(line: str, separator: str | None) -> list[str]:
-    """Returns the columns of a line, or [] if it only contains white space.
+    """Splits a line into columns, [] if it contains only spaces and tabs.
 
-    Only tabs or blanks separate columns. Other white space, such as a no-break
-    space, belongs to the word. Between tabs, a word may be a blank.
+    `separator` is a tab, or None if the columns are separated by any number of
+    spaces and tabs. Other white space, such as a no-break space, belongs to a
+    word. Between two tabs, a word may be a single space.
     """
     if not line.strip(_BLANKS):
         return []
@@ -306,12 +360,16 @@ def _cut(line: str, separator: str | None) -> list[str]:
 
 
 def _check_tag(tag: str, where: str) -> str:
-    """Returns a tag, or raises a ValueError if the tag is malformed."""
+    """Returns the tag, or raises a ValueError if it is malformed.
+
+    `where` is the place of the tag in its file, for the error message.
+    """
     if not _TAG.fullmatch(tag):
         raise ValueError(
-            f"{where}: a tag must be O, or B, I, E, S, L, U or M (the schemes "
-            "IOB, IOE, IOBES, BILOU and BMES), with a type after a hyphen, as "
-            f"in B-PER. Received: {tag!r}. If the tags are in another column, "
+            f"{where}: a tag must be O, or B, I, E, S, L, U or M (of the "
+            "schemes IOB, IOE, IOBES, BILOU and BMES), usually followed by a "
+            "hyphen and a type, as in B-PER. "
+            f"Received: {tag!r}. If the tags are in another column, "
             "set --label_column. If this is a line of column names, remove it"
         )
     return tag

@@ -14,7 +14,7 @@ from data.ner.scoring import (
 )
 from files.paths import StrPath
 
-# {kind of error: description of the error}.
+# {kind of a tagger's error: its description in the report}.
 KINDS = {
     "type": "the right words, but another type",
     "words": "the right type, but more or fewer words",
@@ -39,9 +39,15 @@ def write_report(
     examples: Sequence[NerExample],
     predicted_tags: Sequence[Sequence[str]],
 ) -> None:
-    """Writes a self-contained HTML page: scores, errors by kind, sentences.
+    """Writes a self-contained HTML page about a tagger's errors.
 
-    The sentences with most errors come first.
+    The page shows the scores, the number of errors of each kind, and the
+    sentences with errors. The sentences with the most errors come first.
+
+    Args:
+        output_file: HTML file to write.
+        examples: sentences with their right tags.
+        predicted_tags: predicted tags of each sentence.
 
     Raises:
         OSError: the file cannot be written.
@@ -62,7 +68,8 @@ def write_report(
     by_kind = []
     for kind, meaning in KINDS.items():
         counts = [kinds[kind, name] for name in types]
-        # Entities without a type count only in the total.
+        # The tags B and I mark entities without a type. Count their errors only
+        # in the total.
         total = sum(counts) + kinds[kind, ""]
         by_kind.append([f"{kind}: {meaning}", *counts, total])
     figures = [
@@ -104,9 +111,10 @@ def write_report(
 def describe_sentences(
     tagged: Iterable[tuple[NerExample, Sequence[str]]],
 ) -> list[dict[str, str]]:
-    """Returns a table of sentences, one {column: text} for each sentence.
+    """Returns a dict of "text", "right" and "predicted" for each sentence.
 
-    `tagged` are pairs (example, predicted tags).
+    "right" and "predicted" list the entities of the right and of the predicted
+    tags. `tagged` are pairs (example, predicted tags).
     """
     return [
         {
@@ -121,10 +129,17 @@ def describe_sentences(
 def find_errors(
     entities: Sequence[Entity], guesses: Sequence[Entity]
 ) -> list[tuple[str, Entity]]:
-    """Returns (kind, entity) of each error. The kind is a key of KINDS.
+    """Compares predicted entities with the right entities of a sentence.
 
-    An error is a wrong predicted entity, or a right entity that no predicted
-    entity overlaps.
+    An error is a predicted entity that is wrong, or a right entity that no
+    predicted entity overlaps.
+
+    Args:
+        entities: right entities.
+        guesses: predicted entities.
+
+    Returns:
+        (kind, entity) of each error. The kind is a key of KINDS.
     """
     errors = [
         ("missed", entity)
@@ -152,7 +167,11 @@ def _marked(
     others: Sequence[Entity],
     kind: str,
 ) -> Iterator[str | Span]:
-    """Yields the words, each after a space, with the entities marked."""
+    """Yields the words of a sentence, with its entities marked.
+
+    An entity is marked with the style "both" if it is also in `others`, and
+    otherwise with the style `kind`.
+    """
     place = 0
     for entity in entities:
         entity_type, start, end = entity

@@ -1,7 +1,7 @@
 """Finds named entities in tags, and scores them as conlleval does.
 
-Tags are `O` or PREFIX-TYPE. A file with one type of entity may omit the type:
-`B`, `I`, `O`. The schemes tag two adjacent entities as follows:
+A tag is `O`, or PREFIX-TYPE. If all entities are of one type, tags may omit the
+type: `B`, `I`, `O`. The schemes tag two adjacent entities as follows:
 
     words   Jim    Henson was in New    York   Paris
     IOB1    I-PER  I-PER  O   O  I-LOC  I-LOC  B-LOC
@@ -18,20 +18,22 @@ from collections.abc import Callable, Sequence
 # An entity: (type, index of the first word, index after the last word).
 Entity = tuple[str, int, int]
 
-# Prefixes of two neighboring tags of one type, if conlleval.pl begins a new
-# entity at the second tag.
+# Pairs of prefixes. If two neighboring tags of one type have these prefixes,
+# conlleval.pl begins a new entity at the second tag.
 _CONLLEVAL_BEGINS = {"BB", "IB", "EE", "EI"}
 
 
 def find_entities(tags: Sequence[str]) -> list[Entity]:
-    """Returns the entities that conlleval.pl sees in a sentence's tags.
+    """Returns the entities that conlleval.pl finds in a sentence's tags.
 
         B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
 
-    An entity begins at B-TYPE, at any tag after O or after another type, and
-    at E-TYPE or I-TYPE after E-TYPE. These rules suit IOB1, IOB2 and IOE2.
-    conlleval.pl has no rules for S, L and U, so it joins adjacent entities of
-    one type with such tags. `to_scheme` reads these tags correctly.
+    The numbers are the indices of the first word and after the last word.
+    An entity begins at B-TYPE, at any tag other than O after O or after another
+    type, and at E-TYPE or I-TYPE after E-TYPE. These rules are right for the
+    schemes IOB1, IOB2 and IOE2. conlleval.pl contains no rules for the prefixes
+    S, L and U, so it joins adjacent entities of one type with such tags.
+    `to_scheme` separates such entities correctly.
     """
     return _split(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
@@ -47,16 +49,18 @@ def describe_entities(words: Sequence[str], tags: Sequence[str]) -> str:
 
 
 def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
-    """Converts tags of any scheme to the scheme of the labels.
+    """Converts a sentence's tags from any scheme to the scheme of a model.
 
     Args:
-        tags: list of str, of one sentence.
-        labels: list of str, the tags that a model knows. They determine the
-            scheme of the result. With tags that begin with M it is BMES, with
-            S or E it is IOBES, with U or L it is BILOU, otherwise IOB2.
+        tags: tags of the words of a sentence.
+        labels: the tags that a model knows, which determine the scheme of the
+            result. If any of them begins with M, it is BMES. Otherwise, if any
+            begins with S or E, it is IOBES. Otherwise, if any begins with U or
+            L, it is BILOU. In all other cases, it is IOB2.
     """
     prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
-    # Prefixes of an entity's first, middle and last word, and of the only word.
+    # Prefixes of the first, middle and last word of an entity, and of the only
+    # word of an entity.
     first, middle, last, lone = "BIIB"
     if prefixes & set("ES"):
         first, middle, last, lone = "BIES"
@@ -79,17 +83,17 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
 def _split(
     tags: Sequence[str], begins_anew: Callable[[str, str], bool]
 ) -> list[Entity]:
-    """Returns the entities of tags.
+    """Returns the entities in a sentence's tags.
 
     `begins_anew` receives the prefixes of two neighboring tags of one type, and
-    returns whether an entity begins at the second tag.
+    returns whether a new entity begins at the second tag.
     """
     entities: list[Entity] = []
     previous, previous_type, start = "O", "", 0
     for i, tag in enumerate([*tags, "O"]):
         prefix, has_type, entity_type = tag.partition("-")
         if len(tag) > 1 and not has_type:
-            # Models from elsewhere may name only types: PER, not B-PER.
+            # Models of other projects may predict only types: PER, not B-PER.
             prefix, entity_type = "I", tag
         begins = prefix != "O" and (
             previous == "O"
@@ -109,12 +113,13 @@ def score_entities(
 ) -> dict[str, float]:
     """Scores entities as conlleval.pl does.
 
-    An entity is correct if its words and its type are correct. `find_entities`
-    defines the entities of tags.
+    `find_entities` extracts the entities from the tags. A predicted entity is
+    correct if its words and its type are correct.
 
     Returns:
-        `precision`, `recall` and `f1` of all entities, the same with the prefix
-        `TYPE_` for each type, and `accuracy` of tags. All are from 0 to 1.
+        `precision`, `recall` and `f1` over all entities, the same three for
+        each type of entity, such as `PER_f1`, and `accuracy`, the fraction of
+        correct tags. All are from 0 to 1.
 
     Raises:
         ValueError: a sentence has more or fewer predicted tags than right tags.
@@ -129,7 +134,7 @@ def score_entities(
         if len(expected) != len(tags):
             raise ValueError(
                 f"sentence {sentence} has {len(expected)} right tags, but "
-                f"{len(tags)} predicted tags"
+                f"{len(tags)} predicted tags. Pass one tag for each word"
             )
         num_tags += len(expected)
         num_right_tags += sum(map(str.__eq__, expected, tags))
@@ -155,7 +160,10 @@ def score_entities(
 def _rates(
     num_correct: int, num_predicted: int, num_right: int
 ) -> dict[str, float]:
-    """Computes precision, recall and F1. 0 / 0 counts as 0."""
+    """Computes precision, recall and F1 from numbers of entities.
+
+    `num_right` is the number of entities in the right tags. 0 / 0 counts as 0.
+    """
     return {
         "precision": num_correct / num_predicted if num_predicted else 0.0,
         "recall": num_correct / num_right if num_right else 0.0,

@@ -2,9 +2,9 @@
 
     {"text": "Anna left Oslo.", "entities": [[0, 4, "PER"], [10, 14, "LOC"]]}
 
-Positions count characters (code points), with the end exclusive. The module
-also reads the files of doccano (`label`), spaCy, Prodigy (`spans` of dicts) and
-Label Studio (`data`, `annotations`), which docs/named_entities.md shows.
+An entity is [start, end, label]. The positions count characters (code points),
+and the end is exclusive. The module also reads the files of doccano, spaCy,
+Prodigy and Label Studio, which docs/named_entities.md shows.
 """
 
 import bisect
@@ -21,9 +21,9 @@ from files import json_files
 from files.labels import label_problem
 from files.paths import StrPath
 
-# Keys under which files store a text's spans. The first key that exists counts.
-# doccano and Label Studio's shorter export write `label`, or `labels` in older
-# versions.
+# Keys under which files store a text's spans. If a text has several of these
+# keys, the first in this list is read. doccano and Label Studio's shorter
+# export write `label`, or `labels` in older versions.
 _SPANS = ("entities", "spans", "ents", "label", "labels")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 _LABELS = ("label", "type", "labels", "hypertextlabels")
@@ -33,7 +33,7 @@ Split = Callable[[str], list[str]]
 
 
 class Span(NamedTuple):
-    """An annotated part of a text, in characters, `end` exclusive."""
+    """An annotated part of a text, from character `start` to `end` - 1."""
 
     start: int
     end: int
@@ -41,13 +41,14 @@ class Span(NamedTuple):
 
 
 class SpannedText(NamedTuple):
-    """A text with tagged words.
+    """A text, its words, and the words' tags.
 
     Attributes:
-        where: file and line of the text, for messages.
+        where: file and line of the text, for error messages.
         text: str, the text.
-        places: list of (start, end), positions of the words in the text.
-        tags: list of str, the words' tags in IOB2.
+        places: list of (start, end) of each word in the text, in characters.
+            `end` is exclusive.
+        tags: list of str, the words' tags in the scheme IOB2.
     """
 
     where: str
@@ -59,18 +60,18 @@ class SpannedText(NamedTuple):
 def read(
     path: StrPath, split_words: Split, needs_spans: bool
 ) -> Iterator[SpannedText]:
-    """Yields the texts of a file of JSON lines, or of one JSON list.
+    """Yields the annotated texts of a file of JSON lines or of one JSON list.
 
-    A span that cuts a word is widened to the complete word. The function logs
-    the number of widened spans, and of texts that are rejected or not
-    annotated.
+    A span that begins or ends inside a word is widened to the complete word.
+    The function logs how many spans are widened, and how many texts were not
+    annotated or were rejected by the annotator.
 
     Args:
         path: path of the file, in UTF-8.
         split_words: function that splits a text into a list of words.
-        needs_spans: True to skip texts without an annotation, and to fail if
-            the key of the spans is missing. False to treat both as texts
-            without entities.
+        needs_spans: True to skip texts that were not annotated or were
+            rejected, and to fail if a text does not contain the key of its
+            spans. False to treat all of them as texts without entities.
 
     Raises:
         OSError: the file cannot be read.
@@ -89,11 +90,12 @@ def read(
         try:
             places = find_words(text, split_words(text))
         except ValueError as error:
-            # The function of --segmenter changed the text, or failed.
+            # Name the text in the error, because `split_words` may be a user's
+            # --segmenter, which may fail, or return words not in the text.
             raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
-        # The preceding span, and the index of the first word after that span.
+        # The preceding span, if any, and the index of the first word after it.
         before, free = None, 0
         distinct = sorted({*(spans or ())})
         for span in distinct:
@@ -102,14 +104,14 @@ def read(
             if first >= after:
                 raise ValueError(
                     f"{where}: the span {_show(text, span)} contains no word. "
-                    f"Text: {text[:80]!r}"
+                    f"Correct or remove the span. Text: {text[:80]!r}"
                 )
             if before and first < free:
                 raise ValueError(
                     f"{where}: the spans {_show(text, before)} and "
-                    f"{_show(text, span)} overlap or share a word. A word can "
-                    f"only have one label, so remove a span. Text: "
-                    f"{text[:80]!r}"
+                    f"{_show(text, span)} overlap or contain the same word. A "
+                    "word can only have one label, so remove one of the spans. "
+                    f"Text: {text[:80]!r}"
                 )
             before, free = span, after
             wide = Span(starts[first], ends[after - 1], span.label)
@@ -121,12 +123,12 @@ def read(
         yield SpannedText(where, text, places, tags)
     if widened:
         logging.info(
-            "%s: widened %d of %d spans that cut a word, such as %s to %s",
+            "%s: widened %d of %d spans to complete words, such as %s to %s",
             *(path, len(widened), num_spans, *widened[0]),
         )
     if num_unknown and (needs_spans or num_unknown < num_texts):
         logging.warning(
-            "%s: %d of %d texts have no annotation or a rejected one. They %s",
+            "%s: %d of %d texts were not annotated, or were rejected. They %s",
             *(path, num_unknown, num_texts),
             "are skipped" if needs_spans else "count as texts without entities",
         )
@@ -137,7 +139,7 @@ def _show(text: str, span: Span) -> str:
 
 
 def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
-    """Yields (file and line, JSON value) of each text."""
+    """Yields (file and line, parsed JSON value) of each text in a file."""
     with text_files.open_binary(path) as file:
         lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
         head = next(lines, None)
@@ -147,10 +149,12 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         try:
             first = json_files.parse_json(head[1], "", object)
         except ValueError:
-            # The line begins a list over several lines, or is damaged.
+            # The line begins a list over several lines, or is damaged. In a
+            # .jsonl file, which contains no list, it is damaged.
             name = os.fspath(path).removesuffix(".gz")
             first = {} if name.endswith(".jsonl") else []
-        # A line may also be spaCy's ["text", {...}].
+        # The file contains JSON lines if its first line is not a list, or is a
+        # list that begins with a string, which is spaCy's ["text", {...}].
         if not isinstance(first, list) or [*map(type, first[:1])] == [str]:
             for number, line in itertools.chain([head], lines):
                 where = f"{path}, line {number}"
@@ -165,7 +169,12 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
 def _read_record(
     record: Any, where: str, needs_spans: bool
 ) -> tuple[str, list[Span] | None]:
-    """Returns a record's text and spans, or None without an annotation."""
+    """Returns (text, spans) of an entry of the file.
+
+    The spans are None if the text was not annotated or was rejected.
+    `needs_spans` is whether to raise a ValueError if the key of the spans is
+    missing.
+    """
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}
     if not isinstance(record, dict):
@@ -180,8 +189,8 @@ def _read_record(
     try:
         if not isinstance(text, str):
             raise ValueError(f"Received: {repr(text)[:80]}")
-        # Fail if the text contains half of a surrogate pair, which tools write
-        # that cut an emoji.
+        # Fail if the text contains half of a surrogate pair. Tools that cut an
+        # emoji into two write such text.
         text.encode()
     except ValueError as error:
         raise ValueError(
@@ -190,7 +199,7 @@ def _read_record(
     key = next((name for name in _SPANS if name in record), None)
     if key is None and needs_spans:
         raise ValueError(
-            f"{where}: spans not found. The key of spans must be one of "
+            f"{where}: the entry contains no spans. Their key must be one of "
             f"{', '.join(_SPANS)}. Received keys: {', '.join(record)}"
         )
     found = record.get(key or "")
@@ -205,16 +214,16 @@ def _read_record(
 
 
 def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
-    """Returns {"text", "entities"} of a task of Label Studio's export.
+    """Converts a task of Label Studio's export to {"text", "entities"}.
 
-    The entities are None if the task has no annotation.
+    The entities are None if the task was not annotated.
     """
     data = record["data"] if isinstance(record["data"], dict) else {}
     texts = {k: v for k, v in data.items() if isinstance(v, str)}
     if "text" not in texts and len(texts) != 1:
         raise ValueError(
-            f"{where}: `data` must contain one text, or the key `text`. "
-            "Received: "
+            f"{where}: `data` must contain exactly one text, or a text under "
+            "the key `text`. Received keys: "
             f"{', '.join(data)}"
         )
     text = texts.get("text", next(iter(texts.values())))
@@ -229,7 +238,7 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
             value
             for part in _dicts(each.get("result"))
             for value in _dicts([part.get("value")])
-            # Skip other kinds of results, which are not spans of entities.
+            # Skip results of other kinds, such as a text's class.
             if {"labels", "hypertextlabels"} & value.keys()
         ]
         for each in done
@@ -241,7 +250,7 @@ def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
     if len(distinct) > 1:
         raise ValueError(
             f"{where}: the {len(done)} annotations of this text differ; keep "
-            "one of them, or mark one as ground truth"
+            "only one of them, or mark one as ground truth in Label Studio"
         )
     return {"text": text, "entities": found[0] if found else None}
 
@@ -253,9 +262,10 @@ def _dicts(values: Any) -> list[dict[str, Any]]:
 
 
 def _read_span(value: Any, text: str, where: str) -> Span:
-    """Converts a value of the file to a Span without white space at its ends.
+    """Converts a span in the file to a Span, without white space at its ends.
 
-    Raises a ValueError if the value is malformed or does not fit the text.
+    `value` is the parsed JSON value of the span. Raises a ValueError if it is
+    malformed, is outside the text, or records another text for the span.
     """
     own = None
     if isinstance(value, list) and len(value) == 3:
@@ -274,15 +284,15 @@ def _read_span(value: Any, text: str, where: str) -> Span:
     problem = label_problem(label)
     if (type(start), type(end)) != (int, int) or problem:
         raise ValueError(
-            f"{where}: a span must be {_FORM}, with positions that count "
-            f"characters and one label. Received: {repr(value)[:120]}"
+            f"{where}: a span must be {_FORM}: two character positions and "
+            f"exactly one label. Received: {repr(value)[:120]}"
         )
     part = text[start:end]
     is_right = 0 <= start < end <= len(text)
     if is_right and own is not None:
         is_right = _is_same(own, part)
     if not is_right:
-        expected = f", but {own[:80]!r} in the file" if own else ""
+        expected = f", but the file records {own[:80]!r}" if own else ""
         raise ValueError(
             f"{where}: the span {[start, end, label]} is {part[:80]!r} in the "
             f"text of {len(text)} characters{expected}. "
@@ -293,20 +303,28 @@ def _read_span(value: Any, text: str, where: str) -> Span:
 
 
 def _is_same(own: str, part: str) -> bool:
-    """Compares texts, ignoring white space, which Label Studio changes."""
+    """Returns whether two texts are equal except for their white space.
+
+    Label Studio changes white space in the texts that it records for spans.
+    """
     own = own.replace("\\n", "\n")
     return own.split() == part.split()
 
 
 def _explain(text: str, start: int, end: int, own: str | None) -> str:
-    """Guesses in which unit the positions of a wrong span count."""
+    """Returns a sentence that explains why a span's positions may be wrong.
+
+    `own` is the text that the file records for the span, or None if it records
+    none. If the positions lead to `own` when they count UTF-16 units, the
+    sentence says so.
+    """
     units = text.encode("utf-16-le")[2 * start : 2 * end]
     if own and _is_same(own, units.decode("utf-16-le", "replace")):
         return (
             "Its positions are UTF-16 offsets, as JavaScript tools write them, "
-            "which count an emoji twice; convert them to characters"
+            "which count an emoji as two. Convert them to characters"
         )
     return (
         "Positions must count characters (code points), with the end "
-        "exclusive; JavaScript tools write UTF-16 offsets, others bytes"
+        "exclusive; some tools write UTF-16 offsets or bytes instead"
     )

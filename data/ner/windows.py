@@ -5,9 +5,10 @@ A word has the tag of its first WordPiece. Tags of other WordPieces are ignored:
     [CLS] Jim   Hen   ##son was a puppet ##eer [SEP]
           B-PER I-PER  -    O   O O       -
 
-A text is a sentence, or a document with --document_context. A text that is too
-long is cut into windows that overlap. Each word counts in the window with the
-most context around it.
+Each sentence is one text. With --document_context, each document is one text. A
+text that is too long is cut into windows that overlap. If several windows
+contain a word, only the window with the most context around the word is used to
+train on its tag and to predict it.
 """
 
 import dataclasses
@@ -42,11 +43,13 @@ class NerFeatures:
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], all 0.
-        label_ids: list of int, [max_seq_length], 0 where `label_weights` is 0.
-        label_weights: list of float, [max_seq_length], 1 = the first
-            WordPiece of a word that counts in this window.
+        label_ids: list of int, [max_seq_length], index of the tag of the word
+            that begins at each position, 0 where `label_weights` is 0.
+        label_weights: list of float, [max_seq_length], 1 = the first WordPiece
+            of a word whose tag is known, and is learned and predicted in this
+            window, and not in another window. Otherwise 0.
         words: list of (position in the window, index of the example, index of
-            the word in the example) of the words that count in this window.
+            the word in the example) of the words with weight 1.
     """
 
     tokens: list[str]
@@ -65,14 +68,13 @@ def create_features(
     tokenizer: FullTokenizer,
     document_context: bool = False,
 ) -> Iterator[NerFeatures]:
-    """Yields the NerFeatures of each window.
+    """Cuts sentences into windows, and yields the NerFeatures of each window.
 
     With `document_context`, windows are cut from complete documents instead of
     sentences.
 
     Raises:
-        ValueError: max_seq_length is less than 3, or a label is not in the
-            list.
+        ValueError: max_seq_length is less than 3.
     """
     max_tokens = max_seq_length - 2
     if max_tokens < 1:
@@ -109,15 +111,10 @@ def create_features(
                 if word is None:
                     continue
                 example_index, word_index, label = word
-                if label not in label_ids:
-                    raise ValueError(
-                        f"example {examples[example_index].guid} has the label "
-                        f"{label!r}, which is not in the label list "
-                        f"{label_list}"
-                    )
-                # Add one for [CLS].
-                feature.label_ids[i + 1] = label_ids[label]
-                feature.label_weights[i + 1] = 1.0
+                # The window begins with [CLS], so positions are one higher.
+                if label in label_ids:
+                    feature.label_ids[i + 1] = label_ids[label]
+                    feature.label_weights[i + 1] = 1.0
                 feature.words.append((i + 1, example_index, word_index))
             yield feature
 
@@ -126,17 +123,24 @@ def _tokenize(
     numbered_examples: Iterable[tuple[int, NerExample]],
     tokenizer: FullTokenizer,
 ) -> tuple[list[str], list[tuple[int, int, str] | None]]:
-    """Returns the tokens of sentences, and the word that each token begins.
+    """Tokenizes the sentences of one text.
 
-    A word is (index of the example, index of the word, tag). A token that does
-    not begin a word has None.
+    Args:
+        numbered_examples: (index, sentence) pairs.
+        tokenizer: FullTokenizer.
+
+    Returns:
+        (tokens, words). `tokens` are the WordPieces of all sentences. `words`
+        contains, for each WordPiece, the word that it begins as (index of the
+        sentence, index of the word in the sentence, tag), or None if it does
+        not begin a word.
     """
     tokens: list[str] = []
     words: list[tuple[int, int, str] | None] = []
     for example_index, example in numbered_examples:
         for word_index, word in enumerate(example.words):
-            # Every word needs a token for its tag, even if the tokenizer drops
-            # all characters of the word.
+            # Every word needs a token, whose output predicts the word's tag,
+            # even if the tokenizer drops all characters of the word.
             pieces = tokenizer.tokenize(word) or ["[UNK]"]
             label = example.labels[word_index]
             tokens += pieces
@@ -159,16 +163,19 @@ def decode_predictions(
     label_list: Sequence[str],
     only_legal: bool = False,
 ) -> list[list[str]]:
-    """Returns the predicted tags of each example, a list of lists of str.
+    """Chooses the predicted tag of each word.
 
     Args:
         examples: the sentences.
         features: windows of the sentences.
-        scores: for each window, float [max_seq_length, L]: logits of the tags
-            at each position, or logarithms of their probabilities.
-        label_list: the L tags.
+        scores: for each window, logits of the tags at each position or
+            logarithms of their probabilities, float [max_seq_length, tags].
+        label_list: names of the tags.
         only_legal: whether to choose the best legal sequence of tags, see
             legal_tags.py, instead of the best tag of each word.
+
+    Returns:
+        list of the tags, str, of each sentence.
 
     Raises:
         ValueError: the numbers of scores and features differ.
@@ -186,13 +193,17 @@ def select_words(
     values: Iterable[np.ndarray],
     num_labels: int,
 ) -> list[np.ndarray]:
-    """Returns the values at each sentence's words, float [words, num_labels].
+    """Selects the values of each word from the values of all positions.
 
     Args:
         examples: the sentences.
         features: windows of the sentences.
-        values: for each window, float [max_seq_length, num_labels].
+        values: for each window, values of all tags at each position, such as
+            logits, float [max_seq_length, num_labels].
         num_labels: number of tags.
+
+    Returns:
+        for each sentence, the values of its words, float [words, num_labels].
     """
     found = [
         np.zeros((len(example.words), num_labels), np.float32)
@@ -209,13 +220,16 @@ def write_predictions(
     examples: Sequence[NerExample],
     tags: Sequence[list[str]],
 ) -> None:
-    """Writes test_predictions.txt and predictions.jsonl.
+    """Writes predicted tags to test_predictions.txt and predictions.jsonl.
 
-    A line of test_predictions.txt contains a word, its right and its predicted
-    tag, in the format of conlleval. A line of predictions.jsonl is a JSON
-    object with guid, words and labels of a sentence. If the input was a file of
-    spans, the object also contains the text and its `entities`, a list of
-    [start, end, label].
+    A line of test_predictions.txt contains a word, its right tag and its
+    predicted tag, in the format of conlleval. A line of predictions.jsonl is a
+    JSON object with the name (`guid`), the words and the predicted `labels` of
+    a sentence. If the input was a file of texts with spans, the object also
+    contains the text and its predicted `entities`, a list of [start, end,
+    label] with positions in characters.
+
+    `tags` are the predicted tags of each example.
 
     Raises:
         OSError: a file cannot be written.

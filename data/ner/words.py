@@ -1,4 +1,4 @@
-"""Splits text into the words that get tags.
+"""Splits text into words, each of which gets a tag of named entities.
 
 serving/ner.py splits text in the same way inside a graph.
 """
@@ -9,15 +9,16 @@ from collections.abc import Iterable
 
 from data.text.characters import CJK_RANGES
 
-# Ideographs are separate words, as in Chinese corpora and for BERT's tokenizer.
-# Em dashes, horizontal bars and ellipses are separate words too, also if typed
-# as -- and dots, because texts contain them without spaces around them.
+# The expression _BETWEEN_WORDS matches text that becomes separate words. These
+# are ideographs, as in Chinese corpora and for BERT's tokenizer. They are also
+# em dashes, horizontal bars and ellipses, even if typed as -- and ..., because
+# texts contain them without spaces around them.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
 )
-# The same white space as [\s\pZ] in words_layer.py. str.split would also split
-# at other characters.
+# The same white space as [\s\pZ] in words_layer.py, so that both split text
+# equally. str.split would also split at other characters.
 _SPACES = re.compile(
     "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 )
@@ -26,11 +27,12 @@ _SPACES = re.compile(
 def split_words(text: str) -> list[str]:
     """Splits a text into words, as in CoNLL's files.
 
-        He's "in" (St. Ives). York--often -> He's " in " ( St . Ives ).
-                                             York -- often
+        text: He's "in" (St. Ives). York--often
+        words: He's, ", in, ", (, St, ., Ives, )., York, --, often
 
-    Punctuation at the ends of a word, dashes and dots between words, and
-    ideographs are separate words.
+    Consecutive punctuation before or after a word becomes one separate word. An
+    em dash, -- or an ellipsis becomes a separate word even between letters, and
+    so does each ideograph.
     """
     words = []
     for chunk in _SPACES.split(_BETWEEN_WORDS.sub(r" \1 ", text)):
@@ -45,7 +47,11 @@ def split_words(text: str) -> list[str]:
 
 
 def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
-    """Returns (start, end) of each word in a text, in characters.
+    """Finds the position of each word in a text.
+
+    Returns:
+        list of (index of the word's first character, index after its last
+        character).
 
     Raises:
         ValueError: the text does not contain the words in this order.
@@ -55,8 +61,8 @@ def find_words(text: str, words: Iterable[str]) -> list[tuple[int, int]]:
         start = text.find(word, end)
         if start < 0:
             raise ValueError(
-                f"the word {word!r} is missing at its place in the text. "
-                f"Received: {text[end : end + 80]!r}"
+                f"the text does not contain the word {word!r} after the "
+                f"preceding words. The text continues: {text[end : end + 80]!r}"
             )
         end = start + len(word)
         places.append((start, end))

@@ -1,9 +1,9 @@
-"""Cuts texts into words and windows inside a graph, to find named entities.
+"""Cuts texts into words and windows, to find named entities in them.
 
-The windows are the same as in windows.py. No Python runs when the graph is
-called.
+The code consists of operations of a graph. No Python runs when the graph is
+called. The windows are the same as in windows.py.
 
-N = texts, F = length of a window, W = windows, L = labels.
+N = number of texts.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
 
 
 class NerWindows:
-    """Cuts texts of any length into windows of F = `max_seq_length` WordPieces.
+    """Cuts texts of any length into windows of `max_seq_length` WordPieces.
 
     Raises:
         ValueError: max_seq_length is less than 3.
@@ -59,12 +59,13 @@ class NerWindows:
             texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
 
         Returns:
-            (words, windows, pack, places). `words` are ragged string [N, None].
-            `windows` are Windows. `pack` is a function (begin, end) that
-            returns the features of windows `begin` to `end` - 1: input_ids,
-            input_mask and segment_ids, int32 [end - begin, F]. `places`, int64
-            [words, 2], contain the window and the position in the window that
-            determine each word's tag.
+            (words, windows, pack, places). `words` are the words of each text,
+            ragged string [N, None]. `windows` are the Windows of all texts.
+            `pack` is a function (begin, end) that returns the features of
+            windows `begin` to `end` - 1: input_ids, input_mask and segment_ids,
+            int32 [end - begin, max_seq_length]. `places`, int64 [words, 2],
+            contain for each word the index of the window and the position in
+            this window at which the network predicts the word's tag.
         """
         texts = drop_invalid(texts)
         words = tf.strings.split(
@@ -76,7 +77,8 @@ class NerWindows:
             tf.searchsorted(indexes, words.row_splits),
         )
         pieces = self.tokenizer(words.flat_values)
-        # Every word needs a token for its tag.
+        # Every word needs a token, whose output predicts the word's tag. So use
+        # [UNK] if the tokenizer drops all characters of a word.
         unknown = tf.fill(
             [tf.size(words.flat_values), 1], self.tokenizer.id_of("[UNK]")
         )
@@ -91,8 +93,8 @@ class NerWindows:
             tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
             max(max_tokens // 2, 1),
         )
-        # Choose the window where each word's first token has the most context.
-        # Positions in a window are one higher, because of [CLS].
+        # For each word, choose the window where its first token has the most
+        # context. Positions are one higher, because a window begins with [CLS].
         first = pieces.row_starts()
         window = windows.most_context(first)
         places = first - tf.gather(windows.starts, window) + 1

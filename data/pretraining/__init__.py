@@ -1,8 +1,10 @@
 """Creates pretraining instances and masks them.
 
 documents.py reads text. instances.py turns documents in memory into the same
-instances as Google's code. parts.py and job.py do this for a corpus of any
-size, part by part. Two modules mask WordPieces, with the same probabilities:
+instances as Google's code. For a corpus of any size, splitting.py splits the
+text files into parts of about 4 MB. parts.py creates the instances of one part,
+and job.py processes all parts in several processes. Two modules mask
+WordPieces, with the same probabilities:
 
     masking.py           masks instances in create_pretraining_data.py, with
                          the random draws of Google's code

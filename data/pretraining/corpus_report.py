@@ -1,4 +1,4 @@
-"""Describes a corpus and its instances, and warns of likely mistakes."""
+"""Logs statistics of a corpus and its instances, and warns of mistakes."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,14 +14,20 @@ CORPUS_COUNTS = (
     "num_unknown",
     "num_dropped_bytes",
 )
-# Thresholds above which the input or a flag is usually wrong.
+# The input or a flag is usually wrong if more than this fraction of the
+# WordPieces is [UNK], if a document contains fewer sentences than this on
+# average, or if a sentence contains more WordPieces than this on average.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
 
 
 def log(corpus: Mapping[str, int]) -> None:
-    """Logs the CORPUS_COUNTS of a corpus, and warns of likely mistakes."""
+    """Logs statistics of a corpus, and warns of likely mistakes.
+
+    `corpus` is {name: count} with the CORPUS_COUNTS and other counts of
+    `TextReader.read`.
+    """
     num_documents = corpus["num_documents"]
     num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
     unknown = corpus["num_unknown"] / num_tokens
@@ -55,18 +61,20 @@ def log(corpus: Mapping[str, int]) -> None:
     if 1 < num_documents and num_sentences < _FEW_SENTENCES * num_documents:
         logging.warning(
             f"{num_sentences / num_documents:.1f} sentences per document: most "
-            "sentences have no next sentence. Blank lines belong between "
+            "sentences have no next sentence. Put blank lines only between "
             "documents, not between sentences"
         )
     if num_tokens > _LONG_SENTENCE * num_sentences:
         logging.warning(
-            f"{num_tokens / num_sentences:.0f} WordPieces per line: lines "
-            "should be sentences. --sentence_split splits paragraphs"
+            f"{num_tokens / num_sentences:.0f} WordPieces per line, but each "
+            "line should be a sentence. Set --sentence_split to split "
+            "paragraphs into sentences"
         )
     if unknown > _MANY_UNKNOWN:
         logging.warning(
-            f"{unknown:.1%} of the WordPieces are [UNK]: the vocabulary is for "
-            "another language, or --do_lower_case contradicts its casing"
+            f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
+            "vocabulary is for the language of the input, and that "
+            "--do_lower_case fits the vocabulary"
         )
     if dropped := corpus.get("num_dropped_bytes"):
         logging.warning(
@@ -75,9 +83,10 @@ def log(corpus: Mapping[str, int]) -> None:
 
 
 def without_rare_words(counts: Mapping[str, int]) -> dict[str, int]:
-    """Keeps only the 1,000 most frequent words among words that became [UNK].
+    """Drops the rare words among the counted words that became [UNK].
 
-    The limit bounds the size of a task's result in every language.
+    Only the 1,000 most frequent words remain, because the size of a task's
+    result file must be limited. Other counts remain too.
     """
     others = {k: n for k, n in counts.items() if not k.startswith(UNKNOWN)}
     return others | _unknown_words(counts, 1000)
@@ -89,7 +98,11 @@ def _unknown_words(counts: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def log_next(counts: Mapping[str, int], which: str) -> None:
-    """Warns of random next sentences that come from the same document."""
+    """Warns if random next sentences come from the same document.
+
+    `counts` are the counts of `parts.create_records`. `which` names the set of
+    instances for the message, such as "training set".
+    """
     if number := counts.get("num_same_document"):
         logging.warning(
             f"{which}: {number:,} of {counts['num_random_next']:,} random next "
@@ -101,9 +114,11 @@ def log_next(counts: Mapping[str, int], which: str) -> None:
 def statistics(
     counts: Mapping[str, int], max_seq_length: int
 ) -> dict[str, float]:
-    """Returns the instances' number, mean length, and fractions by kind.
+    """Returns statistics of the instances for the manifest.
 
-    `counts` are the counts that `parts.write_shards` writes.
+    These are the number of instances, their mean length in WordPieces, and the
+    fractions of short instances, of random next sentences, of padding and of
+    masks. `counts` are the counts that `parts.write_shards` writes.
     """
     num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
     mean_length = num_pieces / num_instances

@@ -1,7 +1,7 @@
 """Reads text as documents: lists of sentences, each a list of WordPieces.
 
-A WordPiece is represented by the bytes that encode its id in a record. So a
-record of an instance only needs to join the bytes of the instance's WordPieces.
+A WordPiece is represented by the bytes that encode its id in a TFRecord. The
+record of an instance is then created by joining the bytes of its WordPieces.
 """
 
 import dataclasses
@@ -17,7 +17,8 @@ from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
-# Prefix of the name of a count. A word that became [UNK] follows the prefix.
+# The number of times that a word became [UNK] is counted under the key
+# UNKNOWN + word.
 UNKNOWN = "[UNK] "
 
 
@@ -26,13 +27,13 @@ class Continuation(bytes):
 
 
 class Pieces(dict[str, bytes]):
-    """Encoded WordPieces of a vocabulary.
+    """{WordPiece: the bytes that encode its id} for all of a vocabulary.
 
     Args:
         vocab: {WordPiece: id}.
 
     Attributes:
-        words: list of the encoded WordPieces, in the vocabulary's order.
+        words: list of the encoded ids, in the vocabulary's order.
     """
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
@@ -44,7 +45,7 @@ class Pieces(dict[str, bytes]):
         self.words = list(self.values())
 
     def decode(self, pieces: Iterable[bytes]) -> str:
-        """Decodes WordPieces to text, with spaces between the WordPieces."""
+        """Returns the text of encoded WordPieces, separated by spaces."""
         tokens = dict(zip(self.words, self, strict=True))
         return " ".join(tokens[piece] for piece in pieces)
 
@@ -56,8 +57,10 @@ class TextOptions:
     Attributes:
         vocab_file: path of the vocabulary.
         do_lower_case: whether to lower-case the text and strip accents.
-        sentence_split: language code, to split lines into sentences, or "".
-        segmenter: "module:function" that splits a text into words, or "".
+        sentence_split: code of the language in which lines are split into
+            sentences. "" = do not split lines.
+        segmenter: "module:function" that splits a text into words, for
+            whole-word masking. "" = the words of the tokenizer.
     """
 
     vocab_file: str
@@ -67,15 +70,16 @@ class TextOptions:
 
 
 class Block(NamedTuple):
-    """Lines of a text file.
+    """A range of lines of a text file.
 
     Attributes:
-        path: the text file.
-        start: offset of the first byte.
-        end: offset after the last byte, or None for the end of the file.
-        boundaries: path of a file with the same lines, but with spaces between
-            all words, or "".
-        is_cut: whether the last document continues after the block.
+        path: path of the text file.
+        start: offset of the first byte of the block.
+        end: offset after the last byte of the block. None = the end of the
+            file.
+        boundaries: path of the file of word boundaries, which contains the same
+            lines with spaces between all words. "" = there is no such file.
+        is_cut: whether the block's last document continues after the block.
     """
 
     path: str
@@ -86,10 +90,10 @@ class Block(NamedTuple):
 
 
 class TextReader:
-    """Reads text as WordPieces.
+    """Reads text files as sentences of encoded WordPieces.
 
     Attributes:
-        pieces: Pieces of the vocabulary.
+        pieces: Pieces, the vocabulary's encoded WordPieces.
 
     Raises:
         OSError: the vocabulary cannot be read.
@@ -125,14 +129,14 @@ class TextReader:
     ) -> Iterator[list[bytes] | None]:
         """Yields the sentences of a block, and None for a blank line.
 
-        The method updates `counts` of the corpus. It adds the number of bytes
-        that are not UTF-8 to `dropped[path]`. A sentence or document counts as
-        equal if it repeats an earlier text of the block. The count of a word
-        that becomes [UNK] has the name UNKNOWN + word.
+        The method adds the block's statistics to `counts`. A sentence or
+        document that repeats an earlier text of the block is counted as equal.
+        A word that becomes [UNK] is counted under the key UNKNOWN + word. The
+        number of bytes that are not UTF-8 is added to `dropped[block.path]`.
 
         Raises:
-            ValueError: a line of the boundary file contains other words than
-                the text file.
+            ValueError: the words of a line in `block.boundaries` differ from
+                the words of the same line in `block.path`.
         """
         path, start, end = block[:3]
         lines = map(str.strip, text_files.read_lines(path, dropped, start, end))
@@ -204,9 +208,11 @@ class TextReader:
     def _mark_words(
         self, encoded: list[bytes], words: Iterable[str]
     ) -> list[bytes] | None:
-        """Marks the WordPieces that continue a word of `words`.
+        """Marks the WordPieces that continue a word, for whole-word masking.
 
-        Returns None if `encoded` are not the WordPieces of `words`.
+        Returns the WordPieces `encoded`, as Continuations unless they begin one
+        of the `words`. Returns None if `encoded` are not the WordPieces of
+        `words`.
         """
         marked = []
         for word in words:
@@ -216,22 +222,23 @@ class TextReader:
         return marked if marked == encoded else None
 
 
-# Create one TextReader per process, because its vocabulary and word cache are
-# large.
+# Returns a TextReader. All calls of a process use one reader, because its
+# vocabulary and its cache of words are large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 
 def group_documents(
     lines: Iterable[list[bytes] | None], max_pieces: float, counts: Counter[str]
 ) -> Iterator[list[Document]]:
-    """Yields documents, in lists that fit into memory.
+    """Yields lists of documents that fit into memory.
 
     Args:
         lines: sentences from `TextReader.read`. None ends a document.
-        max_pieces: number of WordPieces after which a list ends with its
-            current document. A document is cut at twice this number.
-        counts: counts of the corpus, to which the function adds the number of
-            documents that end in `lines`.
+        max_pieces: a list ends with the first document at whose end the list
+            contains this number of WordPieces. A document is cut when the list
+            contains twice this number.
+        counts: Counter. The function adds the number of documents that end in
+            `lines` to `counts["num_documents"]`.
     """
     documents: list[Document] = [[]]
     num_pieces = 0

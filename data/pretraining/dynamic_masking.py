@@ -1,7 +1,8 @@
-"""Masks records while training reads them, differently in each epoch.
+"""Masks records while training reads them, with new masks in each epoch.
 
-The method is from Liu et al. 2019 (RoBERTa), section 4.1. The fractions are
-from create_masked_lm_predictions in Google's code. B = batch, F =
+The method is from Liu et al. 2019 (RoBERTa), section 4.1. The fractions of
+WordPieces that become [MASK], stay unchanged or become random are from
+create_masked_lm_predictions in Google's code. B = batch size, F =
 max_seq_length, P = max_predictions_per_seq.
 """
 
@@ -15,7 +16,8 @@ from data.text.tokenization import FullTokenizer
 class DynamicMasking:
     """Masks records that create_pretraining_data.py wrote without masks.
 
-    The random draws depend only on the seed and on a record's number.
+    The masks of a record depend only on the seed and on the record's number in
+    the order of training.
     """
 
     def __init__(
@@ -31,17 +33,18 @@ class DynamicMasking:
         self._is_continuation = np.array(
             [token.startswith("##") for token in tokenizer.tokens]
         )
-        # Draw random words from the distinct ids, as Google's code does.
+        # Random words are drawn from these ids. A token that the vocabulary
+        # file repeats occurs only once in them, as in Google's code.
         self._word_ids = np.array([*vocab.values()], np.int32)
         self._max_predictions = max_predictions_per_seq
         self._options = options
         self._seed = seed
 
     def draw(self, number: tf.Tensor, max_seq_length: int) -> tf.Tensor:
-        """Draws random numbers from [0, 1) for one record, float32 [3, F].
+        """Draws the random numbers that determine the masks of one record.
 
         `number`, int64, is the number of records that training read before
-        this record.
+        this record. Returns float32 [3, F], from 0 to below 1.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])
@@ -50,11 +53,12 @@ class DynamicMasking:
     def __call__(
         self, features: dict[str, tf.Tensor], draws: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Masks a batch.
+        """Masks the WordPieces of a batch of records.
 
         Args:
             features: dict with input_ids and input_mask, int32 [B, F].
-            draws: float32 [B, 3, F], from `draw`.
+            draws: random numbers from `draw` for each record, float32
+                [B, 3, F].
 
         Returns:
             `features` with input_ids masked, and masked_lm_positions,
@@ -74,7 +78,8 @@ class DynamicMasking:
             1,
             self._max_predictions,
         )
-        # A new word begins after each token that cannot be masked.
+        # A word begins at each WordPiece without "##". It also begins at the
+        # first WordPiece after a token that cannot be masked, such as [CLS].
         begins_word = can_be_masked & ~(
             tf.gather(self._is_continuation, input_ids)
             & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
@@ -109,8 +114,12 @@ class DynamicMasking:
     def _predictions(
         self, chosen: tf.Tensor, input_ids: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Returns the features of the masked LM for the chosen WordPieces."""
-        # Sort the positions, with the chosen positions first.
+        """Returns the features that contain the positions and ids to predict.
+
+        `chosen`, bool [B, F], is True for each WordPiece to predict.
+        """
+        # Replace the positions that are not chosen by `width`, so that sorting
+        # moves them after the chosen positions.
         width = tf.shape(input_ids)[1]
         columns = tf.where(chosen, tf.range(width), width)
         positions = tf.sort(columns, axis=1)[:, : self._max_predictions]
@@ -131,14 +140,22 @@ class DynamicMasking:
 
 
 def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-    """Returns for each WordPiece the draw of its word, float32 [B, F]."""
+    """Returns for each WordPiece the random number of its word.
+
+    `draws`, float32 [B, F], contains the random number of word w in column w.
+    `words`, int32 [B, F], contains the word of each WordPiece, or -1.
+    """
     return tf.gather(draws, tf.maximum(words, 0), batch_dims=1)
 
 
 def _choose_words(
     words: tf.Tensor, draws: tf.Tensor, num_to_predict: tf.Tensor
 ) -> tf.Tensor:
-    """Chooses words in random order, and skips words that are too long.
+    """Chooses words in random order, for whole-word masking.
+
+    Skips a word whose WordPieces would exceed `num_to_predict`, int32 [B].
+    `words`, int32 [B, F], contains the word of each WordPiece, or -1. `draws`,
+    float32 [B, F], determines the order.
 
     Returns bool [B, F], True for each WordPiece of a chosen word.
     """

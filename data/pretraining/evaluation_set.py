@@ -1,8 +1,9 @@
 """Holds out documents of a corpus as an evaluation set.
 
-Each task writes its held-out documents to a file: one line for each sentence,
-with the WordPieces in hexadecimal digits, and a blank line after each document.
-When all tasks are done, all held-out documents become instances.
+Each task of the job writes its held-out documents to a file: one line for each
+sentence, with the encoded WordPieces in hexadecimal digits, and a blank line
+after each document. When all tasks are done, the job creates the instances of
+the evaluation set from these files.
 """
 
 import functools
@@ -15,14 +16,14 @@ from data.pretraining.documents import Continuation, Document, group_documents
 
 
 def is_held_out(part: int, number: int, fraction: float, seed: int) -> bool:
-    """Returns whether a document is held out.
+    """Returns whether a document belongs to the evaluation set.
 
-    The draw depends only on the arguments, so that every process knows which
-    documents of any part are held out. The first document of the corpus is
-    always held out, so that the evaluation set is not empty.
+    The random choice depends only on the arguments, so that every process knows
+    which documents of other parts are held out. The first document of the
+    corpus is always held out, so that the evaluation set is not empty.
 
-    `part` is the number of the part, and `number` is the number of the document
-    in the part.
+    `part` is the number of the corpus part that contains the document. `number`
+    is the number of the document in this part. Both begin at 0.
     """
     rng = random.Random(f"{seed}/eval/{part}/{number}")
     return part == number == 0 or rng.random() < fraction
@@ -34,11 +35,15 @@ def hold_out(
     write: Callable[[bytes], object],
     counts: Counter[str],
 ) -> Iterator[list[bytes] | None]:
-    """Yields the sentences of a part that are not held out.
+    """Yields the sentences for training, and writes the held-out sentences.
 
-    Calls `is_chosen` with the number of each document, to decide whether it is
-    held out. Calls `write` with each line for the file of held-out documents.
-    Adds the number of held-out documents to `counts`.
+    Args:
+        lines: sentences of a part of the corpus. None ends a document.
+        is_chosen: function that receives the number of a document in the part,
+            and returns whether the document is held out.
+        write: function that receives each line for the file of held-out
+            documents.
+        counts: Counter, to which the number of held-out documents is added.
     """
     number = 0
     is_held: bool | None = None  # None between documents
@@ -60,9 +65,9 @@ def hold_out(
 
 
 def format_sentence(sentence: Iterable[bytes]) -> bytes:
-    """Returns a sentence as a line of WordPieces in hexadecimal digits.
+    """Returns a sentence as a line of encoded WordPieces in hexadecimal digits.
 
-    A plus sign precedes a WordPiece that continues a word.
+    A plus sign precedes each WordPiece that continues a word.
     """
     pieces = (
         ("+" if isinstance(piece, Continuation) else "") + piece.hex()
@@ -71,7 +76,8 @@ def format_sentence(sentence: Iterable[bytes]) -> bytes:
     return f"{' '.join(pieces)}\n".encode()
 
 
-# Reuse one object for each WordPiece, to save memory.
+# The cache saves memory, because all occurrences of a WordPiece then share one
+# bytes object.
 @functools.cache
 def _parse(piece: str) -> bytes:
     if piece[0] == "+":
@@ -80,9 +86,10 @@ def _parse(piece: str) -> bytes:
 
 
 def read(paths: Iterable[str], max_pieces: int) -> Iterator[list[Document]]:
-    """Yields the documents that tasks held out, in lists that fit into memory.
+    """Yields the held-out documents in lists that fit into memory.
 
-    A list ends after about `max_pieces` WordPieces, as in `group_documents`.
+    `paths` are the files that the tasks wrote. A list ends after about
+    `max_pieces` WordPieces, as in `group_documents`.
     """
     lines = (
         list(map(_parse, line.split())) or None

@@ -1,6 +1,7 @@
-"""Shows the WordPieces that a model predicts for masked sentences, as text.
+"""Describes in words the WordPieces that a model predicts for masks.
 
-B = batch, S = sequence, P = masked positions, V = WordPieces.
+B = batch size, S = sequence length, P = maximum number of masked positions, V =
+size of the model's vocabulary.
 """
 
 from collections.abc import Mapping
@@ -15,20 +16,20 @@ def describe(
     logits: np.ndarray,
     tokenizer: FullTokenizer,
 ) -> list[dict[str, str]]:
-    """Describes masked sequences, and the predictions for their masks.
+    """Describes masked sequences, and the model's predictions for their masks.
 
     Args:
-        features: features of records: `input_ids` and `input_mask` [B, S],
-            `masked_lm_positions`, `masked_lm_ids` and `masked_lm_weights`
-            [B, P].
+        features: features of pretraining records: `input_ids` and `input_mask`
+            [B, S], `masked_lm_positions`, `masked_lm_ids` and
+            `masked_lm_weights` [B, P].
         logits: float [B, P, V], the `masked_lm_logits` of BertPretrainer.
-        tokenizer: FullTokenizer of the records.
+        tokenizer: FullTokenizer with the vocabulary of the records.
 
     Returns:
-        B dicts with the keys "text" (the masked sequence), "right" (the masked
-        WordPieces) and "predicted" (the most probable WordPieces with their
-        probabilities). WordPieces are in the order of their positions,
-        separated by |.
+        B dicts with the keys "text" (the masked sequence), "right" (the
+        original WordPieces at the masks) and "predicted" (the most probable
+        WordPiece at each mask, with its probability). The values of "right" and
+        "predicted" are in the order of the positions, separated by |.
     """
     # Import SciPy late, because it needs half a second to load.
     from scipy import special

@@ -1,8 +1,9 @@
 """Creates pretraining instances: sentence pairs with masked WordPieces.
 
-The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. Random
-draws are the same as in Google's create_pretraining_data.py. Lengths count
-WordPieces, which are encoded as in documents.py.
+The method is from Devlin et al. 2018, section 3.1 and appendix A.1-A.2. With
+the same seed, this module draws the same random numbers as Google's
+create_pretraining_data.py. Lengths are numbers of WordPieces. WordPieces are
+encoded as in documents.py. The text of an instance:
 
     [CLS] a tug left the [MASK] early [SEP] it pulled two barges [SEP]
 """
@@ -31,7 +32,8 @@ from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
 from files import progress
 
-# Maps a byte to 1 if its highest bit is 0, and to 0 otherwise.
+# Table for bytes.translate: maps a byte to 1 if its highest bit is 0, and to 0
+# otherwise.
 _IS_BELOW_HALF = bytes(byte < 128 for byte in range(256))
 
 
@@ -41,10 +43,11 @@ class TrainingInstance:
 
     Attributes:
         tokens: list of WordPieces after masking.
-        segment_ids: list of int, 0 up to the first [SEP], then 1.
-        masked_lm_positions: list of int, ascending.
+        segment_ids: list of ints: 0 up to and including the first [SEP], then
+            1.
+        masked_lm_positions: list of the masked positions, in ascending order.
         masked_lm_labels: list of the original WordPieces at these positions.
-        is_random_next: whether the second segment was drawn at random.
+        is_random_next: whether segment B was drawn at random.
     """
 
     tokens: list[bytes]
@@ -54,7 +57,10 @@ class TrainingInstance:
     is_random_next: bool
 
     def describe(self, pieces: Pieces) -> str:
-        """Returns the instance as lines to log."""
+        """Formats the instance as lines for the log.
+
+        `pieces` are the encoded WordPieces of the vocabulary.
+        """
         return "\n".join(
             (
                 f"tokens: {pieces.decode(self.tokens)}",
@@ -71,10 +77,11 @@ class TrainingInstance:
 def read_documents(
     input_files: Sequence[str], reader: TextReader, counts: Counter[str]
 ) -> list[Document]:
-    """Reads text files of one sentence a line, blank lines between documents.
+    """Reads text files with one sentence a line.
 
-    Unpacks files that end in `.gz`. A document may continue in the next file,
-    as in Google's code. Updates `counts` of the corpus.
+    A blank line ends a document. As in Google's code, the end of a file does
+    not. Decompresses files whose names end in `.gz`. Adds the statistics of
+    `TextReader.read` and `group_documents` to `counts`.
 
     Returns:
         list of documents that contain at least one WordPiece.
@@ -101,8 +108,8 @@ def read_documents(
 class InstanceEncoder:
     """Encodes instances as records with the features of Google's code.
 
-    Features are padded with zeros. With `dynamic_masking`, records contain no
-    features of masks.
+    Each feature is padded with zeros. If the option `dynamic_masking` is on,
+    the records contain no masked_lm_positions, ids and weights.
     """
 
     def __init__(self, options: InstanceOptions) -> None:
@@ -110,13 +117,14 @@ class InstanceEncoder:
         number = options.max_predictions_per_seq
         self._length, self._number = length, number
         self._is_masked = not options.dynamic_masking
-        # Cache these features, because many instances share them.
+        # Encode the possible paddings, positions and weights only once, because
+        # many instances need the same ones.
         self._padding = [bytes(n) for n in range(max(length, number) + 1)]
         self._positions = records.encode_rows(np.arange(length)[:, None])
         self._weights = np.tri(number + 1, number, -1, np.float32)
 
     def __call__(self, instance: TrainingInstance) -> bytes:
-        """Returns the record of a TrainingInstance."""
+        """Returns an instance as the bytes of a `tf.train.Example`."""
         num_tokens = len(instance.tokens)
         padding = self._padding[self._length - num_tokens]
         features: dict[str, Any] = {
@@ -144,7 +152,7 @@ def create_training_instances(
     reader: TextReader,
     options: InstanceOptions,
 ) -> list[TrainingInstance]:
-    """Creates instances from text files, and shuffles them.
+    """Creates the same shuffled instances from text files as Google's code.
 
     The options `dynamic_masking` and `whole_word_draw` must be off, because
     Google's code does not have them.
@@ -182,12 +190,12 @@ def create_instances_from_document(
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
-    Collects sentences up to the target length. The first sentences become
-    segment A. Half the time, segment B is the rest of the collected sentences.
+    Collects sentences up to the target length. The first of them become segment
+    A. With probability 0.5, the other collected sentences become segment B.
     Otherwise segment B comes from another document, and the next instance
-    begins with the rest.
+    begins with these other sentences.
 
-    With `dynamic_masking`, instances contain no masks.
+    If the option `dynamic_masking` is on, the instances contain no masks.
     """
     document = all_documents[document_index]
     max_num_tokens = options.max_seq_length - 3  # [CLS], [SEP], [SEP]
@@ -250,8 +258,12 @@ def _draw_tokens(
     target_length: int,
     rng: random.Random,
 ) -> list[bytes]:
-    """Returns the sentences from a random place in another document, joined."""
-    # Google's code accepts the same document after ten tries.
+    """Draws the WordPieces of segment B from a random other document.
+
+    Joins its sentences, from a random one to the first at whose end there are
+    at least `target_length` WordPieces, or to the end of the document.
+    """
+    # As in Google's code, if ten draws result in the same document, use it.
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)
         if random_index != document_index:
@@ -270,21 +282,23 @@ def truncate_seq_pair(
 ) -> None:
     """Truncates two lists, in place, to a total length of `max_num_tokens`.
 
-    Removes tokens from the longer list, at random from its front or back, until
-    both lists fit.
+    Removes one token at a time from the longer list, at random from its front
+    or its back.
     """
     lengths = [len(tokens_a), len(tokens_b)]
     num_dropped = max(sum(lengths) - max_num_tokens, 0)
     if not num_dropped:
         return
-    # rng.random() consumes 64 bits, and is below 0.5 if the highest of the
-    # first 32 is 0. Drawing all bits at once needs a fifth of the time.
+    # Google's code calls rng.random() for each token, and removes the first
+    # token if the result is below 0.5. rng.random() consumes 64 bits, and its
+    # result is below 0.5 if the highest of the first 32 bits is 0. Drawing the
+    # bits of all calls at once needs a fifth of the time.
     draws = rng.getrandbits(64 * num_dropped).to_bytes(
         8 * num_dropped, "little"
     )
     is_front = draws[3::8].translate(_IS_BELOW_HALF)
-    # The longer list loses tokens until both are equally long. Then both lists
-    # lose tokens in turn, beginning with B.
+    # The longer list loses tokens until both lists are equally long. Then the
+    # lists lose tokens alternately, beginning with B.
     num_uneven = abs(lengths[0] - lengths[1])
     drops = [is_front[num_uneven + 1 :: 2], is_front[num_uneven::2]]
     drops[lengths[0] < lengths[1]] += is_front[:num_uneven]

@@ -1,9 +1,10 @@
 """Writes pretraining records in several processes, and resumes earlier work.
 
-Each task writes shards of the output from parts of the corpus (parts.py), in
-bounded memory. Until the job is finished, the folder OUTPUT.work contains a
-file for each finished task. At the end the job writes OUTPUT.manifest.json,
-which lists the shards with their sizes and checksums.
+The output consists of several TFRecord files, the shards. Each task writes some
+of the shards from some parts of the corpus (parts.py), in bounded memory. Until
+the job is finished, the folder OUTPUT.work contains a result file for each
+finished task. At the end the job writes OUTPUT.manifest.json, which lists the
+shards with their sizes and checksums.
 """
 
 import contextlib
@@ -30,7 +31,8 @@ from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
-# Default size of a shard, in bytes of text times the number of passes over it.
+# Default size of a shard: number of bytes of its text, times the number of
+# passes over the text.
 _SHARD_BYTES = 128 << 20
 # Default number of shards of a small corpus. If the corpus is split into fewer
 # parts (splitting.py), there is one shard for each part.
@@ -38,7 +40,8 @@ _FEW_SHARDS = 8
 # Names of the files in OUTPUT.work, complete or partly written.
 _WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")
 
-# Type of workers.run, which calls a function for each (name, arguments).
+# Type of a function such as workers.run, which calls another function for each
+# task, (name, arguments).
 RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
 
 
@@ -50,10 +53,12 @@ class Job:
         text: options for turning text into WordPieces.
         instances: options for turning WordPieces into instances.
         input_files: paths of the text files.
-        boundary_files: path of each input's file of word boundaries, or empty.
-        output_file: prefix of the shards' names.
-        num_shards: number of shards, without the shard of held-out documents. 0
-            means that the size of the corpus determines the number.
+        boundary_files: path of the file of word boundaries of each input file.
+            Empty if there are no such files.
+        output_file: path of the output, which is the prefix of the shards'
+            names.
+        num_shards: number of shards, without the shard of held-out documents.
+            0 = the size of the corpus determines the number.
     """
 
     text: documents.TextOptions
@@ -74,7 +79,8 @@ class Job:
 
     @property
     def _eval_file(self) -> str:
-        # Put "eval-" first, so that OUTPUT* does not match this file.
+        # Put "eval-" before the name, so that the pattern OUTPUT*, with which
+        # users name the training shards, does not match the evaluation set.
         folder, name = os.path.split(self.output_file)
         return os.path.join(folder, f"eval-{name}")
 
@@ -85,7 +91,7 @@ class Job:
     def create_shards(self, run: RunTasks) -> tuple[dict[str, Any], bool]:
         """Writes the shards and the manifest, or resumes unfinished work.
 
-        `run` calls a function for each task, as workers.run does.
+        `run` calls a function for each task, as `workers.run` does.
 
         Returns:
             (manifest as a dict, True if this call wrote any file).
@@ -101,7 +107,7 @@ class Job:
         tasks = self._create_tasks()
         name = f"--output_file={self.output_file}"
         with locks.hold(f"{self.output_file}.lock", name):
-            # Remove partial files of killed processes.
+            # Remove the partial files that killed processes left.
             folder, file = os.path.split(self.output_file)
             output = re.compile(
                 rf"{re.escape(file)}(-\d{{5}}-of-\d{{5}}|\.manifest\.json)"
@@ -125,16 +131,17 @@ class Job:
                 not whole.get(self._eval_file, True)
                 or len(found["shards"]) != num_shards
             ):
-                # `_combine` needs all tasks' files to collect held-out
-                # documents and to renumber shards, so run all tasks again.
+                # Run all tasks again if the evaluation set is damaged, or if
+                # `_combine` had removed empty shards: `_combine` needs the
+                # result files of all tasks to write these files again.
                 found, whole = None, {}
             try:
                 self._run_tasks(tasks, whole, run)
                 if found is None:
                     found = self._combine(description, tasks)
             except ValueError:
-                # Remove the shards, because the user must change the input or a
-                # flag, and then all shards are written again.
+                # Remove the shards. To repair the error, the user must change
+                # the input or a flag, and then all shards are written again.
                 for task in tasks:
                     if os.path.exists(task.result_file):
                         for path in task.shards:
@@ -149,7 +156,10 @@ class Job:
     def _run_tasks(
         self, tasks: list[parts.Task], whole: Mapping[str, bool], run: RunTasks
     ) -> None:
-        """Runs the tasks whose shards are missing or damaged."""
+        """Runs the tasks that are not finished, or whose shards are damaged.
+
+        `whole` is {path of a shard: True if it is intact}.
+        """
         num_shards = sum(len(task.shards) for task in tasks)
         left, end = [], 0
         for task in tasks:
@@ -164,7 +174,7 @@ class Job:
                 pass
 
     def _check_eval_file(self) -> None:
-        """Raises a ValueError if held-out documents would replace an input."""
+        """Raises a ValueError if the evaluation set would replace an input."""
         path = self._eval_file
         if not self.instances.eval_fraction or not os.path.exists(path):
             return
@@ -182,11 +192,13 @@ class Job:
         """Reads the manifest, and creates or checks the folder OUTPUT.work.
 
         Returns:
-            (manifest or None, {path of a listed file: True if it is intact}).
+            (manifest, {path of a file that it lists: True if it is intact}).
+            The manifest is None if the job was never finished.
 
         Raises:
-            ValueError: a command with other flags or inputs, another version of
-                the script, or another program wrote the manifest or the folder.
+            ValueError: the manifest or the folder was written by a command with
+                other flags or inputs, by another version of the script, or by
+                another program.
         """
         path = os.path.join(self._work_dir, "job.json")
         try:
@@ -239,10 +251,13 @@ class Job:
         ]
 
     def _create_tasks(self) -> list[parts.Task]:
-        """Creates the tasks, each with at least one part and one shard.
+        """Distributes the parts of the corpus and the shards over tasks.
+
+        Each task reads at least one part and writes at least one shard.
 
         Raises:
-            ValueError: a task would have to write too many shards at once.
+            ValueError: a task would have to write more than MAX_TASK_SHARDS
+                shards at once.
         """
         blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards
@@ -275,9 +290,10 @@ class Job:
     def _combine(
         self, description: dict[str, Any], tasks: list[parts.Task]
     ) -> dict[str, Any]:
-        """Combines the tasks' results, and returns the manifest.
+        """Combines the result files of all tasks into the manifest.
 
-        Writes the evaluation set, and removes empty shards.
+        Also writes the evaluation set, and removes empty shards. Returns the
+        manifest. `description` contains its flags and inputs.
 
         Raises:
             ValueError: the input contains no text, or all documents are held
@@ -334,16 +350,16 @@ class Job:
             if self.num_shards:
                 logging.warning(
                     f"--num_shards={len(shards)}: wrote only {len(kept)} "
-                    "files, because parts of the input contain too few "
-                    "instances"
+                    "files, because the input is too small to fill the others"
                 )
         return {**found, "shards": kept}
 
     def _remove_work(self) -> None:
-        """Removes the folder OUTPUT.work, but no file of the user."""
+        """Removes the folder OUTPUT.work, unless it contains a user's file."""
         if not os.path.exists(os.path.join(self._work_dir, "job.json")):
             return
-        # Remove job.json last, because it shows that a job owns the folder.
+        # Remove job.json last, because it shows that a job created the folder.
+        # An interrupted removal can then be repeated.
         for name in sorted(os.listdir(self._work_dir), key="job.json".__eq__):
             if _WORK_FILE.fullmatch(name):
                 os.remove(os.path.join(self._work_dir, name))

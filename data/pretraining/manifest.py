@@ -1,4 +1,4 @@
-"""Reads and checks the JSON files that describe how shards were created.
+"""Reads and checks the JSON files that describe how records were created.
 
 OUTPUT.manifest.json describes finished work: the flags, and the sizes and
 checksums of inputs and shards. OUTPUT.work/job.json describes unfinished work:
@@ -19,7 +19,10 @@ VERSION = 3
 def describe(
     flags: Mapping[str, Any], input_files: Sequence[str]
 ) -> dict[str, Any]:
-    """Returns the entries of a manifest that describe flags and inputs."""
+    """Returns the version, flags and inputs of a command for a manifest.
+
+    An input is described by its path, size and checksum.
+    """
     return {
         "version": VERSION,
         "flags": flags,
@@ -32,9 +35,10 @@ def describe(
 def describe_shards(
     paths: Sequence[str], num_records: int
 ) -> list[dict[str, Any]]:
-    """Returns the manifest's entries that describe shards.
+    """Returns the path, number of records, size and checksum of each shard.
 
-    `num_records` records were written to the shards in turn.
+    `num_records` is the number of records in all shards. Record i is in the
+    shard i % len(paths).
     """
     return [
         {
@@ -47,8 +51,12 @@ def describe_shards(
 
 
 def is_whole(path: str, entry: Any) -> bool:
-    """Returns whether a file still has the recorded size and checksum."""
-    # Compare the size first, because the checksum requires reading the file.
+    """Returns whether a file's size and checksum equal the recorded ones.
+
+    `entry` is the file's entry in a manifest.
+    """
+    # Compare the size first, because computing the checksum requires reading
+    # the whole file.
     return (
         isinstance(entry, dict)
         and os.path.isfile(path)
@@ -60,7 +68,7 @@ def is_whole(path: str, entry: Any) -> bool:
 def read(
     path: str, fields: Mapping[str, type], description: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """Returns a manifest or job.json, or None if the file does not exist.
+    """Reads a manifest or job.json. Returns None if the file does not exist.
 
     Args:
         path: path of the file.

@@ -1,8 +1,9 @@
 """Masks an instance with the random draws of Google's code.
 
-The method is from Devlin et al. 2018, section 3.1 and appendix A.1. The draws
-are from Google's create_pretraining_data.py. dynamic_masking.py masks with the
-same probabilities.
+The method is from Devlin et al. 2018, section 3.1 and appendix A.1. With the
+same seed, this module draws the same random numbers as Google's
+create_pretraining_data.py. dynamic_masking.py masks with the same
+probabilities.
 """
 
 import itertools
@@ -22,12 +23,13 @@ def create_masked_lm_predictions(
 ) -> tuple[list[bytes], list[int], list[bytes]]:
     """Chooses and masks the WordPieces to predict.
 
-    Of the chosen WordPieces, the fraction `mask_token_prob` (0.8) becomes
-    [MASK], `same_token_prob` (0.1) stays unchanged, and the rest become random
-    WordPieces. Each WordPiece has its own draw, except with `whole_word_draw`.
+    A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
+    (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
+    a random WordPiece otherwise. This is drawn for each WordPiece, or once for
+    each word if the option `whole_word_draw` is on.
 
     `candidates` are the positions of all WordPieces except [CLS] and [SEP].
-    The function shuffles them in place.
+    The function may shuffle this list in place.
 
     Returns:
         (tokens after masking, masked positions in ascending order, original
@@ -41,7 +43,7 @@ def create_masked_lm_predictions(
         words = _group_words(tokens, candidates)
         shuffle(words, rng)
         chosen: list[int] = []
-        # Skip a word that would exceed the number of predictions.
+        # Skip a word that is too long for the remaining predictions.
         for word in words:
             if len(chosen) + len(word) <= num_to_predict:
                 chosen.extend(word)
@@ -51,8 +53,9 @@ def create_masked_lm_predictions(
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
 
-    # Fraction of unchanged WordPieces among those that do not become [MASK].
-    # The fraction is rounded, so that 0.1 / 0.2 is exactly 0.5.
+    # same_of_others: fraction of unchanged WordPieces among the ones that do
+    # not become [MASK]. It is rounded, so that 0.1 / (1.0 - 0.8) is exactly
+    # 0.5, as in Google's code.
     mask, mask_prob = pieces["[MASK]"], options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:
@@ -73,7 +76,10 @@ def create_masked_lm_predictions(
 def _group_words(
     tokens: Sequence[bytes], candidates: Sequence[int]
 ) -> list[list[int]]:
-    """Returns a list of positions for each word."""
+    """Returns for each word the list of its WordPieces' positions.
+
+    A word is a WordPiece and the Continuations that follow it in `candidates`.
+    """
     words: list[list[int]] = []
     for index in candidates:
         if words and isinstance(tokens[index], Continuation):
@@ -90,9 +96,11 @@ def _repeat_draws(
     pieces: Pieces,
     rng: random.Random,
 ) -> None:
-    """Replaces all WordPieces of a word like its first WordPiece, in place.
+    """Masks all WordPieces of a word in the same way as its first WordPiece.
 
     All of them become [MASK], stay unchanged, or become random WordPieces.
+    Changes `output_tokens` in place. `tokens` are the original WordPieces, and
+    `chosen` the masked positions in ascending order.
     """
     for previous, index in itertools.pairwise(chosen):
         if not all(
@@ -113,7 +121,8 @@ def shuffle(items: MutableSequence, rng: random.Random) -> None:
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:
-        # Draw for all bounds of the same bit length at once, to save time.
+        # To save time, compute the number of random bits only once for all
+        # bounds of the same bit length.
         num_bits = bound.bit_length()
         lowest = 1 << (num_bits - 1)
         for last in range(bound - 1, lowest - 2, -1):

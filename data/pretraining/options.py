@@ -7,13 +7,13 @@ from files import flags
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """Options of masking, for both static and dynamic masking."""
+    """Flags for masking, for create_pretraining_data.py and training."""
 
     masked_lm_prob: float = flags.training(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
     )
     do_whole_word_mask: bool = flags.training(
-        False, "Mask all WordPieces of a word or none."
+        False, "Mask either all WordPieces of a word, or none of them."
     )
     whole_word_draw: bool = flags.training(
         False,
@@ -58,7 +58,7 @@ class MaskingOptions:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class InstanceOptions(MaskingOptions):
-    """Options for turning WordPieces into instances."""
+    """Flags for turning documents into pretraining instances."""
 
     max_seq_length: int = flags.head(
         128, "Length of an instance in WordPieces.", at_least=5, at_most=1 << 16
@@ -69,25 +69,28 @@ class InstanceOptions(MaskingOptions):
     random_seed: int = flags.flag(12345, "Seed of all random draws.")
     dupe_factor: int = flags.flag(
         10,
-        "Number of passes over the input, each with different masks.",
+        "Number of passes over the input. Each pass masks it differently.",
         at_least=1,
         at_most=10_000,
     )
     short_seq_prob: float = flags.flag(
         0.1,
-        "Fraction of instances to create shorter than --max_seq_length.",
+        "Fraction of instances whose target length is random, and mostly "
+        "shorter than --max_seq_length.",
         at_least=0.0,
         at_most=1.0,
     )
     dynamic_masking: bool = flags.flag(
         False,
-        "Leave masking to run_pretraining.py, which draws new masks in every "
-        "epoch. Then --dupe_factor=1 is enough.",
+        "Write records without masks. run_pretraining.py then masks them while "
+        "it reads them, differently in each epoch, so --dupe_factor=1 is "
+        "enough.",
     )
     eval_fraction: float = flags.flag(
         0.0,
         "Fraction of the documents to hold out for evaluation. The script "
-        "masks them and writes them to eval-OUTPUT. The choice depends only on "
+        "masks them and writes them to the file eval-NAME, where NAME is the "
+        "name of --output_file. Which documents are held out depends only on "
         "the seed and the input.",
         at_least=0.0,
         at_most=0.5,

@@ -1,8 +1,8 @@
 """Creates pretraining records from each part of a corpus independently.
 
-The documents of a part (splitting.py) become instances in memory, as in
-instances.py. The random draws depend only on the seed and the part, so any
-number of processes can work on the parts, in any order.
+A part is about 4 MB of text (splitting.py). Its documents become instances in
+memory, as in instances.py. The random draws depend only on the seed and the
+part, so any number of processes can work on the parts, in any order.
 """
 
 import contextlib
@@ -29,27 +29,31 @@ from data.pretraining.splitting import Part
 from files.atomic import atomic_open, write_json
 from files.json_files import read_json
 
-# Maximum number of WordPieces, and of bytes of records, in memory. Without
-# these limits, packed files or --dupe_factor could exhaust it.
+# Maximum number of WordPieces, and maximum number of bytes of records, in
+# memory. Without these limits, compressed files or a large --dupe_factor could
+# exhaust the memory.
 MAX_PIECES = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
-# Maximum number of shards of a task. Each shard is an open file with a buffer.
+# Maximum number of shards that a task writes. All of them are open at the same
+# time, each with a buffer in memory.
 MAX_TASK_SHARDS = 64
 
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """Shards to write from parts of the corpus.
+    """A task of the job: the shards to write, and the parts to read for them.
 
     Attributes:
         text: options for turning text into WordPieces.
         instances: options for turning WordPieces into instances.
-        parts: (number, blocks) of each part.
-        lenders: for each part, other parts whose documents can provide random
-            next sentences.
-        shards: paths of the shards, which receive the records in turn.
-        result_file: JSON file to write when the shards are complete.
-        held_out_file: file for the documents of --eval_fraction.
+        parts: (number, blocks) of each part to read.
+        lenders: for each part, a list of other parts. Their documents provide
+            random next sentences if the part contains only one document.
+        shards: paths of the shards. Record i is written to shard i modulo the
+            number of shards.
+        result_file: path of a JSON file to write when the shards are complete.
+        held_out_file: path of a file for the documents that --eval_fraction
+            holds out.
     """
 
     text: documents.TextOptions
@@ -69,7 +73,8 @@ def write_shards(task: Task) -> None:
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: the text does not match its file of word boundaries.
+        ValueError: the text of an input file differs from its file of word
+            boundaries.
     """
     options = task.instances
     reader = documents.create_reader(task.text)
@@ -104,11 +109,11 @@ def write_shards(task: Task) -> None:
 
 
 def is_done(task: Task) -> bool:
-    """Returns whether a task was finished and its files are undamaged."""
+    """Returns whether a task was finished, and all its files are intact."""
     try:
         result = read_json(task.result_file)
     except (FileNotFoundError, ValueError):
-        # The file is missing, or a full disk or a crash cut it off.
+        # The result file is missing, or a full disk or a crash truncated it.
         return False
     entries, paths = result.get("shards"), task.shards
     if not isinstance(entries, list) or "counts" not in result:
@@ -128,10 +133,10 @@ def write_held_out(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> list[dict[str, Any]]:
-    """Writes the masked evaluation set, and returns its manifest entries.
+    """Writes the evaluation set, masked, and returns its manifest entries.
 
-    `files` are the tasks' files of held-out documents. The function updates
-    `counts` of the instances.
+    `files` are the tasks' files of held-out documents. The function adds the
+    statistics of the evaluation set's instances to `counts`.
 
     Raises:
         ValueError: no document was held out.
@@ -164,10 +169,11 @@ def _read_part(
     counts: Counter[str],
     write: Callable[[bytes], object] | None,
 ) -> Iterator[list[bytes] | None]:
-    """Yields the training sentences of a part.
+    """Yields the sentences of a part that are not held out, and None.
 
-    The end of a file ends its last document. The function updates `counts` of
-    the corpus, and calls `write` with each line of a held-out document.
+    A document ends with None, and at the end of its file. The function adds the
+    statistics of the text to `counts`. It calls `write` with each line of a
+    held-out document. If `write` is None, no document is held out.
     """
     number, blocks = part
     dropped: Counter[str] = Counter()
@@ -195,12 +201,14 @@ def _borrow(
     options: InstanceOptions,
     num_pieces: int,
 ) -> list[Document]:
-    """Returns documents of other parts, with about `num_pieces` WordPieces.
+    """Reads documents of other parts, for random next sentences.
 
-    The function reads the first documents of each part that are not held out.
+    The function reads the first documents of each part in `lenders` that are
+    not held out. Together they contain about `num_pieces` WordPieces.
     """
     found: list[Document] = []
-    write = len if options.eval_fraction else None  # len discards the line
+    # Drop the lines of held-out documents: `len` ignores them.
+    write = len if options.eval_fraction else None
     for lender in lenders:
         lines = _read_part(lender, reader, options, Counter(), write)
         size = max(num_pieces // len(lenders), 1)
@@ -218,8 +226,9 @@ def create_records(
 ) -> Iterator[bytes]:
     """Yields the records of a group of documents in random order.
 
-    Shuffles `group` in place, and updates `counts` of the instances. The
-    documents in `lent` only provide random next sentences.
+    Shuffles `group` in place, and adds statistics of the instances to `counts`.
+    The documents in `lent` provide random next sentences, but the function
+    creates no records from them.
     """
     encode = instances.InstanceEncoder(options)
     shuffle(group, rng)
@@ -250,7 +259,10 @@ def _count(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> None:
-    """Adds an instance to the counts of the manifest."""
+    """Adds the statistics of an instance to `counts`.
+
+    `mask` is the encoded WordPiece [MASK].
+    """
     tokens, labels = instance.tokens, instance.masked_lm_labels
     outputs = [tokens[index] for index in instance.masked_lm_positions]
     counts["num_instances"] += 1

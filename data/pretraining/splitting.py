@@ -1,4 +1,7 @@
-"""Splits a corpus into parts of about the same size, between documents."""
+"""Splits a corpus into parts of about the same size.
+
+A part begins with a new document, unless the document before it is very long.
+"""
 
 import bisect
 import itertools
@@ -7,14 +10,15 @@ from collections.abc import Iterator, Sequence
 from data.io import text_files
 from data.pretraining.documents import Block
 
-# Bytes of text in a part. A part contains hundreds of documents, from which
-# random next sentences are drawn.
+# Number of bytes of text in a part. Such a part usually contains hundreds of
+# documents, from which random next sentences are drawn.
 _PART_BYTES = 4 << 20
 # A smaller corpus is split into eight parts, for several processes, but not
 # into parts of fewer bytes than _LEAST_PART_BYTES.
 _LEAST_PARTS = 8
 _LEAST_PART_BYTES = 256 << 10
-# If no document begins within this many bytes, the part begins at a line.
+# If no document begins within this number of bytes, the part begins with a line
+# in the middle of a document.
 _MAX_SEARCH = 1 << 20
 # Number of other parts that provide random next sentences if a part contains
 # only one document.
@@ -30,8 +34,12 @@ def split_to_parts(
 
     Args:
         input_files: paths of the text files.
-        boundary_files: path of each input's file of word boundaries, or empty.
-            Inputs with such a file, and packed inputs, are not cut.
+        boundary_files: path of the file of word boundaries of each input file.
+            Empty if there are no such files. An input file with such a file, or
+            one that is compressed, is not cut.
+
+    Returns:
+        list of parts. Each part is a list of Blocks.
     """
     sizes = [text_files.size(path) for path in input_files]
     starts = list(itertools.accumulate(sizes, initial=0))
@@ -40,8 +48,8 @@ def split_to_parts(
         min(starts[-1] // _LEAST_PART_BYTES, _LEAST_PARTS),
         1,
     )
-    # {(number of the file, byte at which a part begins): whether this byte is
-    # within a document}.
+    # {(number of the file, offset of the byte at which a part begins): True if
+    # this byte is in the middle of a document}.
     cuts = {(0, 0): False, (len(sizes), 0): False}
     last = (0, 0)
     for number in range(1, num_parts):
@@ -78,15 +86,16 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
     """Finds where a part begins after the byte `position`.
 
     A part begins with the first line of text after a blank line, so that no
-    part is blank. Without a blank line in the next _MAX_SEARCH bytes, the part
-    begins with the first line after `position`.
+    part consists of blank lines. If there is no blank line in the next
+    _MAX_SEARCH bytes, the part begins with the first line after `position`.
 
     Returns:
-        (first byte of the part, whether this byte is within a document).
+        (offset of the part's first byte, True if this byte is in the middle of
+        a document).
     """
     with text_files.open_raw(path) as file:
         file.seek(position)
-        # Skip the rest of the line.
+        # Skip the rest of the line that contains `position`.
         first_line = position = position + len(file.readline())
         is_after_blank = False
         while line := file.readline():
@@ -101,12 +110,13 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 
 
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
-    """Chooses for each part the other parts that provide next sentences.
+    """Chooses for each part other parts that provide random next sentences.
 
-    The chosen parts are spread evenly over the corpus. If a document is cut at
-    both ends of a part, no chosen part contains text of this document.
+    The chosen parts are spread evenly over the corpus. None of them contains
+    text of a document that continues from or into the part.
     """
-    # Group the parts into runs. The last part of a run ends with a document.
+    # Parts that are cut within documents form a run with the parts that follow,
+    # up to a part whose end is the end of a document.
     ends = [
         number
         for number, blocks in enumerate(parts, start=1)
@@ -130,10 +140,11 @@ def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
 def share_out(
     parts: Sequence[list[Block]], shards: Sequence[str]
 ) -> Iterator[tuple[list[Part], list[str]]]:
-    """Yields the numbered parts and the shards of each task.
+    """Distributes parts and shards evenly over tasks.
 
-    The number of tasks is the smaller of the number of parts and of shards.
-    Parts and shards are spread evenly over the tasks.
+    The number of tasks is the number of parts or the number of shards,
+    whichever is smaller. Yields for each task its parts, as pairs (number,
+    blocks), and the paths of its shards.
     """
     number = min(len(parts), len(shards))
     numbered = list(enumerate(parts))

@@ -1,1 +1,1 @@
-"""Reads SQuAD's questions, cuts windows, decodes and scores answers."""
+"""Reads SQuAD's questions, cuts them into windows, and finds answers."""

@@ -1,10 +1,11 @@
-"""Maps WordPieces back to the passage's own text inside a graph, for SQuAD.
+"""Finds the text of WordPieces in SQuAD's passages, as operations of a graph.
 
 The code processes one passage at a time. It copies only the texts of spans, not
 the passage.
 
-S = number of spans of WordPieces. windows_layer.py defines a passage's
-characters and letters.
+S = number of spans of WordPieces. "Characters" are characters of the passage
+after normalization. "Letters" are its characters before normalization, except
+white space. windows_layer.py finds both.
 """
 
 from typing import NamedTuple
@@ -16,13 +17,15 @@ from data.text.tokenizer_layer import drop_invalid
 
 
 class Spans(NamedTuple):
-    """Possible answers of a question.
+    """S spans of WordPieces that may be the answer to a question.
+
+    WordPieces are numbered through all passages.
 
     Attributes:
         starts: int64 [S], the first WordPiece, or -1 for no answer.
-        ends: int64 [S], the last WordPiece.
-        start_logits: float64 [S].
-        end_logits: float64 [S].
+        ends: int64 [S], the last WordPiece, or -1 for no answer.
+        start_logits: float64 [S], start logits at the first WordPieces.
+        end_logits: float64 [S], end logits at the last WordPieces.
     """
 
     starts: tf.Tensor
@@ -32,7 +35,7 @@ class Spans(NamedTuple):
 
     @property
     def scores(self) -> tf.Tensor:
-        """Sum of the start and end logit, float64 [S]."""
+        """Sum of each span's start and end logit, float64 [S]."""
         return self.start_logits + self.end_logits
 
     def gather(self, indexes: tf.Tensor) -> "Spans":
@@ -46,13 +49,17 @@ class Spans(NamedTuple):
 
 
 class Letters(NamedTuple):
-    """Positions of spans in their passage.
+    """Positions of S spans in their passage before normalization.
+
+    A letter is any character of the passage except white space, and is named by
+    its index.
 
     Attributes:
         first: int32 [S], the first letter of each span.
         last: int32 [S], the last letter of each span.
-        word_char: int32 [S], the first character of the span's first word, if
-            the span's text must be searched from there. Otherwise -1.
+        word_char: int32 [S], index of the normalized character that begins the
+            span's first word, if the span's text must be searched from there.
+            Otherwise -1.
     """
 
     first: tf.Tensor
@@ -76,14 +83,15 @@ def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 class Alignment(NamedTuple):
-    """Finds the text of spans in their passage.
+    """Finds the text of spans of WordPieces in their passage.
 
     Attributes:
         passages: Passages.
         row: int32, index of the passage.
-        use_char_offsets: True to cut texts out of the unchanged passage at
-            their tokens. False to find texts as `decoding.get_final_text`
-            does, with white space replaced by single spaces.
+        use_char_offsets: True to cut texts out of the unchanged passage at the
+            characters of their first and last WordPiece. False to find texts
+            as `decoding.get_final_text` does, with white space replaced by
+            single spaces.
     """
 
     passages: Passages
@@ -91,7 +99,7 @@ class Alignment(NamedTuple):
     use_char_offsets: bool
 
     def remove_repeated(self, spans: Spans) -> Spans:
-        """Drops each span that covers the same letters as an earlier span."""
+        """Drops spans at the same position in the passage as earlier spans."""
         firsts, _ = first_of_equals(_keys(self._letters_at(spans)))
         return spans.gather(firsts)
 
@@ -116,10 +124,11 @@ class Alignment(NamedTuple):
         return tf.gather(texts, numbers)
 
     def find_bytes(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns where spans start and end in the passage, int32 [S] each.
+        """Returns the byte offsets of spans in the passage.
 
-        Starts and ends count bytes. An end is exclusive. Both are -1 for no
-        answer.
+        Returns:
+            (starts, ends), int32 [S] each. An end is exclusive. Both are -1 for
+            "no answer".
         """
         passages, real = self.passages, tf.where(spans.starts >= 0)
         first, last, _ = self._find_letters(spans.gather(real[:, 0]))
@@ -132,15 +141,19 @@ class Alignment(NamedTuple):
         )
 
     def _find_letters(self, spans: Spans) -> Letters:
-        """Returns the Letters of the text that is the answer of each span.
+        """Finds the part of the passage that is the answer of each span.
 
-        With character offsets, these are the letters of the tokens. Otherwise
-        the method follows `get_final_text`, which matches the characters of the
-        tokenized words one to one with the words' letters. `get_final_text`
-        searches for the text, so it finds the second "a" of "an ##a" at the
-        first "a". If the numbers of characters and letters differ, or the text
-        contains [UNK], the result covers all letters of the words. `spans` must
-        not contain "no answer".
+        With character offsets, the part contains the letters of the span's
+        tokens. A letter is any character of the passage except white space.
+
+        Otherwise, the result is the same as of `get_final_text`, which matches
+        the characters of the tokenized words one to one with the letters of the
+        words. It searches the words for the span's text, so it finds the last
+        "a" of the tokens "an ##a" at the first "a". If the numbers of
+        characters and letters differ, or the span contains [UNK], the part
+        contains all letters of the words.
+
+        `spans` must not contain "no answer".
         """
         letters = self._letters_at(spans)
         if self.use_char_offsets:
@@ -158,13 +171,20 @@ class Alignment(NamedTuple):
         )
 
     def _chars_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the first and last characters of spans, int32 [S] each."""
+        """Returns the first and the last normalized character of each span.
+
+        Both are indices, int32 [S].
+        """
         first_char = tf.gather(self.passages.first_char, spans.starts)
         next_char = tf.gather(self.passages.first_char, spans.ends + 1)
         return first_char, next_char - 1
 
     def _letters_at(self, spans: Spans) -> Letters:
-        """Returns the Letters of spans at their positions, without a search."""
+        """Locates each span in the passage by the position of its WordPieces.
+
+        Unlike `_find_letters`, does not search for an earlier occurrence of the
+        span's text.
+        """
         passages = self.passages
         first_char, last_char = self._chars_of(spans)
         if self.use_char_offsets:
@@ -187,8 +207,8 @@ class Alignment(NamedTuple):
         )
         is_aligned = is_known & (num_chars == num_letters)
         shift = letter - word_char
-        # Search only for a text that begins inside its word, because only such
-        # a text may occur in the word earlier.
+        # The third value is -1 if no search is needed. Only a text that begins
+        # inside its word may occur earlier in this word, so search only for it.
         return Letters(
             tf.where(is_aligned, first_char + shift, letter),
             tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
@@ -198,12 +218,15 @@ class Alignment(NamedTuple):
     def _find_chars(
         self, word_char: tf.Tensor, first_char: tf.Tensor, last_char: tf.Tensor
     ) -> tf.Tensor:
-        """Returns the characters at which texts first occur, int32 [S].
+        """Returns the index of the character where each text first occurs.
+
+        The texts are searched in the normalized passage. All arguments and the
+        result are indices of its characters, int32 [S].
 
         Args:
-            word_char: int32 [S], character at which each search starts.
-            first_char: int32 [S], first character of each text to find.
-            last_char: int32 [S], last character of each text to find.
+            word_char: character at which the search for each text starts.
+            first_char: first character of each text.
+            last_char: last character of each text.
         """
         passages = self.passages
         row_start = passages.tokenized_starts[self.row]
@@ -214,7 +237,7 @@ class Alignment(NamedTuple):
         )
         ends = last + _at(passages.char_sizes, last_char)
         parts = _substrings(text, own, ends)
-        # Search only once for equal texts in the same word.
+        # Search only once for several equal texts in the same word.
         firsts, numbers = first_of_equals(
             tf.strings.join([tf.strings.as_string(word_char), parts], " ")
         )
@@ -232,13 +255,16 @@ class Alignment(NamedTuple):
 
 
 def _keys(letters: Letters) -> tf.Tensor:
-    """Returns keys of spans, int64 [S]. The same letters have equal keys."""
+    """Returns one number for each span, int64 [S].
+
+    Spans with the same position in the passage get the same number.
+    """
     first, last = (tf.cast(value, tf.int64) for value in letters[:2])
     return first * 2**32 + last * 2 + tf.cast(letters.word_char >= 0, tf.int64)
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
-    """Returns the byte at which `part` begins in a text, int32."""
+    """Returns the byte offset of the first `part` in `text`, int32."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])
 
@@ -246,7 +272,11 @@ def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
 def _substrings(
     text: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor
 ) -> tf.Tensor:
-    """Returns parts of one text, string [S], without copying the text."""
+    """Returns the parts of one text between byte offsets, string [S].
+
+    `starts` and `ends` are int32 [S]. An end is exclusive. The text is not
+    copied.
+    """
     return tf.map_fn(
         lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
         (starts, ends),
@@ -255,5 +285,5 @@ def _substrings(
 
 
 def _at(sizes: tf.Tensor, indexes: tf.Tensor) -> tf.Tensor:
-    """Gathers int8 sizes, and casts them to int32."""
+    """Returns the int8 `sizes` at `indexes`, as int32."""
     return tf.cast(tf.gather(sizes, indexes), tf.int32)

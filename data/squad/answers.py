@@ -1,4 +1,4 @@
-"""Decodes the answers of a model or an ensemble for SQuAD, and writes them."""
+"""Finds SQuAD's answers in a model's or ensemble's logits, and writes them."""
 
 import collections
 import math
@@ -30,12 +30,20 @@ def find_answers(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answers:
-    """Decodes the answers of a model or an ensemble.
+    """Turns the logits of a model or an ensemble into answers to questions.
 
-    The features are the examples' windows, in order. `batches` yields (features
-    with `unique_ids`, outputs), in any order. A model's outputs contain
-    `start_logits` and `end_logits`. An ensemble's outputs are a list of its
-    models' outputs. Returns the same as `decode_predictions`.
+    Args:
+        examples: the questions.
+        features: windows of the questions, in the order of the questions.
+        batches: pairs (features, outputs) of batches of windows, in any order.
+            The features contain `unique_ids`. A model's outputs contain
+            `start_logits` and `end_logits`. An ensemble's outputs are a list of
+            its models' outputs.
+        options: DecodingOptions.
+        tokenizer: tokenizer of the passages' words.
+
+    Returns:
+        Answers, the same as `decode_predictions` returns.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
@@ -52,8 +60,8 @@ def find_answers(
         decode_predictions(
             examples, features, member_results, options, tokenizer
         )
-        # If no passage contains a WordPiece, there are no batches. Answers are
-        # still needed.
+        # If no passage contains a WordPiece, there are no batches. Decode
+        # without results then, because each question needs an answer.
         for member_results in results or [[]]
     ]
     if len(answers) == 1:
@@ -66,21 +74,22 @@ def average_nbest(
 ) -> Answers:
     """Combines the answers of an ensemble's models.
 
-    A text's probability is its mean over the models' n-best lists, where a list
-    without the text counts as 0. The score of no answer is log(P(no answer) /
-    P(best text)). For one model, this equals the score of no answer minus the
-    score of the best text.
+    A text's probability is its mean over the models' n-best lists. In a list
+    without the text, its probability counts as 0. The score of no answer is
+    log(P(no answer) / P(best text)). For one model, this equals the score of no
+    answer minus the score of the best text.
 
     `members` contains {question id: n-best list} of each model, which
     `decode_predictions` returned with the same options.
 
     Returns:
-        the same as `decode_predictions`. The logits of an entry are the means
-        over the lists that contain its text.
+        Answers, as `decode_predictions` returns them. The logits of an entry
+        are the means over the lists that contain its text.
     """
     predictions, all_nbest, score_diffs = {}, {}, {}
     for qas_id in members[0]:
-        # Do not truncate yet: even an unlikely "no answer" must stay.
+        # Do not shorten the averaged list to n_best_size yet, because even an
+        # unlikely "no answer" is needed below.
         nbest = _average([nbest[qas_id] for nbest in members])
         answer = nbest[0]["text"]
         if options.version_2_with_negative:
@@ -90,7 +99,8 @@ def average_nbest(
                 answer = ""
         predictions[qas_id] = answer
         size = options.n_best_size
-        # In v2.0, keep "no answer" in the list, even if its score is low.
+        # In v2.0, "no answer" is always in the list. If it is not among the
+        # n best entries, append it.
         nulls = [entry for entry in nbest[size:] if entry["text"] == ""]
         is_v2 = options.version_2_with_negative
         all_nbest[qas_id] = nbest[:size] + nulls * is_v2
@@ -98,7 +108,11 @@ def average_nbest(
 
 
 def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Merges the entries of all lists by text, and sorts them, best first."""
+    """Averages n-best lists into one list, best first.
+
+    Entries with the same text become one entry. Its probability is the mean
+    over all lists, and its logits are the means over the lists that contain it.
+    """
     entries_of = collections.defaultdict(list)
     for entry in (entry for entries in lists for entry in entries):
         entries_of[entry["text"]].append(entry)
@@ -119,7 +133,12 @@ def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
-    """Returns the best text, and the score of no answer minus its score."""
+    """Returns the best answer other than "no answer", and the null odds.
+
+    The null odds are the logarithm of P(no answer) / P(best answer). If one of
+    the two probabilities is 0, they are NO_ANSWER_SCORE_DIFF or its negative.
+    If "no answer" is the only entry, returns ("", NO_ANSWER_SCORE_DIFF).
+    """
     probabilities = {entry["text"]: entry["probability"] for entry in nbest}
     null = probabilities.pop("", 0.0)
     for text, best in probabilities.items():
@@ -130,7 +149,9 @@ def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
 
 
 def write_json_files(output_dir: str, outputs: Mapping[str, Any]) -> None:
-    """Writes JSON files, {name: contents}, if all contents are valid.
+    """Writes JSON files to a folder, or no file if any content is invalid.
+
+    `outputs` is {file name: content}.
 
     Raises:
         OSError: a file cannot be written.

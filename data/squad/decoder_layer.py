@@ -1,10 +1,12 @@
-"""Turns start and end logits into answers inside a graph, for SQuAD.
+"""Turns start and end logits into SQuAD's answers, as operations of a graph.
 
-The answers are the same as in decoding.py, including ties and odd cases. No
-Python runs when the graph is called.
+The answers are the same as in decoding.py, also if several candidates have
+equal scores or if a question has no candidate. No Python runs when the graph is
+called.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
-an n-best list. windows_layer.py defines a passage's characters and letters.
+an n-best list. "Characters" and "letters" are the units that windows_layer.py
+defines.
 """
 
 import functools
@@ -26,25 +28,26 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
 
-# {output for the chosen answer: column of the n-best list that contains it}.
+# {output that describes the predicted answer: output that contains the same
+# value for each answer of the n-best list}.
 _OF_CHOSEN = {
     "answer": "nbest_texts",
     "probability": "nbest_probabilities",
     "start_byte": "nbest_start_bytes",
     "end_byte": "nbest_end_bytes",
 }
-# Maximum number of windows whose spans are in memory at the same time.
+# Number of windows whose spans are computed together. It limits memory.
 _WINDOWS_AT_A_TIME = 64
 
 
 class SquadDecoder:
-    """Turns logits into answers.
+    """Turns the start and end logits of windows into answers to questions.
 
     Args:
         options: DecodingOptions. `verbose_logging` has no effect.
-        use_char_offsets: True to cut answers out of the passage at their
-            tokens. False to map answers back to the passage as in Google's
-            code.
+        use_char_offsets: True to cut answers out of the passage at the
+            characters of their first and last token. False to map answers back
+            to the passage as in Google's code.
     """
 
     def __init__(
@@ -56,7 +59,11 @@ class SquadDecoder:
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
-        """Selects each window's best logits from all logits, float [W, F]."""
+        """Selects the highest start and end logits of each window.
+
+        Both arguments are float [windows, length of a window].
+        `options.n_best_size` limits the number of selected logits.
+        """
         return find_best(start_logits, end_logits, self.options.n_best_size)
 
     def __call__(
@@ -68,16 +75,21 @@ class SquadDecoder:
     ) -> dict[str, tf.Tensor]:
         """Returns the answers to N questions.
 
-        `SquadWindows` returns `windows`, `first_places`, int64 [W], and
-        `passages`. `best` contains the best logits of all windows.
+        Args:
+            windows: windows of all questions, as `SquadWindows` returns them.
+            first_places: position in each window at which the passage begins,
+                as `SquadWindows` returns it.
+            passages: Passages, one for each question.
+            best: result of `find_best` for all windows.
 
         Returns:
-            dict of tensors.
+            dict of tensors. B = `options.n_best_size` + 1.
             `answer`: string [N].
-            `probability`: float64 [N], of the answer among the n best.
+            `probability`: float64 [N], softmax of the n best answers' scores.
             `start_byte`, `end_byte`: int32 [N], the answer's first byte in the
             passage, and the byte after its last byte, or -1 for no answer.
-            `null_odds`: float64 [N], score of no answer minus the best score.
+            `null_odds`: float64 [N], score of no answer minus the score of the
+            best answer.
             `nbest_sizes`: int32 [N], length of each n-best list.
             `nbest_texts`: string [N, B], padded with "".
             `nbest_probabilities`, `nbest_start_logits`, `nbest_end_logits`:
@@ -120,7 +132,7 @@ class SquadDecoder:
         }
 
     def _specs(self) -> dict[str, tf.TensorSpec]:
-        """Returns the specs of the outputs for one question."""
+        """Returns the TensorSpecs of the tensors that `_answer` returns."""
         size = self.options.n_best_size + 1
         return {
             "chosen": tf.TensorSpec([], tf.int32),
@@ -143,18 +155,24 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Finds a question's best spans with distinct texts.
 
-        `find_spans(begin, end)` returns the Spans of windows. The question's
-        windows have the indices `begin` to `end` - 1, int32.
+        Args:
+            find_spans: function (begin, end) that returns the possible answers
+                in the windows with the indices `begin` to `end` - 1.
+            begin: int32, index of the question's first window.
+            end: int32, index after the question's last window.
+            alignment: Alignment of the question's passage.
 
         Returns:
-            (Spans [B], their texts, string [B]), best first. B may be 0.
+            (Spans [B], their texts, string [B]), best first. B is at most
+            `options.n_best_size`, and may be 0.
         """
 
         def add_windows(
             window: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
-            # Sort the best spans first. Ties keep their order.
+            # Sort before removing spans, because `remove_repeated` keeps the
+            # first of several spans at the same position in the passage.
             spans = sort(find_spans(window, following))
             spans = alignment.remove_repeated(spans)
             return following, *self._merge(spans, nbest, texts, alignment)
@@ -175,20 +193,26 @@ class SquadDecoder:
     def _merge(
         self, spans: Spans, nbest: Spans, texts: tf.Tensor, alignment: Alignment
     ) -> tuple[Spans, tf.Tensor]:
-        """Merges the spans of more windows into the n best.
+        """Merges the spans of some windows into the list of the n best spans.
 
-        `nbest` are the best spans of earlier windows, and `texts`, string [B],
-        their distinct texts. Both Spans are sorted, best first. Returns the
-        updated (nbest, texts).
+        Args:
+            spans: spans of the windows, best first.
+            nbest: best spans of the preceding windows, best first.
+            texts: distinct texts of `nbest`, string.
+            alignment: Alignment of the passage.
+
+        Returns:
+            the updated (nbest, texts).
         """
         num_spans = tf.size(spans.starts)
-        # Append -inf, so that the index after the last span is valid.
+        # Append -inf, so that the index after the last span is a valid index.
         scores = tf.concat([spans.scores, [-np.inf]], 0)
 
         def may_improve(
             begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
         ) -> tf.Tensor:
-            # Create texts only for spans that may still be among the best.
+            # To create few texts, stop at the first span that cannot be among
+            # the n best.
             worst = tf.reduce_min(nbest.scores)
             return (begin < num_spans) & (
                 (tf.size(texts) < self.options.n_best_size)
@@ -218,17 +242,23 @@ class SquadDecoder:
     def _add_null(
         self, nbest: Spans, texts: tf.Tensor, null: Spans
     ) -> tuple[Spans, tf.Tensor]:
-        """Inserts "no answer" into the n-best list, sorted by score."""
+        """Inserts `null`, the span of "no answer", into the sorted n-best list.
+
+        In SQuAD v1.1, an empty list becomes a list of only the text "empty",
+        and other lists do not change.
+        """
         if self.options.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
             order = order_by_score(nbest)
-            # Keep "no answer" in the list, whatever its score.
+            # "No answer" stays in the list even if its score is the lowest, so
+            # the list may be one entry longer than n_best_size.
             is_last = order[-1] == tf.size(order) - 1
             order = order[
                 : self.options.n_best_size + tf.cast(is_last, tf.int32)
             ]
             return nbest.gather(order), tf.gather(texts, order)
-        # Google's code returns the text "empty" if it finds no answer.
+        # As in Google's code, the answer is the text "empty" if there is no
+        # candidate.
         added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
         null = null._replace(
             start_logits=tf.zeros([1], tf.float64),
@@ -246,9 +276,11 @@ class SquadDecoder:
         null_score: tf.Tensor,
         alignment: Alignment,
     ) -> dict[str, tf.Tensor]:
-        """Returns the outputs that `_specs` lists, for one question.
+        """Returns one question's outputs, {name: tensor}, as `_specs` lists.
 
-        `chosen` is the index of the answer in the n-best list.
+        The output `chosen` is the index of the predicted answer in the n-best
+        list. `texts` are the texts of `nbest`, string. `null_score` is the
+        score of no answer, float64.
         """
         probabilities = tf.nn.softmax(nbest.scores)
         start_bytes, end_bytes = alignment.find_bytes(nbest)
@@ -283,6 +315,9 @@ _NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:
-    """Returns the index, int32, of the first true value, or the last index."""
+    """Returns the index of the first true value, int32.
+
+    If no value is true, returns the last index.
+    """
     last = tf.size(values) - 1
     return tf.reduce_min(tf.where(values, tf.range(last + 1), last))

@@ -1,4 +1,4 @@
-"""Turns the network's start and end logits into answers, for SQuAD.
+"""Turns the network's start and end logits into answers to SQuAD's questions.
 
 Each window contributes its n best starts and n best ends. All valid pairs of a
 start and an end, from all windows of a question, are sorted by the sum of their
@@ -24,7 +24,8 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# Score difference to write if "no answer" is the only candidate.
+# Score of no answer minus score of the best answer, to write if a question has
+# no candidate except "no answer".
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 Span = collections.namedtuple(
@@ -32,15 +33,16 @@ Span = collections.namedtuple(
 )
 _NOTHING = Span(None, 0, 0, 0.0, 0.0)
 
-# Three dicts by question id: the answer's text, the n-best list of entries with
-# `text`, `probability`, `start_logit` and `end_logit`, best first, and (only in
-# v2.0) the score of no answer minus the score of the best answer.
+# Three dicts whose keys are question ids. The first contains the text of each
+# answer. The second contains each n-best list, best first, of entries with
+# `text`, `probability`, `start_logit` and `end_logit`. The third contains, for
+# SQuAD v2.0 only, the score of no answer minus the score of the best answer.
 Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
 
 
 @dataclasses.dataclass(frozen=True)
 class DecodingOptions:
-    """Options that determine how answers are chosen by their logits."""
+    """Options for choosing answers from the start and end logits."""
 
     n_best_size: int = flags.decoding(
         20,
@@ -59,9 +61,9 @@ class DecodingOptions:
         "best answer by more than this number.",
     )
     verbose_logging: bool = flags.neutral(
-        False, "Log answers that cannot be aligned."
+        False, "Log answers that cannot be mapped to the passage's spelling."
     )
-    # Whether to ignore the logits of padding. Google's code does not.
+    # Whether to ignore the logits at padding, which Google's code does not do.
     trim_padding: bool = False
 
 
@@ -72,15 +74,26 @@ def decode_predictions(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answers:
-    """Decodes each question's best answer, n-best list and no-answer score.
+    """Turns the logits of all windows into answers to all questions.
 
-    The features are the windows in the order of the examples. The function
-    reads them once. If features contain character offsets, answers are cut out
-    of the passage at these offsets. The results contain one RawResult for each
-    window, in any order.
+    Args:
+        all_examples: the questions.
+        all_features: the windows of all questions, in the order of the
+            questions, read once. If they contain character offsets, answers
+            are cut out of the passage at these offsets.
+        all_results: one RawResult for each window, in any order.
+        options: DecodingOptions.
+        tokenizer: tokenizer of the passages' words. Without character offsets,
+            it maps answers to the passage's spelling (`get_final_text`).
+
+    Returns:
+        three dicts whose keys are question ids: texts of the answers, n-best
+        lists, and (only for SQuAD v2.0) scores of no answer minus scores of the
+        best answers. `Answers` describes them.
 
     Raises:
-        ValueError: a window has no result, or is not in order.
+        ValueError: a window has no result, or the windows are not in the order
+            of the questions.
     """
     result_of = {result.unique_id: result for result in all_results}
     # Collect the features of one example at a time, to limit memory.
@@ -105,17 +118,17 @@ def decode_predictions(
     if group:
         raise ValueError(
             "the features must be in the order of the examples; the features "
-            f"of example {group[0]} are out of order"
+            f"of the example with index {group[0]} are out of order"
         )
     return predictions, all_nbest, score_diffs
 
 
 class Answer(NamedTuple):
-    """The answer to a question.
+    """The best candidates for the answer to a question.
 
     Attributes:
         nbest: list of (text, Span), best first, never empty.
-        chosen: index of the answer in `nbest`.
+        chosen: index in `nbest` of the predicted answer.
         score_diff: score of no answer minus score of the best answer.
     """
 
@@ -131,10 +144,17 @@ def decode_question(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> Answer:
-    """Decodes the Answer to one question, as `decode_predictions` does.
+    """Chooses the answer to one question from the logits of its windows.
+
+    Args:
+        example: the question.
+        features: windows of the question.
+        result_of: {`unique_id` of a window: its logits}.
+        options: DecodingOptions.
+        tokenizer: tokenizer of the passage's words.
 
     Raises:
-        ValueError: a feature has no result.
+        ValueError: a window has no result.
     """
     is_v2 = options.version_2_with_negative
     spans, null, null_score = _example_spans(features, result_of, options)
@@ -144,7 +164,8 @@ def decode_question(
     nbest, texts = [], set()
     for span in spans:
         text = _answer_text(span, example, options, tokenizer)
-        # Drop repeated texts, except the empty text.
+        # Skip a text that is already in the list. Always add "no answer", which
+        # is the span that starts at [CLS].
         if span.start_index == 0 or text not in texts:
             texts.add(text)
             nbest.append((text, span))
@@ -153,7 +174,8 @@ def decode_question(
     if is_v2 and all(text for text, _ in nbest):
         nbest.append(("", null))
     nbest = nbest or [("empty", _NOTHING)]
-    # Google's code fails if "no answer" is the only candidate.
+    # These values remain if "no answer" is the only candidate. Google's code
+    # fails in this case.
     chosen, score_diff = 0, NO_ANSWER_SCORE_DIFF
     for index, (text, span) in enumerate(nbest):
         if text and span.start_index:
@@ -170,10 +192,12 @@ def _example_spans(
     result_of: Mapping[Any, RawResult],
     options: DecodingOptions,
 ) -> tuple[list[Span], Span, float]:
-    """Returns (spans of answers, span of no answer, score of no answer).
+    """Finds the spans in a question's windows that may be the answer.
 
-    "No answer" is the span that contains only [CLS], in the window with the
-    lowest score of [CLS].
+    Returns:
+        (spans, null, null_score). `spans` are the possible answers. `null` is
+        the span of "no answer": it contains only [CLS], in the window where
+        [CLS] has the lowest score. `null_score` is this score.
     """
     spans = []
     null, null_score = _NOTHING, NO_ANSWER_SCORE_DIFF
@@ -182,14 +206,15 @@ def _example_spans(
             result = result_of[feature.unique_id]
         except KeyError:
             raise ValueError(
-                f"there is no result for the window {feature.unique_id}; "
-                "predict all windows of the examples"
+                "there is no result for the window with unique_id="
+                f"{feature.unique_id}. Pass the results of all windows"
             ) from None
         length = len(feature.tokens) if options.trim_padding else None
         start_logits, end_logits = (
             np.asarray(logits[:length], np.float64) for logits in result[1:]
         )
-        # Sort by the highest logits. Ties keep their order.
+        # Find the positions of the highest logits, best first. Of two equal
+        # logits, the earlier one comes first.
         starts, ends = (
             np.argsort(-logits, kind="stable")[: options.n_best_size].tolist()
             for logits in (start_logits, end_logits)
@@ -198,8 +223,8 @@ def _example_spans(
         spans += [
             Span(feature, start, end, start_logits[start], end_logits[end])
             for start in starts
-            # If several windows contain a token, it starts answers in only
-            # one window.
+            # If several windows contain a token, let answers start at it only
+            # in the window with the most context around it.
             if feature.token_is_max_context.get(start, False)
             for end in ends
             if end in feature.token_to_orig_map
@@ -216,7 +241,10 @@ def _score(span: Span) -> float:
 
 
 def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
-    """Returns the entries of nbest_predictions.json for one question."""
+    """Converts a question's n-best list to entries for nbest_predictions.json.
+
+    The probabilities are the softmax of the scores in the list.
+    """
     scores = [_score(span) for _, span in nbest]
     exponentials = [math.exp(score - max(scores)) for score in scores]
     total = sum(exponentials)
@@ -237,7 +265,7 @@ def _answer_text(
     options: DecodingOptions,
     tokenizer: BasicTokenizer,
 ) -> str:
-    """Returns a span's text, as spelled in the passage."""
+    """Returns a span's text as spelled in the passage, or "" for no answer."""
     feature, start, end = span[:3]
     if start == 0:
         return ""
@@ -254,7 +282,11 @@ def _answer_text(
 def _predicted_and_original(
     span: Span, example: SquadExample
 ) -> tuple[str, str]:
-    """Returns a span's joined WordPieces, and the words they belong to."""
+    """Returns a span's text in two forms.
+
+    The first text is the span's WordPieces, joined. The second text is the
+    words of the passage that contain these WordPieces.
+    """
     feature, start, end = span[:3]
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")
@@ -272,10 +304,12 @@ def find_place(
 ) -> tuple[int, int]:
     """Finds where a span's text begins and ends in the passage.
 
-    `word_starts` are the indices of the words' first characters.
+    `word_starts` contains, for each word of the passage, the index of its first
+    character in the passage.
 
     Returns:
-        (start, end) in characters, the end exclusive. (-1, -1) for no answer.
+        (index of the first character, index after the last character) in the
+        passage, or (-1, -1) for no answer.
     """
     feature, start, end = span[:3]
     if start == 0:
@@ -288,7 +322,7 @@ def find_place(
     )
 
     def in_passage(place: int) -> int:
-        """Converts a place in the joined words to a place in the passage."""
+        """Converts an index in the joined words to an index in the passage."""
         word = feature.token_to_orig_map[start]
         while place > len(example.doc_tokens[word]):
             place -= len(example.doc_tokens[word]) + 1
@@ -306,14 +340,17 @@ def get_final_text(
 ) -> str:
     """Maps a predicted text back to the passage's own spelling.
 
-    For example, "steve smith" in "Steve Smith's" becomes "Steve Smith". The
-    result has the spelling of the passage, but not the characters that the
-    tokenizer split off. The function matches the characters of the tokenized
-    words one to one with the characters of the passage, ignoring spaces. If
-    this fails, it returns `orig_text`.
+    For example, if "steve smith" is predicted and the passage contains "Steve
+    Smith's", the result is "Steve Smith". The function matches the characters
+    of the tokenized words one to one with the characters of the passage,
+    ignoring spaces. If this fails, it returns `orig_text`.
 
-    `pred_text` is joined WordPieces, separated by single spaces. `orig_text`
-    is the words of the passage that contain them.
+    Args:
+        pred_text: predicted WordPieces joined to words, with single spaces
+            between the words.
+        orig_text: words of the passage that contain these WordPieces.
+        tokenizer: tokenizer that normalizes words as in `pred_text`.
+        verbose_logging: whether to log texts that cannot be matched.
     """
     start, end = _find_final_text(
         pred_text, orig_text, tokenizer, verbose_logging
@@ -327,9 +364,9 @@ def _find_final_text(
     tokenizer: BasicTokenizer,
     verbose_logging: bool = False,
 ) -> tuple[int, int]:
-    """Returns where the result of `get_final_text` is in `orig_text`.
+    """Returns the character range of `get_final_text`'s result in `orig_text`.
 
-    The result is (start, end) in characters, the end exclusive.
+    The range is (start, end), with the end exclusive.
     """
     tok_text = " ".join(tokenizer.tokenize(orig_text))
     start = tok_text.find(pred_text)
@@ -337,7 +374,8 @@ def _find_final_text(
         failure = "Unable to find text"
     elif len(tok_text.replace(" ", "")) != len(orig_text.replace(" ", "")):
         failure = "Length not equal after stripping spaces"
-    # An empty text, or a space at an end of the text, has no position.
+    # Only characters other than spaces have a position in `orig_text`, so the
+    # prediction must begin and end with such a character.
     elif not pred_text or pred_text != pred_text.strip(" "):
         failure = "Couldn't map start or end position"
     else:

@@ -15,7 +15,8 @@ from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
 
-# A word of a passage, delimited by the white space of Google's code.
+# A word of a passage. The characters between words are those that Google's code
+# treats as white space.
 WORD = re.compile("[^ \t\r\n\u202f]+")
 
 
@@ -28,14 +29,16 @@ class SquadExample:
         question_text: str.
         doc_tokens: list of str, the passage's words. All questions about the
             passage share the list.
-        orig_answer_text: str, in training: the answer, "" if impossible.
-        start_position: int, in training: index of the answer's first word, -1
-            if impossible.
-        end_position: int, in training: index of the answer's last word, -1 if
-            impossible.
+        orig_answer_text: str, in training: the answer as in the file, "" if
+            `is_impossible`.
+        start_position: int, in training: index of the answer's first word in
+            `doc_tokens`, -1 if `is_impossible`.
+        end_position: int, in training: index of the answer's last word in
+            `doc_tokens`, -1 if `is_impossible`.
         is_impossible: True if the passage does not answer the question.
         context: str, the unchanged passage.
-        answer_start: int, in training: index of the answer's first character.
+        answer_start: int, in training: index of the answer's first character in
+            `context`, None if `is_impossible`.
     """
 
     qas_id: str
@@ -55,10 +58,11 @@ def read_squad_examples(
     version_2_with_negative: bool = False,
     use_char_offsets: bool = False,
 ) -> list[SquadExample]:
-    """Reads the SquadExamples of a SQuAD file, in the order of the file.
+    """Reads the questions of a SQuAD file, in the order of the file.
 
-    In training, a question whose answer is not at the position in the file is
-    skipped, with a warning.
+    In training, if the passage does not contain an answer at the character
+    position (`answer_start`) that the file records, the question is skipped
+    with a warning.
 
     With `use_char_offsets`, an answer that equals the passage's characters at
     its position is accepted. Its words are not compared, because str.split
@@ -66,9 +70,9 @@ def read_squad_examples(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file is not valid JSON, or not in SQuAD's layout. In
-            training also: an answerable question does not have exactly one
-            answer.
+        ValueError: the file is not valid JSON, is not in SQuAD's layout, or
+            contains no question that can be used. In training also: a question
+            that is not impossible does not have exactly one answer.
     """
     examples = []
     num_skipped = 0
@@ -100,8 +104,8 @@ def read_squad_examples(
         examples.append(example)
     if num_skipped:
         logging.warning(
-            "%s: skipped %d of %d questions, because the answer is not at the "
-            "position in the file",
+            "%s: skipped %d of %d questions, because the passage does not "
+            "contain the answer at `answer_start`",
             input_file,
             num_skipped,
             num_skipped + len(examples),
@@ -109,13 +113,13 @@ def read_squad_examples(
     if not examples:
         raise ValueError(
             f"{input_file} contains no question that can be used; use a file "
-            "with questions"
+            "with questions and, to train, with correct values of answer_start"
         )
     num_ids = len({example.qas_id for example in examples})
     if num_ids < len(examples) and not is_training:
         logging.warning(
             "%s: %d questions repeat the id of another question. Only the "
-            "last answer to each id is written",
+            "answer to the last question with each id is written",
             input_file,
             len(examples) - num_ids,
         )
@@ -128,12 +132,13 @@ def read_questions(
     """Yields (context, qa, where) of each question of a SQuAD file.
 
     `context` is the passage, the same object for all its questions. `qa` is the
-    question's dict. `where` is the question's place in the file, for messages.
+    question's dict. `where` names the file and the question's place in it, for
+    error messages.
 
-    The file may be flat: an entry with a context either contains the `qas` too,
-    as in KorQuAD, or is one question, as in transformers' examples. The file
-    may also be a list of entries without `data`, or a `.jsonl` with one entry
-    in each line.
+    Other layouts are accepted too. An entry may contain `context` and `qas`
+    without `paragraphs`, as in KorQuAD. It may be one question with its
+    `context`, as in transformers' examples. The file may be a list of entries
+    instead of a dict with `data`, or a `.jsonl` with one entry in each line.
 
     Raises:
         OSError: the file cannot be read.
@@ -176,10 +181,10 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Converts a question to SQuAD's form, with a list of answers.
+    """Converts a question of another layout to SQuAD's, with a list of answers.
 
-    An id that is a number becomes a text, as in the keys that Google's code
-    writes.
+    An id that is a number becomes a string, as in the files of predictions that
+    Google's code writes. A value that is not a dict is returned unchanged.
     """
     if not isinstance(qa, dict):
         return qa
@@ -190,7 +195,8 @@ def _in_squad_form(qa: Any) -> Any:
         qa["answers"] = [qa.pop("answer")]
     answers = qa.get("answers")
     if isinstance(answers, dict):
-        # {"text": [...], "answer_start": [...]}, as in transformers' files.
+        # In transformers' files, answers are {"text": [...], "answer_start":
+        # [...]}.
         columns = [answers.get(name) for name in ("text", "answer_start")]
         lengths = [len(x) if isinstance(x, list) else -1 for x in columns]
         if lengths[0] == lengths[1] >= 0:
@@ -205,15 +211,21 @@ def _in_squad_form(qa: Any) -> Any:
 def field(
     mapping: Any, key: str, kind: type[_Kind], where: str, layout: str = "SQuAD"
 ) -> _Kind:
-    """Returns a field of a JSON object, and checks its type.
+    """Returns the value of `key` in a JSON object, and checks its type.
 
-    In the error, `where` names the object, and `layout` the expected layout.
+    Args:
+        mapping: parsed JSON object.
+        key: name of the field.
+        kind: expected type of the value.
+        where: place of the object in its file, for the error message.
+        layout: name of the expected layout, for the error message.
 
     Raises:
-        ValueError: the field does not exist, or has another type.
+        ValueError: `mapping` is not a dict, the key does not exist, or the
+            value is of another type.
     """
     value = mapping.get(key) if isinstance(mapping, dict) else None
-    # isinstance would accept JSON's true as an int.
+    # Do not use isinstance, which would accept JSON's true as an int.
     if type(value) is not kind:
         raise ValueError(
             f"{where} has no {key!r} of type {kind.__name__}. Use a file in "
@@ -228,7 +240,11 @@ def _read_answer(
     where: str,
     version_2_with_negative: bool,
 ) -> None:
-    """Reads the answer to train on, and whether the question is impossible."""
+    """Sets the example's answer for training, and `is_impossible` in v2.0.
+
+    `qa` is the question's dict in the file. `where` is its place in the file,
+    for error messages.
+    """
     if version_2_with_negative:
         example.is_impossible = field(qa, "is_impossible", bool, where)
     if example.is_impossible:
@@ -236,7 +252,7 @@ def _read_answer(
         return
     answers = field(qa, "answers", list, where)
     if len(answers) != 1:
-        hint = "" if answers else " (is it SQuAD v2.0, not v1.1?)"
+        hint = "" if answers else "; for v2.0, set --version_2_with_negative"
         raise ValueError(
             f"{where}: to train, each answerable question needs exactly one "
             f"answer. Received: {len(answers)}{hint}"
@@ -249,14 +265,18 @@ def _read_answer(
 def _find_answer_words(
     example: Any, word_starts: Sequence[int], use_char_offsets: bool
 ) -> bool:
-    """Finds the answer's words. Returns whether the passage contains them."""
+    """Sets `example.start_position` and `end_position`, the answer's words.
+
+    Returns False if the passage does not contain the answer at its position.
+    `word_starts` contains the index of each word's first character.
+    """
     if example.is_impossible:
         example.start_position = example.end_position = -1
         return True
     start = example.answer_start
     end = start + len(example.orig_answer_text) - 1
-    # An answer without a word, or outside the passage, counts as not found.
-    # Google's code uses a wrong position or crashes.
+    # An answer that contains no word, or that is outside the passage, counts as
+    # not found. Google's code uses a wrong position or crashes.
     is_inside = 0 <= start <= end < len(example.context)
     if not is_inside or not example.orig_answer_text.split():
         return False

@@ -1,4 +1,4 @@
-"""Writes an HTML report of right and wrong answers."""
+"""Writes an HTML report of right and wrong answers to SQuAD's questions."""
 
 import itertools
 import re
@@ -27,11 +27,16 @@ def write_report(
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> None:
-    """Writes a self-contained HTML page of answers, the worst answers first.
+    """Writes a self-contained HTML page of right and wrong answers.
 
+    Wrong answers come first, and among them the answers with the lowest F1.
     Questions without a prediction, or without gold answers, are skipped.
 
-    `predictions` is {question id: predicted text, "" for no answer}.
+    Args:
+        output_file: HTML file to write.
+        input_file: SQuAD file with the questions and the gold answers.
+        predictions: {question id: predicted text}. "" means no answer.
+        version_2_with_negative: whether the file is in the format of v2.0.
 
     Raises:
         OSError: a file cannot be read or written.
@@ -70,7 +75,7 @@ def describe_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
 ) -> list[dict[str, str]]:
-    """Returns the contents of `write_report`'s page as text.
+    """Returns the questions and answers that `write_report` shows, as text.
 
     The arguments are the same as in `write_report`, without the output file.
 
@@ -97,9 +102,11 @@ def _read_answered(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> Iterator[tuple[str, str, dict[str, int], str]]:
-    """Yields (question, passage, {right answer: first character}, prediction).
+    """Yields (question, passage, right answers, prediction) of each question.
 
-    A right answer's first character is an index in the passage, or -1.
+    The right answers are {text: index of its first character in the passage, or
+    -1 if the file does not contain it}. If the question has no answer, they are
+    {"": -1}. Questions without a prediction or gold answers are skipped.
     """
     for context, qa, where in read_questions(input_file):
         prediction = predictions.get(field(qa, "id", str, where))
@@ -119,7 +126,10 @@ def _describe(answers: Iterable[str]) -> str:
 
 
 def _position(answer: dict) -> int:
-    """Returns the index of an answer's first character, or -1 if unknown."""
+    """Returns the index in the passage of an answer's first character.
+
+    The result is -1 if `answer` does not contain this index.
+    """
     start = answer.get("answer_start")
     return start if type(start) is int else -1
 
@@ -127,16 +137,20 @@ def _position(answer: dict) -> int:
 def _mark_answers(
     context: str, answers: Mapping[str, int], prediction: str
 ) -> list[str | Span]:
-    """Splits the passage into pieces, and marks right and predicted answers."""
+    """Splits the passage into pieces, and marks right and predicted answers.
+
+    `answers` is {right answer: index of its first character, or -1}.
+    """
     right_spans = [
         (start, start + len(text))
         for text, start in answers.items()
         if text and context[start : start + len(text)] == text
     ]
-    # A lookahead also finds occurrences that overlap.
+    # Use a lookahead, which also finds occurrences that overlap each other.
     pattern = f"(?={re.escape(prediction)})"
     found = re.finditer(pattern, context) if prediction else ()
-    # Prefer the occurrence that overlaps a right answer.
+    # If the prediction occurs several times, mark an occurrence that overlaps a
+    # right answer.
     predicted_span = max(
         [(one.start(), one.start() + len(prediction)) for one in found],
         key=lambda span: any(

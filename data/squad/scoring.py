@@ -31,9 +31,10 @@ def score_predictions(
 
     Returns:
         `exact_match` (`exact` in v2.0) and `f1`, in percent, and `total`, the
-        number of scored questions. In v2.0, `HasAns_...` and `NoAns_...` are
-        the same scores of the questions with and without answers. If questions
-        were skipped, `num_without_gold_answers` is their number.
+        number of scored questions. In v2.0, the names with the prefix `HasAns_`
+        are the same results for only the questions with answers, and the names
+        with `NoAns_` for only the questions without answers. If questions were
+        skipped, `num_without_gold_answers` is their number.
 
     Raises:
         OSError: the file cannot be read.
@@ -53,15 +54,22 @@ def score_outputs(
     nbest: Mapping[str, list[dict[str, Any]]],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    """Scores the results of `decode_predictions`, and finds the best threshold.
+    """Scores answers, and in v2.0 finds the best --null_score_diff_threshold.
 
-    The entries of `nbest` contain a "text", best first. `null_odds` is
-    {question id: score of no answer}, {} in v1.1. The errors are the same as in
-    `score_predictions`.
+    The errors are the same as in `score_predictions`.
+
+    Args:
+        input_file: a SQuAD file with answers.
+        predictions: {question id: predicted text}. In v2.0, "" is no answer.
+        nbest: {question id: n-best list}. Each entry contains a "text". The
+            best entry is first.
+        null_odds: {question id: score of no answer minus score of the best
+            answer}. {} in v1.1.
 
     Returns:
-        the result of `score_predictions`. In v2.0 also `best_exact`,
-        `best_exact_thresh`, `best_f1` and `best_f1_thresh`.
+        the result of `score_predictions`. In v2.0 also `best_exact` and
+        `best_f1`, the scores at the best thresholds, and the thresholds
+        `best_exact_thresh` and `best_f1_thresh`.
     """
     if not null_odds:
         return score_predictions(input_file, predictions)
@@ -79,13 +87,14 @@ def score_outputs(
 def has_gold_answers(
     qa: Mapping[str, Any], version_2_with_negative: bool
 ) -> bool:
-    """Returns whether a question can be scored.
+    """Returns whether the right answers to a question are known.
 
-    In v1.1, the question needs an answer. In v2.0, a question without answers
-    is unanswerable, except if its `is_impossible` is false. Such a question
-    cannot be scored, because its answers are unknown.
+    In v1.1, the file must contain an answer to the question. In v2.0, a
+    question without answers counts as unanswerable, and "no answer" is right.
+    But if its `is_impossible` is false, the question is answerable, and its
+    answers are unknown.
 
-    `qa` is the question in SQuAD's JSON, and its "answers" are a list.
+    `qa` is the question in SQuAD's JSON. Its "answers" are a list.
     """
     if qa["answers"]:
         return True
@@ -104,9 +113,10 @@ def compute_exact(right_answer: str, prediction: str) -> int:
 
 
 def compute_f1(right_answer: str, prediction: str) -> float:
-    """Returns the harmonic mean of precision and recall of words.
+    """Returns F1, the harmonic mean of precision and recall of words.
 
-    If either text is empty, returns 1 if both are empty, else 0.
+    Both texts are normalized first. If one of them is then empty, returns 1 if
+    both are empty, else 0.
     """
     answer_words = normalize_answer(right_answer).split()
     predicted_words = normalize_answer(prediction).split()
@@ -128,10 +138,12 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    """Returns [(question id, texts of gold answers)] of a file, and a count.
+    """Reads the questions of a file that can be scored.
 
-    If questions are skipped, the count is {"num_without_gold_answers": number}.
-    Otherwise, it is {}.
+    Returns:
+        (gold_answers, counts). `gold_answers` is a list of (question id, texts
+        of the gold answers). `counts` is {"num_without_gold_answers": number of
+        skipped questions}, or {} if no question is skipped.
     """
     gold_answers, num_left_out, is_labelled = [], 0, False
     for _, qa, where in read_questions(input_file):
@@ -142,20 +154,21 @@ def _read_gold_answers(
         ]
         if has_gold_answers(qa, version_2_with_negative):
             gold_answers.append((qas_id, texts))
-            # Files for prediction have no answers, and may lack is_impossible.
+            # A file for prediction contains no answers, and may not contain
+            # is_impossible. Its questions do not count as unanswerable.
             is_labelled |= bool(texts) or qa.get("is_impossible") is True
         else:
             num_left_out += 1
     if not is_labelled:
         raise ValueError(
-            f"{input_file} contains no answers to compare with; use a train "
-            "or dev file"
+            f"{input_file} contains no right answers; to compute scores, use a "
+            "train or dev file"
         )
     num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
     if num_missing == len(gold_answers):
         raise ValueError(
             f"no prediction belongs to a question in {input_file}; use the "
-            "file that was predicted"
+            "file whose questions were predicted"
         )
     if num_missing:
         logging.warning(
@@ -178,14 +191,16 @@ def _read_gold_answers(
 def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    # Each question with a repeated id counts, unlike in v2.0.
+    # If several questions have the same id, count each of them. In v2.0, only
+    # the last of them counts.
     exact, f1 = 0, 0.0
     for qas_id, texts in gold_answers:
         if qas_id not in predictions:
             continue
         text = predictions[qas_id]
         exact += max(compute_exact(gold, text) for gold in texts)
-        # Unlike in v2.0, F1 is 0 for two empty texts.
+        # If the prediction and a gold answer are both empty after
+        # normalization, F1 is 0. In v2.0, it is 1.
         if normalize_answer(text):
             f1 += max(compute_f1(gold, text) for gold in texts)
     total = len(gold_answers)
@@ -201,7 +216,7 @@ def _score_v2(
 ) -> dict[str, float]:
     gold_of = dict(gold_answers)
     exact, f1 = _score_each(gold_of, predictions)
-    # Use lists, because sums of floats depend on the order.
+    # Use lists, not sets, because a sum of floats depends on the order.
     has_answer = [qas_id for qas_id in exact if gold_of[qas_id]]
     no_answer = [qas_id for qas_id in exact if not gold_of[qas_id]]
     scores: dict[str, float] = {}
@@ -222,7 +237,11 @@ def _score_v2(
 def _score_each(
     gold_of: Mapping[str, list[str]], predictions: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """Returns exact match and F1 as in v2.0, each as {question id: score}."""
+    """Computes the exact match and the F1 of each question, as in v2.0.
+
+    Both results are {question id: score}. Questions without a prediction are
+    skipped.
+    """
     exact: dict[str, float] = {}
     f1: dict[str, float] = {}
     for qas_id, texts in gold_of.items():
@@ -240,10 +259,17 @@ def _find_best_thresholds(
     predictions: Mapping[str, str],
     null_odds: Mapping[str, float],
 ) -> dict[str, float]:
-    """Returns the best scores in percent, and their thresholds.
+    """Finds the thresholds of the null odds with the best exact match and F1.
 
     A question is answered if its null odds are at most the threshold. The
-    search raises the threshold by one question at a time.
+    search starts without any answered question. Then it tries each question's
+    null odds as the threshold, in ascending order, so that each step answers
+    one more question.
+
+    Returns:
+        `best_exact` and `best_f1` in percent, and the thresholds
+        `best_exact_thresh` and `best_f1_thresh`. A threshold is 0 if it is best
+        to answer no question.
     """
     results = {}
     exact, f1 = _score_each(gold_of, predictions)

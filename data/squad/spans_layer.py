@@ -1,7 +1,7 @@
-"""Finds the spans that may be answers inside a graph, for SQuAD.
+"""Finds the spans that may be SQuAD's answers, as operations of a graph.
 
 N = questions, W = windows, F = length of a window, S = spans, B = number of
-best starts, and of best ends, of each window.
+starts, and also of ends, that are considered in each window.
 """
 
 from typing import NamedTuple
@@ -14,13 +14,13 @@ from data.text.windows_layer import Windows
 
 
 class BestLogits(NamedTuple):
-    """The best logits of windows. All other logits are discarded.
+    """The B highest start logits and the B highest end logits of W windows.
 
     Attributes:
         starts: int16 [W, B], positions in the window, best first.
-        start_logits: float [W, B].
+        start_logits: float [W, B], start logits at `starts`.
         ends: int16 [W, B], positions in the window, best first.
-        end_logits: float [W, B].
+        end_logits: float [W, B], end logits at `ends`.
         null_start_logits: float [W], start logits of [CLS].
         null_end_logits: float [W], end logits of [CLS].
     """
@@ -36,13 +36,19 @@ class BestLogits(NamedTuple):
 def find_best(
     start_logits: tf.Tensor, end_logits: tf.Tensor, n_best_size: int
 ) -> BestLogits:
-    """Selects each window's best logits from all logits, float [W, F]."""
+    """Selects the highest start logits and the highest end logits of windows.
+
+    Both arguments are float [windows, length of a window]. At most
+    `n_best_size` start logits and as many end logits are selected from each
+    window.
+    """
     start_logits = tf.convert_to_tensor(start_logits)
     end_logits = tf.convert_to_tensor(end_logits)
     num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
     best: list[tf.Tensor] = []
     for logits in (start_logits, end_logits):
-        # Use int16 to halve the memory, because there may be many windows.
+        # Store positions as int16, which need half the memory of int32, because
+        # there may be many windows.
         values, places = tf.math.top_k(logits, num_best, index_type=tf.int16)
         best += [places, values]
     best += [start_logits[:, 0], end_logits[:, 0]]
@@ -57,11 +63,21 @@ def find_spans(
     best: BestLogits,
     max_answer_length: int,
 ) -> Spans:
-    """Finds the Spans of some windows, ordered by window, start and end.
+    """Combines the best starts and ends of windows into possible answers.
 
-    The function reads the windows with the indices `begin` to `end` - 1, int32.
-    `first_places`, int64 [W], are the positions in the windows at which the
-    passage begins. `max_answer_length` counts WordPieces.
+    Args:
+        begin: int32, index of the first window to read.
+        end: int32, index after the last window to read.
+        windows: all W windows.
+        first_places: int64 [W], position in each window at which the passage
+            begins.
+        best: BestLogits of all windows.
+        max_answer_length: maximum length of an answer in WordPieces.
+
+    Returns:
+        Spans in the order of the windows. The spans of a window are in the
+        order of its best starts, and those with the same start in the order of
+        its best ends.
     """
     best = BestLogits(*(values[begin:end] for values in best))
     part = windows.slice(begin, end)
@@ -70,11 +86,13 @@ def find_spans(
     starts = tf.cast(best.starts, tf.int64) - shift
     ends = tf.cast(best.ends, tf.int64) - shift
     is_start = (starts >= 0) & (starts < lengths)
-    # If several windows contain a token, it starts answers in only one window.
+    # If several windows contain a token, let answers start at it only in the
+    # window with the most context around it.
     tokens = first_tokens + tf.where(is_start, starts, 0)
     numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
-    # Combine each start with each end.
+    # For each start and each end of a window, count the WordPieces after the
+    # start.
     num_further = ends[:, None, :] - starts[:, :, None]
     index = tf.where(
         is_start[:, :, None]
@@ -96,13 +114,18 @@ def find_spans(
 def find_nulls(
     rows: tf.Tensor, best: BestLogits, num_questions: tf.Tensor
 ) -> tuple[Spans, tf.Tensor]:
-    """Returns the Spans [N] of no answer, and their scores, float64 [N].
+    """Returns the span of "no answer" for each question, and its score.
 
-    The span of no answer contains only [CLS], in the window where the score of
-    [CLS] is lowest.
+    This span contains only [CLS], in the window where [CLS] has the lowest
+    score.
 
-    `rows`, int64 [W], is the index of each window's question. N is
-    `num_questions`.
+    Args:
+        rows: int64 [W], index of each window's question.
+        best: BestLogits of the W windows.
+        num_questions: N.
+
+    Returns:
+        (Spans [N], scores float64 [N]).
     """
     start_logits = tf.cast(best.null_start_logits, tf.float64)
     end_logits = tf.cast(best.null_end_logits, tf.float64)
@@ -118,7 +141,8 @@ def find_nulls(
         rows,
         num_questions,
     )
-    # A question without windows has logits of 0.
+    # For a question without windows, select the 0 that the code below appends
+    # to the logits.
     window = tf.minimum(window, tf.size(scores))
     nothing = tf.fill([num_questions], tf.constant(-1, tf.int64))
     nulls = Spans(
@@ -133,10 +157,13 @@ def find_nulls(
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
-    """Returns the order of spans by score, int32 [S]. Ties keep their order."""
+    """Returns the indices that sort spans by score, best first, int32 [S].
+
+    Spans with equal scores keep their order.
+    """
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
 def sort(spans: Spans) -> Spans:
-    """Sorts spans by score, best first. Ties keep their order."""
+    """Sorts spans by score, best first. Equal scores keep their order."""
     return spans.gather(order_by_score(spans))

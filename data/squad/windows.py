@@ -1,4 +1,4 @@
-"""Cuts questions and passages into windows for the network, for SQuAD.
+"""Cuts SQuAD's questions and passages into windows that fit the network.
 
 A window is `[CLS] question [SEP] part of the passage [SEP]`. A passage that is
 too long for one window is cut into windows that overlap. reading.py reads the
@@ -29,11 +29,13 @@ class SquadFeatures:
     """Features of one window.
 
     Attributes:
-        unique_id: int, number of the window, from 1000000000.
+        unique_id: int, number of the window among the windows of all examples.
+            As in Google's code, the first number is 1000000000.
         example_index: int, index of the window's example.
         doc_span_index: int, index among the example's windows.
         tokens: list of str, the WordPieces without padding.
-        token_to_orig_map: {position of a passage token: index of its word}.
+        token_to_orig_map: {position of a passage token: index of its word in
+            the passage}.
         token_is_max_context: {position of a passage token: whether no other
             window contains more context around it}.
         input_ids: list of int, [max_seq_length].
@@ -41,10 +43,12 @@ class SquadFeatures:
         segment_ids: list of int, [max_seq_length], 1 = token of the passage.
         start_position: int, in training: position of the answer's first
             token, or 0 if the window does not contain the answer.
-        end_position: int, in training: position of the answer's last token.
-        is_impossible: bool, the same as in the example.
-        token_to_char_map: {position of a passage token: (start, end) in the
-            context}, or None without --use_char_offsets.
+        end_position: int, in training: position of the answer's last token, or
+            0 if the window does not contain the answer.
+        is_impossible: bool, whether the passage does not answer the question.
+        token_to_char_map: {position of a passage token: (index of its first
+            character in the passage, index after its last character)}. None
+            without --use_char_offsets.
     """
 
     unique_id: int | None
@@ -64,13 +68,16 @@ class SquadFeatures:
 
 @dataclasses.dataclass(frozen=True)
 class WindowOptions:
-    """Options of cutting questions and passages into windows.
+    """Options for cutting questions and passages into windows.
 
     Raises:
-        ValueError: the lengths leave no room for the passage.
+        ValueError: windows are too short to contain a question of the maximum
+            length and a WordPiece of the passage, or `doc_stride` is below 1.
     """
 
-    max_seq_length: int = flags.head(384, "Length of a window, in WordPieces.")
+    max_seq_length: int = flags.head(
+        384, "Length of a window (question and passage), in WordPieces."
+    )
     doc_stride: int = flags.head(
         128, "WordPieces between the starts of successive windows.", at_least=1
     )
@@ -79,12 +86,12 @@ class WindowOptions:
     )
     use_char_offsets: bool = flags.head(
         False,
-        "Locate answers and predictions by character offset, for languages "
-        "without spaces between words, such as Chinese.",
+        "Locate right and predicted answers by their characters, not by words, "
+        "for languages without spaces between words, such as Chinese.",
     )
 
     def __post_init__(self) -> None:
-        """Raises a ValueError if the lengths leave no room for the passage."""
+        """Checks that a window can contain a part of the passage."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
@@ -103,10 +110,10 @@ def create_features(
     options: WindowOptions,
     is_training: bool,
 ) -> Iterator[SquadFeatures]:
-    """Yields the SquadFeatures of each window, in order.
+    """Cuts examples into windows, and yields the SquadFeatures of each window.
 
-    Memory does not grow with the number of windows. Answers are only located if
-    `is_training` is true.
+    Memory does not grow with the number of windows. The positions of answers
+    are only computed if `is_training` is true.
     """
     numbered = _number(examples, tokenizer, options)
     windows = create_windows(tokenizer, options, is_training, numbered)
@@ -122,7 +129,7 @@ def create_records(
     is_training: bool,
     num_processes: int = 1,
 ) -> Iterator[bytes]:
-    """Yields each window of `create_features` as a serialized tf.train.Example.
+    """Yields each window of the examples as a serialized tf.train.Example.
 
     `num_processes` is the number of processes that create the windows. 0 starts
     one process for each processor. The number does not change the records.
@@ -139,7 +146,11 @@ def _number(
     tokenizer: FullTokenizer,
     options: WindowOptions,
 ) -> Iterator[tuple[int, SquadExample]]:
-    """Yields (number, example) pairs, and logs how many questions are cut."""
+    """Yields (index, example), then logs how many questions are cut.
+
+    A question is cut if it contains more than `options.max_query_length`
+    WordPieces.
+    """
     limit = options.max_query_length
     counted = count_cut(
         examples,
@@ -152,7 +163,8 @@ def _number(
 def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
     """Serializes SquadFeatures as a tf.train.Example.
 
-    If `unique_id` is None, the message contains no `unique_ids`.
+    If the features' `unique_id` is None, the tf.train.Example contains no
+    `unique_ids`.
     """
     values: dict[str, list] = {}
     if is_training:
@@ -165,9 +177,11 @@ def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
 
 
 def _encode_id(unique_id: int | None) -> bytes:
-    """Serializes an id as bytes that can precede a message without an id.
+    """Serializes a window's id as a tf.train.Example with only `unique_ids`.
 
-    Protocol buffers read two concatenated messages as their union.
+    The bytes can precede a serialized window that contains no id, because
+    protocol buffers read two concatenated messages as their union. For None,
+    the result is empty.
     """
     if unique_id is None:
         return b""
@@ -180,7 +194,10 @@ def _encode_windows(
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[bytes]:
-    """Yields serialized windows of (number, example), without `unique_ids`."""
+    """Cuts examples into windows, and yields each window in serialized form.
+
+    `examples` are (index, example) pairs. The windows contain no `unique_ids`.
+    """
     windows = create_windows(tokenizer, options, is_training, examples)
     return (encode_squad_features(feature, is_training) for feature in windows)
 
@@ -191,12 +208,13 @@ def create_windows(
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[SquadFeatures]:
-    """Yields the SquadFeatures of (number, example) pairs.
+    """Cuts examples into windows, and yields the SquadFeatures of each window.
 
-    The `unique_id` of all features is None.
+    `examples` are (index, example) pairs. The `unique_id` of all features is
+    None.
     """
-    # Cache words, because they repeat. The tokenizer's own cache works on
-    # cleaned text, and cleaning costs time.
+    # Cache the WordPieces of each word, because words repeat. The tokenizer's
+    # own cache saves less time, because it is used only after text is cleaned.
     tokenize_word = functools.lru_cache(maxsize=2**17)(tokenizer.tokenize)
     find_spans = functools.lru_cache(maxsize=2**16)(
         lambda word: tokenize_with_spans(word, tokenizer)[1]
@@ -206,7 +224,8 @@ def create_windows(
         lengths = [*map(len, words)]
         doc_tokens = [*itertools.chain.from_iterable(words)]
         tok_to_orig_index = np.repeat(range(len(words)), lengths).tolist()
-        # List the index of each word's first token, and the number of tokens.
+        # List the index of each word's first token, then the total number of
+        # tokens.
         orig_to_tok_index = [*itertools.accumulate(lengths, initial=0)]
         char_spans = None
         if options.use_char_offsets:
@@ -258,7 +277,8 @@ def create_windows(
             if is_training:
                 feature.start_position = feature.end_position = 0
             if answer and start <= answer[0] and answer[1] < stop:
-                # Convert the index in the passage to a position in the window.
+                # Convert token indices in the passage to positions in the
+                # window.
                 feature.start_position, feature.end_position = (
                     token - start + len(first) for token in answer
                 )
@@ -272,19 +292,28 @@ def _find_answer(
     char_spans: list[tuple[int, int]] | None,
     tokenizer: FullTokenizer,
 ) -> tuple[int, int]:
-    """Returns the indices of the (first, last) token of an answer.
+    """Returns the indices in `doc_tokens` of an answer's first and last token.
 
-    Without character offsets, a passage's words may contain more than the
-    answer: in "(1895-1943)." the answer "1895" is only the second token. If the
+    Without `char_spans`, the words that contain the answer may contain more
+    tokens: in "(1895-1943)." the answer "1895" is only the second token. If the
     words do not contain the answer's tokens ("Japan" in "Japanese"), all tokens
     of the words count as the answer.
+
+    Args:
+        example: the question, with its answer.
+        doc_tokens: WordPieces of the passage.
+        orig_to_tok_index: index of the first WordPiece of each word, then the
+            number of WordPieces.
+        char_spans: (start, end) in characters of each WordPiece in the passage,
+            or None to find the answer by its words.
+        tokenizer: FullTokenizer.
     """
     text, begin = example.orig_answer_text, example.answer_start
     start, end = example.start_position, example.end_position
     if text is None or begin is None or start is None or end is None:
         raise ValueError(
-            f"question {example.qas_id} was read without its answer; to "
-            "train, read the file with is_training=True"
+            f"the question with id {example.qas_id} was read without its "
+            "answer; to train, read the file with is_training=True"
         )
     if char_spans is not None:
         # Choose all tokens that overlap the answer's characters.

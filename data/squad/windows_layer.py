@@ -1,12 +1,12 @@
-"""Cuts questions and passages into windows inside a graph, for SQuAD.
+"""Cuts SQuAD's questions and passages into windows, as operations of a graph.
 
 The windows are the same as in windows.py. No Python runs when the graph is
 called.
 
-N = questions, each with its passage. W = windows. F = length of a window. The
-following numbers are totals over all passages. P = WordPieces. C = characters
-after normalization. D = letters, which are all characters of the unchanged
-passages except white space. White space separates words.
+N = questions, each with its passage. W = windows. F = length of a window.
+P, C and D are totals over all passages: P = WordPieces, C = characters after
+normalization, D = characters before normalization, except white space. The code
+calls the D characters letters, although they include digits and punctuation.
 """
 
 import functools
@@ -28,16 +28,18 @@ from data.text.tokenizer_layer import (
 )
 from data.text.windows_layer import Windows, cut_windows
 
-# The same white space as in reading.py's WORD, as code points and for RE2.
+# The characters that separate words in reading.py's WORD, as code points and as
+# a regular expression for TensorFlow (RE2).
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 
 @functools.cache
 def _accents() -> np.ndarray:
-    """Returns the marks that lower-casing drops, int32, ascending.
+    """Returns the combining marks that lower-casing drops, int32, ascending.
 
-    The last number is above all code points, so that each search ends.
+    They are code points. The last number is greater than all code points, so
+    that a binary search for any code point returns a valid index.
     """
     marks = [
         code_point
@@ -48,16 +50,22 @@ def _accents() -> np.ndarray:
 
 
 class Passages(NamedTuple):
-    """Passages, and the maps from their WordPieces back to the text.
+    """N tokenized passages, and maps from their WordPieces back to the text.
+
+    All passages together contain P WordPieces, C characters after normalization
+    (called characters below) and D characters before normalization except white
+    space (called letters below). Characters, letters and words are numbered
+    through all passages.
 
     Attributes:
-        ids: ragged int32 [N, None], the WordPieces.
+        ids: ragged int32 [N, None], ids of the WordPieces.
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
         first_char: int32 [P + 1], the first character of each WordPiece. A
             WordPiece ends where the next WordPiece begins. The last value is C.
         word_chars: int32 [words + 1], the first character of each word.
         word_letters: int32 [words + 1], the first letter of each word.
-        tokenized: string [N], `BasicTokenizer`'s tokens, a space before each.
+        tokenized: string [N], each passage as `BasicTokenizer`'s tokens, with a
+            space before each token.
         tokenized_starts: int32 [N], offset in bytes of each text in the
             concatenation of `tokenized`.
         char_starts: int32 [C], offset in bytes of each character in the
@@ -65,14 +73,16 @@ class Passages(NamedTuple):
         char_sizes: int8 [C], number of bytes of each character.
         contexts: string [N], the unchanged passages.
         char_letters: int32 [C], the letter from which each character comes.
-        last_letters: int32 [D], the last dropped accent on each letter, or the
-            letter itself if no accent follows.
-        texts: string [N], the words, each with a space before it.
+        last_letters: int32 [D], the last of the accents that follow each letter
+            and that lower-casing drops. It is the letter itself if there are
+            none.
+        texts: string [N], the words of each passage, with a space before each
+            word.
         text_starts: int32 [N], offset in bytes of each text in the
             concatenation of `texts` with a line end after each text.
         letter_starts: int32 [D], offset in bytes of each letter in the same
             concatenation of `texts`.
-        starts: int32 [D], offset in bytes of each letter in `contexts`.
+        starts: int32 [D], offset in bytes of each letter in its passage.
         sizes: int8 [D], number of bytes of each letter.
     """
 
@@ -96,11 +106,11 @@ class Passages(NamedTuple):
 
 
 class SquadWindows:
-    """Cuts questions and passages of any length into windows.
+    """Cuts questions and passages of any length into windows for the network.
 
     Args:
         tokenizer: TokenizerLayer.
-        options: WindowOptions. F is `options.max_seq_length`.
+        options: WindowOptions, such as the length of a window.
     """
 
     def __init__(
@@ -112,15 +122,20 @@ class SquadWindows:
     def __call__(
         self, questions: tf.Tensor, contexts: tf.Tensor
     ) -> tuple[Callable, Windows, tf.Tensor, Passages]:
-        """Cuts questions and passages, string [N] each, into windows.
+        """Cuts questions and passages into windows.
+
+        Args:
+            questions: string [N].
+            contexts: string [N], the passage of each question.
 
         Returns:
             (pack, windows, first_places, passages). `pack` is a function
             (begin, end) that returns the features of windows `begin` to
             `end` - 1: input_ids, input_mask and segment_ids, int32
-            [end - begin, F]. `windows` are Windows.
-            `first_places`, int64 [W], is the position in each window at which
-            the passage begins. `passages` are Passages.
+            [end - begin, max_seq_length]. `windows` are the Windows of all
+            questions. `first_places`, int64 [number of windows], is the
+            position in each window at which the passage begins. `passages` are
+            Passages.
         """
         passages = read_passages(self.tokenizer, contexts)
         query = self.tokenizer(questions)[:, : self.options.max_query_length]
@@ -141,17 +156,17 @@ class SquadWindows:
 
 
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
-    """Tokenizes passages.
+    """Tokenizes passages, and locates their characters and words.
 
-    Each step waits for the preceding step, so that the temporary tensors of two
-    steps are never in memory together.
+    Each step waits until the preceding step is done, so that the temporary
+    tensors of two steps are never in memory together.
 
     `contexts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = tf.strings.regex_replace(
         tf.strings.join([" ", drop_invalid(contexts)]), _WHITE_SPACE_RUN, " "
     )
-    # Run the steps that need most memory first, while few tensors exist.
+    # Run the steps that need the most memory first, while few tensors exist.
     ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
@@ -161,7 +176,8 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         source = tf.identity(chars.source)
         num_chars = tf.size(source)
         char_letters = tf.gather(letters.count, source) - 1
-        # Find words by the space before each word.
+        # Each word follows a space. The word's first character is the first one
+        # that comes from a code point after this space.
         word_chars = tf.searchsorted(source, letters.spaces)
     with tf.control_dependencies([char_letters, word_chars]):
         last_letters = _skip_accents(letters, char_letters)
@@ -191,17 +207,19 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
 
 
 class _Letters(NamedTuple):
-    """Letters of the texts in `Passages.texts`.
+    """The letters in `Passages.texts`: all characters except white space.
 
-    K = number of code points in the texts, with a line end after each text.
+    K = number of code points in these texts, with a line end after each text.
+    D = number of letters.
 
     Attributes:
-        count: int32 [K], number of letters up to each code point.
+        count: int32 [K], number of letters up to and including each code point.
         spaces: int32 [words], indices of the code points that are spaces.
         of_words: int32 [words], the first letter of each word.
         starts: int32 [D], `Passages.letter_starts`.
         sizes: int8 [D], `Passages.sizes`.
-        is_accent: bool [D], whether lower-casing drops the letter.
+        is_accent: bool [D], whether the letter is a combining mark, which
+            lower-casing may drop.
         begins_word: bool [D], whether the letter begins a word.
     """
 
@@ -215,12 +233,17 @@ class _Letters(NamedTuple):
 
 
 def _find_letters(decoded: tf.Tensor) -> _Letters:
-    """Finds letters in the code points of `Passages.texts`, int32 [K]."""
+    """Finds the letters (all characters except white space) of the passages.
+
+    `decoded` are the code points of `Passages.texts`, int32, with a line end
+    after each text.
+    """
     is_space = decoded == ord(" ")
     is_letter = ~(is_space | (decoded == ord("\n")))
     count = tf.cumsum(tf.cast(is_letter, tf.int32))
     spaces = ragged.where(is_space)
-    # Each step waits for the step before, as in `read_passages`.
+    # To limit memory, each step waits until the preceding step is done, as in
+    # `read_passages`.
     with tf.control_dependencies([count, spaces]):
         at = ragged.where(is_letter)
         letters = tf.gather(decoded, at)
@@ -230,7 +253,8 @@ def _find_letters(decoded: tf.Tensor) -> _Letters:
         is_accent = tf.gather(_accents(), index) == letters
     with tf.control_dependencies([is_accent]):
         begins_word = tf.gather(is_space, at - 1)
-        # Spaces and line ends need one byte each.
+        # Count the spaces and line ends before each letter. Each of them is one
+        # byte.
         num_others = at - tf.range(tf.size(at))
     with tf.control_dependencies([begins_word, num_others]):
         num_bytes = tf.cast(sizes, tf.int32)
@@ -247,7 +271,10 @@ def _find_letters(decoded: tf.Tensor) -> _Letters:
 
 
 def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
-    """Computes `Passages.starts`, int32 [D]."""
+    """Returns the byte offset of each letter in its passage, int32 [D].
+
+    Letters are all D characters of the passages except white space.
+    """
     _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
         input=contexts, input_encoding="UTF-8", errors="ignore"
     )
@@ -260,11 +287,17 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
 
 
 def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
-    """Returns the fields of Passages about `BasicTokenizer`'s tokens."""
+    """Joins the characters to `BasicTokenizer`'s tokens, with spaces between.
+
+    Returns:
+        the fields `tokenized`, `tokenized_starts`, `char_starts` and
+        `char_sizes` of Passages.
+    """
     begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
     num_chars = tf.size(chars.cps)
     num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
-    # A space before each word shifts the characters that follow.
+    # To insert a space before each word, move each character by the number of
+    # words that have begun.
     cps = tf.tensor_scatter_nd_update(
         tf.fill([num_chars + num_words], ord(" ")),
         (tf.range(num_chars) + begun)[:, None],
@@ -276,8 +309,8 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     tokenized = tf.strings.unicode_encode(
         ragged.with_row_splits(cps, splits), "UTF-8"
     )
-    # Wait for `tokenized`, because both steps need much memory. Recompute
-    # `begun`, so that it need not stay in memory.
+    # Start the next step only when `tokenized` is computed, because both steps
+    # need much memory. Recompute `begun`, so that it need not stay in memory.
     with tf.control_dependencies([tokenized]):
         sizes = utf8_length(tf.identity(chars.cps))
         begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
@@ -293,13 +326,19 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
 
 
 def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
-    """Computes `Passages.last_letters`, int32 [D]."""
+    """Finds the last dropped accent on each letter, or the letter itself.
+
+    Returns:
+        `Passages.last_letters`, int32 [D]. An accent is dropped if no character
+        after normalization comes from it.
+    """
     is_dropped = tf.tensor_scatter_nd_update(
         letters.is_accent,
         char_letters[:, None],
         tf.fill([tf.size(char_letters)], False),
     )
-    # Group letters into runs: a base letter and its combining marks.
+    # Group letters into runs. A run is a base letter and the dropped combining
+    # marks that follow it.
     is_base = ~is_dropped | letters.begins_word
     runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
     ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])

@@ -1,4 +1,4 @@
-"""Maps each WordPiece to its characters in the original text."""
+"""Finds the characters of the original text that belong to each WordPiece."""
 
 import itertools
 import unicodedata
@@ -15,12 +15,14 @@ def tokenize_with_spans(
                           (0,3) (3,5) (6,7) (7,11) (11,12)
 
     Returns:
-        (tokens, spans). The spans are each token's (start, end) in `text`. A
-        letter's span includes its accents.
+        (tokens, spans). `tokens` is a list of WordPieces. `spans` contains the
+        (start, end) of each WordPiece in `text`. If a WordPiece ends with a
+        letter that combining accents follow, its span includes them.
     """
     basic = tokenizer.basic_tokenizer
-    # The joined tokens of a text equal the joined tokens of its characters. So
-    # `origin` lists the index in `text` of each character of the tokens.
+    # Tokenizing a whole text, or each of its characters separately, results in
+    # the same string once the tokens are joined. So `origin` can list, for each
+    # character of the joined tokens, the index in `text` that it came from.
     origin = [
         i
         for i, char in enumerate(text)

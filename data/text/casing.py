@@ -1,7 +1,9 @@
-"""Determines whether to lower-case a model's text, and fails if it is unclear.
+"""Determines whether a model expects lower-cased text.
 
-The sources are a tokenizer_config.json beside the weights or the vocabulary, a
-tokenizer.json, the name of a release, and the words of the vocabulary.
+A tokenizer_config.json beside the weights or the vocabulary, a tokenizer.json,
+the name of a Google release, or the words of the vocabulary show this. It is an
+error if they contradict --do_lower_case, or if the user did not set this flag
+and the vocabulary is cased.
 """
 
 import json
@@ -13,8 +15,8 @@ from typing import Any
 from files.json_files import read_json
 
 _CONFIG_FILE, _TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
-# {option of transformers' tokenizers that this project lacks: values with which
-# transformers tokenizes as this project does}.
+# {option of transformers' tokenizers that this project does not support: values
+# of the option with which transformers tokenizes as this project does}.
 _CUTS = {
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -22,7 +24,7 @@ _CUTS = {
     "word_tokenizer_type": (None, "basic"),
     "subword_tokenizer_type": (None, "wordpiece"),
 }
-# {folder name of one of Google's releases: whether it is lower-cased}.
+# {folder name of one of Google's releases: True if its text is lower-cased}.
 _RELEASES = {
     "uncased_L-24_H-1024_A-16": True,
     "uncased_L-12_H-768_A-12": True,
@@ -32,11 +34,11 @@ _RELEASES = {
     "cased_L-24_H-1024_A-16": False,
     "multi_cased_L-12_H-768_A-12": False,
 }
-# Fractions of words with A to Z. Above the first fraction a vocabulary is
-# cased, and below the second it is lower-cased. The cased releases contain 29%
-# and 16% of such words, and the other releases nearly none.
+# A vocabulary is cased if the fraction of its words that contain A to Z is
+# above the first number, and lower-cased if it is below the second. In Google's
+# cased vocabularies the fraction is 29% and 16%, in the others nearly 0.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
-# With fewer lower-case words, a vocabulary is too small to judge.
+# A vocabulary with fewer words that contain a to z is too small to judge.
 _FEWEST_WORDS = 5000
 
 
@@ -46,11 +48,12 @@ def find_casing(
     """Determines whether to lower-case the text.
 
     Args:
-        options: options of the command, with `vocab_file`, `do_lower_case`,
-            `given_flags` and, if the command loads a model, `weights`.
+        options: options of the command, with the attributes `vocab_file`,
+            `do_lower_case`, `given_flags` (the flags that the user set) and, if
+            the command loads a model, `weights`.
         tokens: the vocabulary's WordPieces.
-        stated: whether `vocab_file`, if it is a tokenizer.json, lower-cases.
-            None for other files.
+        stated: whether `vocab_file` is a tokenizer.json that lower-cases text.
+            None if it is not a tokenizer.json.
 
     Raises:
         ValueError: --do_lower_case contradicts a file or a release's name, or
@@ -84,8 +87,10 @@ def find_casing(
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
     """Returns whether a flag, a file or the vocabulary determines the casing.
 
+    If none does, `find_casing` only assumes that text is lower-cased.
+
     Args:
-        options: options as in `find_casing`.
+        options: options of the command, as in `find_casing`.
         tokens: the vocabulary's WordPieces.
     """
     return bool(
@@ -99,7 +104,8 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
 def casing_of(tokens: Sequence[str]) -> bool | None:
     """Returns whether a vocabulary's words are lower-cased, or None if unclear.
 
-    Special tokens such as [CLS], [unused5] and the Chinese <S> do not count.
+    Ignores special tokens such as [CLS], [unused5], and <S> of the Chinese
+    vocabulary.
     """
     special = re.compile(r"\[.*\]|<.*>")
     words = [token for token in tokens if not special.fullmatch(token)]
@@ -115,7 +121,10 @@ def casing_of(tokens: Sequence[str]) -> bool | None:
 def _settings(
     vocab_file: str | os.PathLike[str], checkpoint: str | None
 ) -> Iterator[tuple[str, bool]]:
-    """Yields (path, do_lower_case) of each file that defines the casing."""
+    """Yields (path, do_lower_case) of each file that defines the casing.
+
+    The files are in the folders of the vocabulary and of the checkpoint.
+    """
     places = [os.path.dirname(vocab_file)]
     if checkpoint:
         is_folder = os.path.isdir(checkpoint)
@@ -133,10 +142,11 @@ def _settings(
 
 
 def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
-    """Returns `do_lower_case` of a folder's tokenizer_config.json.
+    """Reads `do_lower_case` from a folder's tokenizer_config.json.
 
     Returns:
-        whether text is lower-cased, or None if the folder does not define it.
+        whether text is lower-cased. None if the file does not exist, or does
+        not define it.
 
     Raises:
         ValueError: the value is neither true nor false, or the file sets an
@@ -152,29 +162,34 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `do_lower_case` must be true or false. "
             f"Received: {value!r}"
         )
-    # If `strip_accents` is None, lower-casing also strips accents.
-    # transformers lower-cases by default.
+    # In transformers, `do_lower_case` is true by default, and `strip_accents`
+    # is by default equal to `do_lower_case`.
     accents, is_lower_case = settings.get("strip_accents"), value is not False
     if accents not in (None, is_lower_case):
         raise ValueError(
             f"{path}: `strip_accents` is {str(accents).lower()}, but this "
             f"program strips accents only when it lower-cases, and "
-            f"`do_lower_case` is {str(is_lower_case).lower()}; the model would "
-            "read another text than it was trained on"
+            f"`do_lower_case` is {str(is_lower_case).lower()}, so the model "
+            "would receive different tokens from those it was trained on. Use "
+            "another model"
         )
     for name, allowed in _CUTS.items():
         if settings.get(name) not in allowed:
             raise ValueError(
                 f"{path}: `{name}` is {json.dumps(settings[name])}, but this "
                 "program always splits text at punctuation and around "
-                "ideographs, then into WordPieces; the model would read "
-                "another text than it was trained on"
+                "ideographs, then into WordPieces, so the model would receive "
+                "different tokens from those it was trained on. Use another "
+                "model"
             )
     return value
 
 
 def read_normalizer(folder: str | os.PathLike[str]) -> bool | None:
-    """Returns whether a folder's tokenizer.json lower-cases text, or None."""
+    """Returns whether a folder's tokenizer.json lower-cases text.
+
+    Returns None if there is no such file, or if it does not define the casing.
+    """
     path = os.path.join(folder, _TOKENIZER_FILE)
     normalizer = None
     if os.path.isfile(path):
@@ -186,13 +201,14 @@ def read_normalizer(folder: str | os.PathLike[str]) -> bool | None:
 def validate_case_matches_checkpoint(
     do_lower_case: bool, init_checkpoint: str | None
 ) -> None:
-    """Checks the casing against the checkpoint's name.
+    """Checks that --do_lower_case fits a checkpoint of Google's releases.
 
     Args:
         do_lower_case: whether the text will be lower-cased.
-        init_checkpoint: path of a checkpoint, or None. Only the name of a
-            Google release is checked: NAME in `.../NAME/bert_model.ckpt`, or in
-            the folder `.../NAME`.
+        init_checkpoint: path of a checkpoint, or None if there is none. The
+            path of a release is `.../NAME/bert_model.ckpt` or the folder
+            `.../NAME`, where NAME is the release's name. Other paths are not
+            checked.
 
     Raises:
         ValueError: the casing contradicts the release's name.

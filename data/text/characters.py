@@ -1,7 +1,4 @@
-"""Classifies and cleans characters by the rules of Google's code.
-
-These rules need no vocabulary.
-"""
+"""Classifies and cleans characters as Google's tokenizer does."""
 
 import unicodedata
 from collections.abc import Callable
@@ -13,14 +10,15 @@ def is_whitespace(char: str) -> bool:
 
 
 def is_control(char: str) -> bool:
-    """Returns whether Google's code treats a character as a control."""
+    """Returns whether a character is a control character in Google's code."""
     return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
 
 
 def is_punctuation(char: str) -> bool:
     """Returns whether Google's code treats a character as punctuation.
 
-    Every printable ASCII character except letters, digits and the space counts.
+    All printable ASCII characters except letters, digits and the space are
+    punctuation, and all characters of Unicode's categories P*.
     """
     if char.isascii():
         return "!" <= char <= "~" and not char.isalnum()
@@ -45,10 +43,10 @@ def is_cjk(cp: int) -> bool:
 
 
 def clean_character(char: str) -> str:
-    """Returns the replacement of a character in cleaned text.
+    """Returns the string that replaces a character when text is cleaned.
 
-    Controls are dropped, white space becomes a space, ideographs get a space on
-    both sides, and other characters stay.
+    Control characters are dropped, white space becomes a space, CJK ideographs
+    get a space on both sides, and other characters stay.
     """
     cp = ord(char)
     if cp == 0 or cp == 0xFFFD or is_control(char):
@@ -59,7 +57,7 @@ def clean_character(char: str) -> str:
 
 
 class _Table(dict):
-    """A table for str.translate that computes entries when they are needed."""
+    """Table for str.translate, which computes an entry at its first use."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
@@ -76,7 +74,7 @@ _PUNCTUATION = _Table(lambda c: f"\n{c}\n" if is_punctuation(c) else c)
 
 
 def clean_text(text: str) -> str:
-    """Drops controls, normalizes white space and separates CJK characters."""
+    """Applies `clean_character` to each character of a text."""
     # Printable ASCII is already clean.
     if text.isascii() and text.isprintable():
         return text
@@ -84,7 +82,7 @@ def clean_text(text: str) -> str:
 
 
 def strip_accents(text: str) -> str:
-    """Drops the combining marks of the decomposed text (NFD)."""
+    """Decomposes a text (Unicode's NFD), and drops its combining marks."""
     if text.isascii():
         return text
     return unicodedata.normalize("NFD", text).translate(_MARKS)

@@ -1,6 +1,7 @@
-"""Packs texts as model inputs inside a graph, as run_classifier.py does.
+"""Packs texts as model inputs inside a TensorFlow graph.
 
-N = texts, F = input length, P = WordPieces of all texts together.
+The inputs are the same as in run_classifier.py. N = number of texts, F = length
+of a model input in WordPieces.
 """
 
 from typing import Any
@@ -14,21 +15,25 @@ from data.text.tokenizer_layer import TokenizerLayer
 
 @keras.saving.register_keras_serializable("bert")
 class PackingLayer(keras.layers.Layer):
-    """Tokenizes and packs one or two texts as run_classifier.py does.
+    """Tokenizes texts, or pairs of texts, and packs them as model inputs.
+
+    The inputs are the same as in run_classifier.py. The WordPieces and segments
+    of a pair:
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
           0    0   0    0    0   0  0   0    1    1    1  1   1
 
     Args:
         tokenizer: a TokenizerLayer, such as `FullTokenizer.layer`.
-        max_seq_length: F, length of the input. Longer inputs lose WordPieces
-            from the end of the longer text.
+        max_seq_length: F, length of an input. If an input is longer, WordPieces
+            are removed from the end of its longer text.
         **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:
         text_a: string [N].
-        text_b: string [N], or None for single texts. If a second text has no
-            WordPieces, the first text is packed as a single text.
+        text_b: string [N], the second texts. None if there are only single
+            texts. If a second text contains no WordPiece, its first text is
+            packed as a single text.
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
@@ -51,7 +56,7 @@ class PackingLayer(keras.layers.Layer):
         self.built = True
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the configuration that `from_config` reads."""
+        """Returns the layer's configuration, from which Keras recreates it."""
         return {
             **super().get_config(),
             "vocab": self.tokenizer.vocab,
@@ -69,13 +74,16 @@ class PackingLayer(keras.layers.Layer):
     def call(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
     ) -> dict[str, tf.Tensor]:
-        """Returns the model's inputs for texts."""
+        """Tokenizes and packs texts. See the class."""
         return self.pack(*self.tokenize(text_a, text_b))
 
     def tokenize(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
     ) -> tuple[tf.RaggedTensor, ...]:
-        """Returns the ids of each text, ragged int32 [N, None], for `pack`."""
+        """Returns the WordPiece ids of the texts, as arguments for `pack`.
+
+        Returns one ragged int32 [N, None] for single texts, and two for pairs.
+        """
         if text_b is None:
             return (self.tokenizer(text_a),)
         # `stack` raises an error if the numbers of texts differ.
@@ -87,23 +95,24 @@ class PackingLayer(keras.layers.Layer):
     def pack(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> dict[str, tf.Tensor]:
-        """Packs the ids of texts as inputs of the model."""
+        """Packs WordPiece ids, which `tokenize` returned, as model inputs."""
         ids, lengths_a = self.join(tokens_a, tokens_b)
         return pad(ids, lengths_a + 2, self.max_seq_length)
 
     def join(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """Cuts the ids of texts and puts special tokens around them.
+        """Cuts texts to the input length, and inserts [CLS] and [SEP].
 
         Args:
-            tokens_a: ragged int32 [N, None].
-            tokens_b: ragged int32 [N, None], or None for single texts.
+            tokens_a: ragged int32 [N, None], WordPiece ids of the first texts.
+            tokens_b: ragged int32 [N, None], WordPiece ids of the second texts.
+                None for single texts.
 
         Returns:
-            (ids, lengths_a). `ids`, ragged int32 [N, None], contain [CLS] and
-            [SEP], at most F ids for each text. `lengths_a`, int64 [N], is the
-            number of WordPieces of the first text.
+            (ids, lengths_a). `ids`, ragged int32 [N, None], contains at most F
+            ids in each row, including [CLS] and [SEP]. `lengths_a`, int64 [N],
+            is the number of WordPieces that remain of each first text.
         """
         if tokens_b is None:
             tokens_b = with_row_splits(
@@ -111,14 +120,15 @@ class PackingLayer(keras.layers.Layer):
             )
         lengths_a, lengths_b = tokens_a.row_lengths(), tokens_b.row_lengths()
         is_pair = tf.cast(lengths_b > 0, tf.int64)
-        # Cut the longer text first, and the second if both are equally long.
+        # Cut the longer text first. When both texts are equally long, cut the
+        # second text, as run_classifier.py does.
         room = self.max_seq_length - 2 - is_pair
         lengths_a = tf.minimum(
             lengths_a, room - tf.minimum(lengths_b, room // 2)
         )
         lengths_b = tf.minimum(lengths_b, room - lengths_a)
-        # Count [CLS], the first text, [SEP], and in a pair also the second text
-        # and [SEP].
+        # The length of an input includes [CLS], the first text and [SEP], and
+        # in a pair also the second text and its [SEP].
         lengths = lengths_a + lengths_b + 2 + is_pair
         row_splits = tf.cumsum(tf.concat([[0], lengths], 0))
         number = row_splits[-1]
@@ -130,7 +140,7 @@ class PackingLayer(keras.layers.Layer):
         starts_a = tokens_a.row_starts() + len(special)
         starts_b = tokens_b.row_starts() + len(special)
         starts_b += tf.size(tokens_a.flat_values, tf.int64)
-        # Compute the index in `values` of each id.
+        # For each id of the result, compute its index in the joined `values`.
         source = tf.where(
             place_b < 0,
             tf.gather(starts_a, row) + place - 1,
@@ -149,10 +159,16 @@ class PackingLayer(keras.layers.Layer):
 def pad(
     ids: tf.RaggedTensor, first_lengths: tf.Tensor, max_seq_length: int
 ) -> dict[str, tf.Tensor]:
-    """Pads packed ids, ragged int32 [N, None], to the inputs of a model.
+    """Pads packed ids to the inputs of a model.
 
-    Segment 1 begins at the position `first_lengths`, int64 [N]. Returns the
-    same dict as PackingLayer.
+    Args:
+        ids: ragged int32 [N, None], the ids of each input, with [CLS] and
+            [SEP].
+        first_lengths: int64 [N], position at which segment 1 begins.
+        max_seq_length: F, length of the padded inputs.
+
+    Returns:
+        the same dict as PackingLayer.
     """
     positions = tf.range(max_seq_length, dtype=tf.int64)
     is_real = positions < ids.row_lengths()[:, None]

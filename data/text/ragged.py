@@ -1,20 +1,23 @@
-"""Computes with ragged tensors in memory proportional to their values.
+"""Functions for ragged tensors that need little memory.
 
-TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` pad every row to the
-longest row. A text of one long word and many short words would need memory for
-words x longest word. `tf.math.bincount` copies its bins for each processor. Use
-the functions of this module instead.
+Their memory is proportional to the number of values. TensorFlow's `tf.repeat`
+and `RaggedTensor.value_rowids` instead pad every row to the longest row: for
+one long word and many short words, they need memory for (number of words) x
+(length of the longest word). `tf.math.bincount` copies its bins for each
+processor.
 """
 
 import tensorflow as tf
 
 
 def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
-    """Returns the row of each value, [num_values], in `row_splits`'s dtype.
+    """Returns the number of the row that contains each value, [num_values].
+
+    The result's dtype is the dtype of `row_splits`.
 
     Args:
-        row_splits: int [rows + 1], index of the first value of each row, and
-            the number of values.
+        row_splits: int [number of rows + 1], index of the first value of each
+            row, and at the end the number of values.
         num_values: int, the last element of `row_splits`.
     """
     ends = row_splits[1:]
@@ -27,7 +30,7 @@ def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
 def with_row_splits(
     values: tf.Tensor, row_splits: tf.Tensor
 ) -> tf.RaggedTensor:
-    """Returns a ragged tensor of values, without checking `row_splits`."""
+    """Creates a ragged tensor. Does not check `row_splits`, to save time."""
     return tf.RaggedTensor.from_row_splits(
         values, tf.cast(row_splits, tf.int64), validate=False
     )
@@ -36,14 +39,12 @@ def with_row_splits(
 def rows(
     values: tf.RaggedTensor, begin: int | tf.Tensor, end: int | tf.Tensor
 ) -> tf.RaggedTensor:
-    """Returns the rows `begin` to `end` - 1.
-
-    Equals `values[begin:end]`, but needs half as many operations.
+    """Returns `values[begin:end]`, but needs half as many operations.
 
     Args:
-        values: ragged [rows, None].
-        begin: int32, in [0, rows].
-        end: int32, in [begin, rows].
+        values: ragged tensor [number of rows, None].
+        begin: int32, from 0 to the number of rows.
+        end: int32, from `begin` to the number of rows.
     """
     row_splits = values.row_splits[begin : end + 1]
     first, last = row_splits[0], row_splits[-1]
@@ -51,6 +52,6 @@ def rows(
 
 
 def where(condition: tf.Tensor) -> tf.Tensor:
-    """Returns the indices, int32, at which a condition, bool [C], is true."""
-    # int32 needs half the memory of the result of tf.where.
+    """Returns the indices, int32, at which `condition`, bool [C], is true."""
+    # Cast to int32, which needs half the memory of the int64 of tf.where.
     return tf.cast(tf.where(condition)[:, 0], tf.int32)

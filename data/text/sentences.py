@@ -4,8 +4,9 @@ import importlib
 import re
 from collections.abc import Callable
 
-# Codes of ISO 639-1. The package sentencex accepts any code, and uses the rules
-# of English for unknown languages.
+# Language codes of ISO 639-1. They are listed here to find a wrong code,
+# because the package sentencex accepts any code, and uses the rules of English
+# for a language that it does not know.
 _LANGUAGES = frozenset(
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
     "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
@@ -19,7 +20,7 @@ _LANGUAGES = frozenset(
 
 
 def check_language(language: str) -> None:
-    """Checks a language code.
+    """Checks the language code of --sentence_split.
 
     Args:
         language: value of --sentence_split: a code of ISO 639-1, or any code
@@ -37,11 +38,11 @@ def check_language(language: str) -> None:
 
 
 def splitter(language: str) -> Callable[[str], list[str]]:
-    """Returns a function that splits a line into sentences.
+    """Returns a function that splits a line of text into sentences.
 
     Args:
-        language: code of the text's language, such as "en". "" means that each
-            line is one sentence.
+        language: code of the text's language, such as "en". If it is "", the
+            function returns each line as one sentence.
 
     Raises:
         ValueError: the package sentencex is not installed.
@@ -64,10 +65,12 @@ def splitter(language: str) -> Callable[[str], list[str]]:
 
 
 def segmenter(name: str) -> Callable[[str], list[str]]:
-    """Imports the function of --segmenter, and checks its result at each call.
+    """Imports the user's function that splits text into words.
+
+    The returned function calls it and checks its result at each call.
 
     Args:
-        name: "module:function".
+        name: value of --segmenter, "module:function".
 
     Raises:
         ValueError: the function does not exist, or does not split a text into
@@ -98,7 +101,8 @@ def segmenter(name: str) -> Callable[[str], list[str]]:
                 f"--segmenter={name} must return a list of str. For "
                 f"{text[:80]!r} it returned {str(returned)[:80]}"
             )
-        # Drop white space that the function returns as a word.
+        # Drop words that are only white space, because some segmenters also
+        # return the spaces between words.
         return [word for word in words if word.strip()]
 
     segment("A tug left the harbor.")

@@ -2,8 +2,8 @@
 
     "Unaffable, isn't it?" -> una ##ffa ##ble , isn ' t it ?
 
-All other tokenizers in this project must return the same WordPieces. Words
-repeat in natural text, so each word is tokenized once and cached.
+All other tokenizers in this project must return the same WordPieces. The
+WordPieces of each word are cached, because words repeat in natural text.
 """
 
 import functools
@@ -23,16 +23,16 @@ from data.text.word_cache import WordCache
 if TYPE_CHECKING:
     from data.text.tokenizer_layer import TokenizerLayer
 
-# Number of characters to read at a time if only a text's beginning is needed.
+# Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK = 8192
-# Places where words always end: at white space, and before an ideograph.
+# White space or an ideograph, before which a word always ends.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
 
 
 def convert_to_unicode(text: str | bytes) -> str:
-    """Converts str or bytes to str, and drops bytes that are not UTF-8.
+    """Decodes bytes, and drops bytes that are not UTF-8. Returns a str as is.
 
     Raises:
         ValueError: `text` is neither str nor bytes.
@@ -50,7 +50,9 @@ def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
 
 
 def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
-    """Converts a sequence of WordPieces or ids by the vocabulary.
+    """Returns `vocab[item]` for each item.
+
+    `vocab` is {WordPiece: id} or {id: WordPiece}.
 
     Raises:
         KeyError: an item is not in `vocab`.
@@ -61,32 +63,29 @@ def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
 class FullTokenizer:
     """Splits text into words, then words into WordPieces.
 
-    The object reads the vocabulary's file once. Pass the object to code that
-    needs the vocabulary or a copy of the file.
-
     Args:
-        vocab_file: path of the vocabulary, one WordPiece a line, or of a
+        vocab_file: path of a vocabulary with one WordPiece a line, or of a
             tokenizer.json of transformers.
-        do_lower_case: whether to lower-case the text and strip accents. If it
-            is None, the tokenizer.json decides, else `casing.casing_of`, else
-            it is True if the vocabulary contains no upper-case letters.
+        do_lower_case: whether to lower-case the text and strip accents. None =
+            as the tokenizer.json or `casing.casing_of` says. If neither does,
+            True unless the vocabulary contains upper-case letters.
 
     Attributes:
         vocab_file: path of the vocabulary.
-        vocab_bytes: the file's contents, unpacked if its name ends in `.gz`.
-            For a tokenizer.json, a vocab.txt with the same rows.
+        vocab_bytes: decompressed contents of the vocabulary file. If it is a
+            tokenizer.json, the contents of an equivalent vocab.txt.
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: id}.
-        do_lower_case: bool.
-        segmenter: value of --segmenter, "module:function", or None.
-        stated_casing: whether a tokenizer.json lower-cases, or None for other
-            files.
+        do_lower_case: whether text is lower-cased.
+        segmenter: value of --segmenter, "module:function", None if not set.
+        stated_casing: whether the tokenizer.json lower-cases text. None if the
+            vocabulary is another file.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file begins with a byte order mark, which would be part
-            of its first WordPiece, or the file is a tokenizer.json of another
-            kind of tokenizer or another casing.
+            of its first WordPiece. Or the file is a tokenizer.json of another
+            kind of tokenizer, or with another casing.
     """
 
     def __init__(
@@ -128,8 +127,7 @@ class FullTokenizer:
         if do_lower_case is None:
             do_lower_case = casing.casing_of(self.tokens)
         if do_lower_case is None:
-            # Special tokens such as [CLS], [unused5] and the Chinese <S> do
-            # not count.
+            # Ignore special tokens such as [CLS], [unused5] and <S>.
             do_lower_case = all(
                 token == token.lower() or re.fullmatch(r"\[.*\]|<.*>", token)
                 for token in self.tokens
@@ -139,7 +137,7 @@ class FullTokenizer:
         self.set_casing(do_lower_case)
 
     def set_casing(self, do_lower_case: bool) -> None:
-        """Sets whether text is lower-cased. Call it before tokenizing."""
+        """Sets whether text is lower-cased and accents are stripped."""
         self.do_lower_case = do_lower_case
         self.basic_tokenizer = BasicTokenizer(do_lower_case=do_lower_case)
         self._word_pieces = WordCache(self.tokenize_word)
@@ -147,27 +145,27 @@ class FullTokenizer:
     def __getstate__(self) -> dict[str, Any]:
         """Returns the state to pickle for worker processes.
 
-        The state omits the layer, because workers run without TensorFlow, and
-        the segmenter's function, which each worker imports again.
+        It omits `layer`, because workers run without TensorFlow, and `segment`,
+        because each worker imports the segmenter's function itself.
         """
         left_out = ("layer", "segment")
         return {k: v for k, v in self.__dict__.items() if k not in left_out}
 
     @functools.cached_property
     def segment(self) -> Callable[[str], list[str]] | None:
-        """The function that `segmenter` names, or None.
+        """The user's function that splits text into words, or None.
 
         Raises:
-            ValueError: the function does not exist, or fails.
+            ValueError: `segmenter` names no function, or the function fails.
         """
         return sentences.segmenter(self.segmenter) if self.segmenter else None
 
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
-        """The same tokenizer as a Keras layer, created once.
+        """The same tokenizer as a Keras layer, created at the first use.
 
         Raises:
-            ValueError: the vocabulary contains no [CLS], [SEP] or the like.
+            ValueError: the vocabulary does not contain all SPECIAL_TOKENS.
         """
         from data.text.tokenizer_layer import TokenizerLayer
 
@@ -191,17 +189,17 @@ class FullTokenizer:
     ) -> None:
         """Checks that the vocabulary fits a model.
 
-        As in Google's code, the last of several equal lines counts, and a model
-        may have more rows than the file has lines, as released models do. Both
-        cases log one warning.
+        As in Google's code, the vocabulary may contain a line several times,
+        and may be smaller than `vocab_size`. Each case logs a warning once. The
+        id of a repeated line is the number of its last occurrence.
 
         Args:
             vocab_size: the model's number of WordPieces. None skips this check.
             special_tokens: WordPieces that the vocabulary must contain.
 
         Raises:
-            ValueError: a special token is missing, or the file has more lines
-                than `vocab_size`.
+            ValueError: a special token is missing, or the file contains more
+                lines than `vocab_size`.
         """
         path, num_tokens = self.vocab_file, len(self.tokens)
         missing = [name for name in special_tokens if name not in self.vocab]
@@ -226,10 +224,11 @@ class FullTokenizer:
         if rows_left:
             warnings.append(
                 f"{path} is smaller than the model: {num_tokens} WordPieces, "
-                f"but vocab_size is {vocab_size}; the last {rows_left} rows "
-                "stay unused"
+                f"but vocab_size is {vocab_size}; the model's last {rows_left} "
+                "embeddings stay unused"
             )
-        # Released vocabularies contain lines of white space, stripped to "".
+        # Some released vocabularies contain several lines of only white space.
+        # All of them become "" above, so do not warn about a repeated "".
         repeated = [
             f"line {line}, '{token}', equals line {self.vocab[token] + 1}"
             for line, token in enumerate(self.tokens, start=1)
@@ -237,8 +236,8 @@ class FullTokenizer:
         ]
         if repeated:
             warnings.append(
-                f"{path} repeats {len(repeated)} lines. The last of equal "
-                f"lines counts: {repeated[0]}"
+                f"{path} repeats {len(repeated)} lines, and the tokenizer uses "
+                f"the last of equal lines: {repeated[0]}"
             )
         for message in warnings:
             if message not in self._warned:
@@ -251,7 +250,7 @@ class FullTokenizer:
         return self._word_pieces.of_all(clean_text(text).split())
 
     def space_words(self, text: str) -> str:
-        """Puts spaces between the words that the segmenter finds in a text.
+        """Inserts spaces between the words that the segmenter, if any, finds.
 
         Raises:
             ValueError: the segmenter fails, or changes more than white space.
@@ -300,9 +299,9 @@ def load_tokenizer(
     """Loads a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: options of the script, as in `casing.find_casing`. The function
-            that `options.segmenter` names, if any, splits texts into words.
-        vocab_size: the model's number of WordPieces, or None to skip the check.
+        options: options of the script, as in `casing.find_casing`. If
+            `options.segmenter` is set, the tokenizer uses this segmenter.
+        vocab_size: the model's number of WordPieces. None skips this check.
 
     Raises:
         ValueError: the vocabulary does not fit the model, the casing is
@@ -322,7 +321,9 @@ def load_tokenizer(
 
 
 class BasicTokenizer:
-    """Splits text at white space and punctuation, around CJK characters.
+    """Splits text into words.
+
+    A punctuation mark or a CJK ideograph is always a word of its own.
 
     Args:
         do_lower_case: whether to lower-case the text and strip accents.
@@ -333,12 +334,16 @@ class BasicTokenizer:
         self._word_tokens = WordCache(self.tokenize_word)
 
     def tokenize(self, text: str | bytes) -> list[str]:
-        """Returns the tokens of `text`, a list of str."""
+        """Returns the words of `text`, a list of str."""
         words = clean_text(convert_to_unicode(text)).split()
         return self._word_tokens.of_all(words)
 
     def tokenize_word(self, word: str) -> list[str]:
-        """Returns the tokens of one word of cleaned text."""
+        """Splits a word of cleaned text at punctuation.
+
+        If `do_lower_case` is True, the word is first lower-cased, and its
+        accents are stripped.
+        """
         if self.do_lower_case:
             word = strip_accents(word.lower())
         return split_on_punctuation(word)
@@ -349,9 +354,9 @@ class WordpieceTokenizer:
 
     Args:
         vocab: dict whose keys are the WordPieces.
-        unk_token: token for a word that cannot be split.
-        max_input_chars_per_word: length above which a word becomes
-            `unk_token`, in characters.
+        unk_token: token that replaces a word that cannot be split.
+        max_input_chars_per_word: maximum number of characters of a word. A
+            longer word becomes `unk_token`.
     """
 
     def __init__(
@@ -366,7 +371,7 @@ class WordpieceTokenizer:
         self._max_piece_length = max(map(len, vocab), default=0)
 
     def tokenize(self, text: str | bytes) -> list[str]:
-        """Returns the WordPieces of tokens separated by white space.
+        """Splits each word of `text`, words being separated by white space.
 
         For example, "rowboats" -> ["row", "##boats"].
         """
@@ -376,7 +381,7 @@ class WordpieceTokenizer:
         return output
 
     def _split(self, token: str) -> list[str] | None:
-        """Returns the WordPieces of a token, or None if it cannot be split."""
+        """Returns the WordPieces of a word, or None if it cannot be split."""
         if len(token) > self.max_input_chars_per_word:
             return None
         if token in self.vocab:

@@ -8,7 +8,8 @@ from absl import logging
 
 from files.json_files import parse_json, read_json
 
-# Maximum number of ids without a WordPiece. A file with more ids is damaged.
+# Maximum number of unused ids below the largest id. A file with more unused ids
+# is damaged.
 _MAX_GAPS = 1 << 16
 _EXPECTED = {
     "model.type": "WordPiece",
@@ -19,8 +20,8 @@ _EXPECTED = {
     "normalizer.clean_text": True,
     "normalizer.handle_chinese_chars": True,
 }
-# Keys that may be missing. Older files contain no `model.type`. Without
-# `strip_accents`, a tokenizer that lower-cases also strips accents.
+# Keys that may be missing or null. Older files contain no `model.type`. If
+# `strip_accents` is null, a tokenizer that lower-cases also strips accents.
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
 
 
@@ -28,7 +29,8 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
     """Parses the contents of a tokenizer.json.
 
     Returns:
-        (contents of an equivalent vocab.txt, True if text is lower-cased).
+        (contents of an equivalent vocab.txt, True if the tokenizer lower-cases
+        text).
 
     Raises:
         ValueError: the file is not JSON, or describes another tokenizer than
@@ -52,7 +54,7 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
             value is not None or name not in _MAY_BE_NULL
         ):
             raise ValueError(
-                f"{path}: this is not BERT's tokenizer: `{name}` must be "
+                f"{path}: this is not BERT's tokenizer; `{name}` must be "
                 f"{expected!r}. Received: {value!r}"
             )
     vocab = find("model.vocab")
@@ -77,8 +79,8 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
         )
     if new := added.keys() - vocab.keys():
         logging.warning(
-            "%s: %d added tokens (%s) have ids. Unlike transformers, this "
-            "tokenizer does not look for them before it splits a text",
+            "%s adds %d tokens to the vocabulary (%s). Unlike transformers, "
+            "this tokenizer splits them like other text",
             *(path, len(new), ", ".join(sorted(new))),
         )
     tokens = dict.fromkeys(range(rows[-1] + 1), "")
@@ -90,14 +92,17 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
 def check_same_words(
     vocab_file: str | os.PathLike[str], tokens: Sequence[str]
 ) -> None:
-    """Compares a vocab.txt with the tokenizer.json in its folder, if any.
+    """Checks that the tokenizer.json beside a vocab.txt contains the same ids.
+
+    Does nothing if there is no tokenizer.json.
 
     Args:
         vocab_file: path of vocab.txt.
-        tokens: the WordPieces in `vocab_file`, without white space around them.
+        tokens: the WordPieces in `vocab_file` in the order of their ids,
+            without white space around them.
 
     Raises:
-        ValueError: the files contain different WordPieces for the same id.
+        ValueError: the two files contain different WordPieces for the same id.
     """
     path = os.path.join(os.path.dirname(vocab_file), "tokenizer.json")
     if not os.path.isfile(path) or os.path.samefile(path, vocab_file):
@@ -109,6 +114,6 @@ def check_same_words(
         if is_row and tokens[row] != token.strip():
             raise ValueError(
                 f"{path}: the WordPiece with id {row} is {token!r}, but in "
-                f"{vocab_file} it is {tokens[row]!r}; delete the file that the "
+                f"{vocab_file} it is {tokens[row]!r}. Delete the file that the "
                 "model was not trained with"
             )

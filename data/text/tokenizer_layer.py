@@ -1,15 +1,16 @@
-"""Tokenizes string tensors inside a graph, as a Keras layer.
+"""Tokenizes string tensors inside a TensorFlow graph, as a Keras layer.
 
-For any text, the layer returns the same ids as `FullTokenizer`, without Python
-at call time. So a served model tokenizes as in training. BertTokenizer of
-TensorFlow Text may return other ids. All operations are part of TensorFlow, so
-a saved graph runs wherever TensorFlow does, including `saved_model_cli`.
+For any text, the layer returns the same ids as `FullTokenizer`, so a served
+model tokenizes as in training. BertTokenizer of TensorFlow Text may return
+other ids. The layer consists of TensorFlow's own operations, so its graph needs
+no Python and runs wherever TensorFlow does, including `saved_model_cli`.
 
-The layer needs less than 100 bytes of memory for each byte of text, whatever
-the length of the words.
+The layer needs less than 100 bytes of memory for each byte of text, even if the
+words are long.
 
-N = texts. The following numbers are totals over all texts. D = decoded code
-points, C = code points after normalization, W = words, P = WordPieces.
+N = number of texts. D, C, W and P are totals over all texts: D = code points of
+the decoded texts, C = code points after normalization, W = words, P =
+WordPieces.
 """
 
 from collections.abc import Sequence
@@ -28,10 +29,13 @@ class Characters(NamedTuple):
 
     Attributes:
         cps: int32 [C], code points.
-        begins: bool [C], whether a character begins a `BasicTokenizer` word.
-        source: int32 [C], index in `decoded` of each character's code point.
-        row_splits: int32 [N + 1], the first character of each text.
-        decoded: int32 [D], the code points, with a line end after each text.
+        begins: bool [C], whether a character begins a word, as `BasicTokenizer`
+            defines words.
+        source: int32 [C], index in `decoded` of the code point that a character
+            came from.
+        row_splits: int32 [N + 1], index of each text's first character, and C.
+        decoded: int32 [D], code points of the original texts. Each text ends
+            with a line end.
     """
 
     cps: tf.Tensor
@@ -42,13 +46,15 @@ class Characters(NamedTuple):
 
 
 class _Normalized(NamedTuple):
-    """Normalized code points, including white space. K is their number.
+    """K normalized code points of all texts, including white space.
 
     Attributes:
-        cps: int32 [K], code points. Until `_expand`, a code point that becomes
-            several is replaced by its row in `Tables.several`.
-        flags: int32 [K], flags of unicode_tables.
-        source: int32 [K], index of the decoded code point, in [0, D).
+        cps: int32 [K], code points. Some characters become several code points.
+            Before `_expand`, such a character is represented by the index of
+            its row in `Tables.several`.
+        flags: int32 [K], the flags of unicode_tables.py.
+        source: int32 [K], index of the decoded code point that a code point
+            came from, from 0 to D - 1.
     """
 
     cps: tf.Tensor
@@ -56,15 +62,15 @@ class _Normalized(NamedTuple):
     source: tf.Tensor
 
     def gather(self, indexes: tf.Tensor) -> "_Normalized":
-        """Selects code points by index."""
+        """Returns the code points at the indexes."""
         return _Normalized(*(tf.gather(value, indexes) for value in self))
 
 
 @keras.saving.register_keras_serializable("bert")
 class TokenizerLayer(keras.layers.Layer):
-    """Tokenizes texts to WordPiece ids as `FullTokenizer` does.
+    """Tokenizes texts to the same WordPiece ids as `FullTokenizer`.
 
-    `FullTokenizer.layer` creates the layer once.
+    `FullTokenizer.layer` creates this layer.
 
     Args:
         vocab: the WordPieces in the order of their ids.
@@ -75,7 +81,7 @@ class TokenizerLayer(keras.layers.Layer):
         texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
 
     Returns:
-        ragged int32 [N, None], the ids, without [CLS] and [SEP].
+        ragged int32 [N, None], the WordPiece ids, without [CLS] and [SEP].
 
     Raises:
         ValueError: the vocabulary does not contain [UNK].
@@ -85,12 +91,13 @@ class TokenizerLayer(keras.layers.Layer):
         self, vocab: Sequence[str], do_lower_case: bool = True, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
-        # Avoid a list, because Keras would track each element.
+        # Do not store a list, because Keras would track each of its elements.
         self._vocab = np.array(vocab, object)
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab, self.id_of("[UNK]"))
-        # Share one graph between all users of this layer.
+        # Create a function, so that all models that contain this layer share
+        # one graph.
         self._graph = tf.function(
             self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )
@@ -106,7 +113,7 @@ class TokenizerLayer(keras.layers.Layer):
         return len(self.vocab) - 1 - self.vocab[::-1].index(token)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments."""
+        """Returns the arguments from which Keras recreates the layer."""
         return {
             **super().get_config(),
             "vocab": self.vocab,
@@ -114,7 +121,7 @@ class TokenizerLayer(keras.layers.Layer):
         }
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the ids of the texts."""
+        """Returns the WordPiece ids of the texts. See the class."""
         return self.tokenize_with_chars(texts)[0]
 
     def tokenize_with_chars(
@@ -123,10 +130,10 @@ class TokenizerLayer(keras.layers.Layer):
         """Tokenizes texts, string [N], and returns their characters too.
 
         Returns:
-            (ids, first, chars). `ids` are ragged int32 [N, None]. `first`,
-            int32 [P + 1], is the first character of each WordPiece, followed by
-            C. A WordPiece ends where the next WordPiece begins. `chars` are
-            Characters.
+            (ids, first, chars). `ids`, ragged int32 [N, None], are the
+            WordPiece ids. `first`, int32 [P + 1], contains the index in `chars`
+            of each WordPiece's first character, and C at the end. A WordPiece
+            ends where the next one begins. `chars` is a Characters.
         """
         # Flatten other shapes, such as [N, 1] of `keras.Input((1,))`.
         return self._graph(tf.reshape(texts, [-1]))
@@ -134,7 +141,8 @@ class TokenizerLayer(keras.layers.Layer):
     def _tokenize(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
-        # White space ends each text, so that words and marks end there too.
+        # Add a line end to each text. Otherwise the last word of a text would
+        # continue in the next text, and so would its combining marks.
         row_splits, decoded = tf.raw_ops.UnicodeDecode(
             input=tf.strings.join([texts, "\n"]),
             input_encoding="UTF-8",
@@ -142,15 +150,16 @@ class TokenizerLayer(keras.layers.Layer):
             Tsplits=tf.int32,
         )
         chars = self._normalize(decoded)
-        # The characters of a text are still contiguous, because marks only
-        # move within a text.
+        # `source` is still ascending from text to text, because `_reorder`
+        # moves combining marks only within a text.
         row_splits = tf.searchsorted(chars.source, row_splits)
-        # Words end at white space, and around characters that are words.
+        # A word begins or ends at white space, and before and after a character
+        # that is a word of its own, such as punctuation.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
-        # Wait for `ends`, because both steps need much memory. If a caller only
-        # uses the ids, TensorFlow skips this step.
+        # Run this step after `split`, because both need much memory. If a
+        # caller uses only the ids, TensorFlow does not run this step.
         with tf.control_dependencies([ends]):
             kept = ragged.where(chars.cps != ord(" "))
         return (
@@ -166,9 +175,10 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
-        """Cleans, lower-cases and strips accents as `BasicTokenizer` does.
+        """Normalizes code points, int32 [D], as `BasicTokenizer` does.
 
-        `decoded` are int32 [D].
+        Cleans the texts. If `do_lower_case` is True, also lower-cases them and
+        strips accents.
         """
         flags, cps = self._tables.lookup(decoded)
         is_dropped = flags & unicode_tables.DROPPED  # 0 or 1
@@ -187,7 +197,11 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Replaces characters that become several code points."""
+        """Inserts the code points of characters that become several.
+
+        Replaces the index of a row in `Tables.several` by the row's code
+        points.
+        """
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -199,7 +213,7 @@ class TokenizerLayer(keras.layers.Layer):
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Compute the indices at which each row's code points are inserted.
+        # Compute the index in the result of each code point of a row.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = chars.gather(origin)
@@ -211,13 +225,14 @@ class TokenizerLayer(keras.layers.Layer):
     def _reorder(
         self, chars: _Normalized, decoded_flags: tf.Tensor
     ) -> _Normalized:
-        """Sorts marks into the canonical order of their combining classes.
+        """Sorts combining marks into the canonical order of Unicode's NFD.
 
-        Each mark stays between the same two starters.
+        The marks that follow a base character are sorted by their combining
+        classes.
 
         Args:
             chars: _Normalized.
-            decoded_flags: int32 [D], the flags of all code points.
+            decoded_flags: int32 [D], the flags of all decoded code points.
         """
         marks, classes = self._tables.combining_classes
         places = ragged.where((chars.flags & unicode_tables.REORDERED) > 0)
@@ -245,11 +260,11 @@ class TokenizerLayer(keras.layers.Layer):
 
 
 def _lower_sigmas(chars: _Normalized) -> _Normalized:
-    """Lower-cases capital sigmas as `str.lower` does.
+    """Lower-cases Greek capital sigmas as `str.lower` does.
 
-    A sigma is final if it follows a cased letter and does not precede a cased
-    letter. Case-ignorable characters, which include all dropped characters, are
-    skipped.
+    A sigma becomes a final sigma if the character before it is a cased letter
+    and the character after it is not. Case-ignorable characters between them
+    are skipped. These include all characters that cleaning drops.
     """
     counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
     is_cased = (chars.flags & unicode_tables.CASED) > 0
@@ -258,7 +273,7 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
     after = (at > 0) & tf.gather(
         is_cased, tf.gather(counted, tf.maximum(at - 1, 0))
     )
-    # White space ends each text, so every sigma has a next character.
+    # A line end follows each text, so `at + 1` is always a valid index.
     before = tf.gather(is_cased, tf.gather(counted, at + 1))
     lowered = tf.where(after & ~before, ord("\u03c2"), ord("\u03c3"))
     return chars._replace(
@@ -267,7 +282,7 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
 
 
 def utf8_length(cps: tf.Tensor) -> tf.Tensor:
-    """Returns the number of bytes of code points in UTF-8, int8."""
+    """Returns the number of bytes of each code point in UTF-8, int8."""
     return 1 + sum(
         tf.cast(cps >= least, tf.int8) for least in (0x80, 0x800, 0x10000)
     )

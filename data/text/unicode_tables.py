@@ -1,7 +1,7 @@
-"""Creates tables by which a graph normalizes text as `BasicTokenizer` does.
+"""Creates tables with which TokenizerLayer normalizes text.
 
-The tables are built from `unicodedata` and `str`, so they agree with this
-Python's Unicode version on every code point.
+The tables are built from Python's `unicodedata` and `str`, so they have the
+same effect on each code point as `BasicTokenizer` in this version of Python.
 """
 
 import functools
@@ -14,7 +14,7 @@ import tensorflow as tf
 
 from data.text import characters
 
-# Flags in the low bits of an entry.
+# Flags of a code point: the low 8 bits of its entry in `Tables`.
 DROPPED = 1  # a control, or a mark that is stripped
 BORDER = 2  # a space, or a separate word: punctuation or a CJK ideograph
 SEVERAL = 4  # becomes several code points
@@ -30,18 +30,22 @@ _PAGE_SHIFT = 8
 
 
 class Tables(NamedTuple):
-    """Entries for all code points, with equal pages stored once.
+    """Flags and replacements of all code points.
+
+    A page is the entries of 256 successive code points. Equal pages are stored
+    only once.
 
     Attributes:
-        pages: int32 [4352], for each 256 code points, where their page begins
-            in `entries`.
-        entries: int32 [num_pages * 256], flags in the low 8 bits. The bits
-            above are the number to add to the code point.
-        several: int32 [num_rows, 3], the code points that one code point
-            becomes, padded with -1. For a code point with the flag SEVERAL,
-            adding its entry's number results in the index of the row.
-        combining_classes: int32 [2, n], the code points of marks that may be
-            reordered, ascending, and their canonical combining classes.
+        pages: int32 [4352], index in `entries` at which each page begins.
+        entries: int32 [number of different pages * 256]. The low 8 bits of an
+            entry are the flags of the code point. The other bits are a number
+            to add to the code point: the sum is its replacement or, if it has
+            the flag SEVERAL, the index of a row in `several`.
+        several: int32 [num_rows, 3]. A row contains the code points that one
+            code point becomes, padded with -1.
+        combining_classes: int32 [2, n]. The first row contains the code points
+            of the marks that may be reordered, ascending. The second row
+            contains their canonical combining classes.
     """
 
     pages: np.ndarray
@@ -50,7 +54,11 @@ class Tables(NamedTuple):
     combining_classes: np.ndarray
 
     def lookup(self, cps: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the flags of code points, and their replacements, int32."""
+        """Looks up code points, int32. Returns (flags, replacements), int32.
+
+        The replacement of a code point with the flag SEVERAL is the index of a
+        row in `several`.
+        """
         page = tf.gather(self.pages, tf.bitwise.right_shift(cps, _PAGE_SHIFT))
         entry = tf.gather(self.entries, page + (cps & (1 << _PAGE_SHIFT) - 1))
         value = tf.bitwise.right_shift(entry, _VALUE_SHIFT)
@@ -59,10 +67,10 @@ class Tables(NamedTuple):
 
 @functools.cache
 def create_tables(do_lower_case: bool) -> Tables:
-    """Creates the tables of `BasicTokenizer(do_lower_case)`."""
+    """Creates tables to normalize as `BasicTokenizer(do_lower_case)` does."""
     several: list[list[int]] = []
     classes: dict[int, int] = {}
-    # Unassigned code points stay unchanged.
+    # The default: no replacement. Unassigned code points keep this entry.
     entries = np.full(sys.maxunicode + 1, STARTER, np.int32)
     ideographs = {
         cp for low, high in characters.CJK_RANGES for cp in range(low, high + 1)
@@ -95,7 +103,7 @@ def create_tables(do_lower_case: bool) -> Tables:
 
 
 def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
-    """Returns the flags of a character, and the characters it becomes."""
+    """Returns (flags of a character, characters that replace it)."""
     cleaned = characters.clean_character(char)
     if not cleaned:
         return DROPPED | CASE_IGNORABLE, ""
@@ -107,8 +115,9 @@ def _normalize(char: str, do_lower_case: bool) -> tuple[int, str]:
         letters = characters.strip_accents(decomposed)
         if any(map(unicodedata.combining, letters)):
             flags |= REORDERED | ODD
-        # A capital sigma is final after a cased letter. `str.lower` skips
-        # case-ignorable characters to find that letter.
+        # Find the character's case properties, which `unicodedata` lacks, by
+        # lower-casing a capital sigma after it. The sigma becomes final after a
+        # cased letter, even if case-ignorable characters are between them.
         if f"{char}\u03a3".lower().endswith("\u03c2"):
             flags |= CASED
         elif f"A{char}\u03a3".lower().endswith("\u03c2"):

@@ -1,8 +1,8 @@
 """Learns a WordPiece vocabulary from a corpus, or extends a vocabulary.
 
-TensorFlow Text learns the vocabulary, in plain Python that sorts its counts, so
-the result is the same every time. Words come from this project's
-BasicTokenizer.
+The algorithm that learns a vocabulary is in TensorFlow Text. It is
+deterministic, so the same words result in the same vocabulary. This project's
+BasicTokenizer splits the corpus into words.
 """
 
 import collections
@@ -15,18 +15,23 @@ from data.text import characters, tokenization
 # Maximum number of distinct words in memory. Above this number, words that
 # occurred only once are dropped.
 _MAX_WORDS = 5_000_000
-# The most frequent characters that cover this fraction of the text are learned.
+# Only the most frequent characters become WordPieces: the fewest characters
+# that cover this fraction of the text.
 _CHARACTER_COVERAGE = 0.99995
 _MAX_WORD_LENGTH = 50
 _UNUSED = re.compile(r"\[unused\d+\]")
-# Number of [unusedN] rows before [UNK] in the released vocabularies.
+# Number of [unusedN] entries before [UNK] in Google's released vocabularies.
 _UNUSED_IN_FRONT = 99
 
 
 def count_words(
     lines: Iterable[str], do_lower_case: bool
 ) -> collections.Counter[str]:
-    """Counts the words of `BasicTokenizer` in lines."""
+    """Counts the words of lines of text, as `BasicTokenizer` splits them.
+
+    If there are more than _MAX_WORDS words, drops the words that occurred only
+    once so far.
+    """
     tokenizer = tokenization.BasicTokenizer(do_lower_case)
     counts: collections.Counter[str] = collections.Counter()
     for line in lines:
@@ -38,11 +43,13 @@ def count_words(
 
 
 def reserved_tokens(num_unused: int) -> list[str]:
-    """Returns the rows before the learned WordPieces, as in Google's releases.
+    """Returns the special tokens and [unusedN] entries of a new vocabulary.
+
+    They come before the learned WordPieces, as in Google's releases.
 
     Args:
-        num_unused: number of [unusedN] rows. With 99 or more, the special
-            tokens have the ids of the released vocabularies.
+        num_unused: number of [unusedN] entries. If it is at least 99, the
+            special tokens get the same ids as in Google's releases.
     """
     unused = [f"[unused{number}]" for number in range(num_unused)]
     front, rest = unused[:_UNUSED_IN_FRONT], unused[_UNUSED_IN_FRONT:]
@@ -50,30 +57,31 @@ def reserved_tokens(num_unused: int) -> list[str]:
 
 
 def check_sizes(vocab_size: int, num_unused: int) -> None:
-    """Checks that a vocabulary has room for learned WordPieces.
+    """Checks that the reserved tokens do not fill the vocabulary.
 
     Raises:
-        ValueError: the reserved rows fill the vocabulary.
+        ValueError: `vocab_size` is at most the number of reserved tokens.
     """
     num_reserved = len(reserved_tokens(0)) + num_unused
     if num_reserved >= vocab_size:
         raise ValueError(
-            f"--num_unused={num_unused} leaves no room in --vocab_size="
-            f"{vocab_size}: {num_reserved} rows are reserved; set a smaller "
-            "--num_unused or a larger --vocab_size"
+            f"--num_unused={num_unused} leaves no entry to learn in "
+            f"--vocab_size={vocab_size}, because with the special tokens "
+            f"{num_reserved} entries are reserved. Set a smaller --num_unused "
+            "or a larger --vocab_size"
         )
 
 
 def learn_vocabulary(
     counts: Mapping[str, int], vocab_size: int, num_unused: int
 ) -> list[str]:
-    """Learns a vocabulary.
+    """Learns a vocabulary from counted words.
 
     Args:
         counts: {word: number of occurrences}.
-        vocab_size: maximum number of WordPieces. The result is smaller if the
-            words are few or short.
-        num_unused: number of [unusedN] rows, as in `reserved_tokens`.
+        vocab_size: maximum number of entries of the vocabulary. The result is
+            smaller if the words are few or short.
+        num_unused: number of [unusedN] entries, as in `reserved_tokens`.
 
     Raises:
         ValueError: `counts` is empty, `vocab_size` is too small for the
@@ -88,7 +96,8 @@ def learn_vocabulary(
     except ImportError:
         raise ValueError(
             "learning a vocabulary needs the package tensorflow-text, which is "
-            "not installed (for Linux and macOS with Python 3.11 to 3.13)"
+            "not installed. Install it on Linux or macOS with Python 3.11 to "
+            "3.13, the only platforms that it supports"
         ) from None
 
     reserved = reserved_tokens(num_unused)
@@ -96,12 +105,13 @@ def learn_vocabulary(
     num_characters = _num_covering_characters(counts)
     if wanted < 2 * num_characters:
         raise ValueError(
-            f"--vocab_size={vocab_size} is too small: {len(reserved)} rows are "
-            f"reserved, and each of {num_characters} characters needs two; "
+            f"--vocab_size={vocab_size} is too small: {len(reserved)} entries "
+            f"are reserved, and each of {num_characters} characters needs two; "
             f"set at least {len(reserved) + 2 * num_characters}"
         )
-    # A WordPiece enters the vocabulary if it occurs `least_count` times. Start
-    # the search at the count of the word whose rank is the wanted size.
+    # A WordPiece enters the vocabulary if it occurs at least `least_count`
+    # times. Search for the number that results in about `wanted` WordPieces,
+    # between the counts of the words with the ranks `wanted` and `wanted` / 4.
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
@@ -117,8 +127,8 @@ def learn_vocabulary(
             max_token_length=_MAX_WORD_LENGTH,
             max_unique_chars=num_characters,
         )
-        # Drop continuations that cannot occur, such as "##,": punctuation and
-        # ideographs are always separate words.
+        # Drop continuations that no text contains, such as "##,". Punctuation
+        # marks and ideographs are always separate words.
         tokens = [
             token
             for token in tokens
@@ -140,9 +150,10 @@ def learn_vocabulary(
 def count_pieces(
     vocab: Sequence[str], counts: Mapping[str, int]
 ) -> tuple[int, int]:
-    """Returns (number of [UNK], number of all WordPieces) in counted words.
+    """Counts the WordPieces into which a vocabulary splits a corpus.
 
-    `counts` are {word: number of occurrences}.
+    `counts` is {word: number of occurrences}. Returns (number of [UNK], number
+    of all WordPieces).
     """
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     num_unknown = num_all = 0
@@ -154,7 +165,10 @@ def count_pieces(
 
 
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
-    """Returns how many of the most frequent characters to learn."""
+    """Returns the number of characters that cover _CHARACTER_COVERAGE.
+
+    These are the most frequent characters of the words in `counts`.
+    """
     characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
         if len(word) <= _MAX_WORD_LENGTH:
@@ -170,25 +184,31 @@ def extend_vocabulary(
     counts: Mapping[str, int],
     num_new_words: int | None = None,
 ) -> list[str]:
-    """Adds the words of a text that save the most WordPieces.
+    """Adds words to a vocabulary, so that a corpus needs fewer WordPieces.
 
-    Only words that contain a letter and occur at least twice are added. For a
-    word that becomes [UNK], each character counts as a WordPiece. Existing
-    WordPieces keep their ids. At most `num_new_words` are added, first to
-    [unusedN] rows, then at the end. If `num_new_words` is None, one word is
-    added for each [unusedN] row.
+    Adds the words that save the most WordPieces, among the words that contain a
+    letter and occur at least twice. A word that became [UNK] saves as much as
+    if each of its characters had been a WordPiece. Existing WordPieces keep
+    their ids.
+
+    Args:
+        vocab: the WordPieces in the order of their ids.
+        counts: {word: number of occurrences in the corpus}.
+        num_new_words: maximum number of words to add. They first replace
+            [unusedN] entries, then follow at the end. None = the number of
+            [unusedN] entries.
 
     Raises:
-        ValueError: the text contains no word to add, or `num_new_words` is
-            None and the vocabulary has no [unusedN] rows.
+        ValueError: the corpus contains no word to add, or `num_new_words` is
+            None and the vocabulary contains no [unusedN] entries.
     """
     unused = [i for i, token in enumerate(vocab) if _UNUSED.fullmatch(token)]
     if num_new_words is None:
         num_new_words = len(unused)
     if not num_new_words:
         raise ValueError(
-            "the vocabulary has no [unusedN] rows; set --num_new_words to "
-            "add words at its end"
+            "the vocabulary contains no [unusedN] entries. Set --num_new_words "
+            "to add words at its end"
         )
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     saved = {}
@@ -204,8 +224,8 @@ def extend_vocabulary(
     )[:num_new_words]
     if not words:
         raise ValueError(
-            "nothing to add: the vocabulary already contains every word that "
-            "occurs at least twice"
+            "nothing to add: the vocabulary already contains all words that "
+            "contain a letter and occur at least twice. Use a larger input"
         )
     extended = list(vocab)
     for row, word in zip(unused, words, strict=False):
@@ -216,14 +236,16 @@ def extend_vocabulary(
 def extension_rows(
     vocab: Sequence[str], extended: Sequence[str]
 ) -> list[list[int]]:
-    """Maps each row of an extended vocabulary to ids of the old vocabulary.
+    """Maps each token of an extended vocabulary to ids of the old vocabulary.
 
     Returns:
-        for each row of `extended`, the ids of the WordPieces that `vocab`
-        splits the token into. An unchanged token has its own id.
+        a list of ids for each token of `extended`: the ids of the WordPieces
+        into which `vocab` splits the token. For a token that is at the same row
+        of `vocab`, the list contains only its id.
 
     Raises:
-        ValueError: a token other than [unusedN] changed or is missing.
+        ValueError: a token of `vocab` other than [unusedN] is missing in
+            `extended`, or its id differs.
     """
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     ids = {token: number for number, token in enumerate(vocab)}

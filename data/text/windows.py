@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class DocSpan(NamedTuple):
-    """A window's first token and number of tokens."""
+    """A window: the index of its first token, and its number of tokens."""
 
     start: int
     length: int
@@ -19,11 +19,11 @@ class DocSpan(NamedTuple):
 def count_cut(
     items: Iterable[T], is_cut: Callable[[T], bool], what: str
 ) -> Iterator[T]:
-    """Yields the items, then logs the number for which `is_cut` is true.
+    """Yields the items, then logs how many of them were cut.
 
     Args:
         items: examples or features.
-        is_cut: function that returns whether an item was too long.
+        is_cut: function that returns whether an item was cut.
         what: end of the log line, such as "texts were longer than
             --max_seq_length=8 and were cut".
     """
@@ -39,12 +39,14 @@ def count_cut(
 def cut_spans(
     num_tokens: int, max_tokens_for_doc: int, doc_stride: int
 ) -> list[DocSpan]:
-    """Cuts a text into windows that cover it.
+    """Cuts a text into overlapping windows that cover it.
 
     Args:
-        num_tokens: int, length of the text in tokens.
-        max_tokens_for_doc: int, length of all windows except the last.
-        doc_stride: int, tokens between the starts of successive windows.
+        num_tokens: length of the text in tokens.
+        max_tokens_for_doc: number of tokens of each window. Only the last
+            window may be shorter.
+        doc_stride: number of tokens from the start of a window to the start of
+            the next window.
     """
     doc_spans = []
     start = 0
@@ -62,11 +64,12 @@ def check_is_max_context(
     cur_span_index: int,
     position: int | np.ndarray,
 ) -> np.ndarray:
-    """Returns whether no other window has more context around a token.
+    """Returns whether no other window contains more context around a token.
 
-    The context is the smaller number of tokens to the token's left or right in
-    a window, plus 0.01 times the window's length, as in Google's code. If
-    several windows have the most context, the first window counts.
+    The context is the number of tokens to the token's left or to its right in
+    the window, whichever is smaller, plus 0.01 times the window's length, as in
+    Google's code. If several windows contain the most context, the function
+    returns True only for the first of them.
 
         passage:  a tug pulls the barge past two piers at high tide
         window 1: a tug pulls the barge
@@ -74,19 +77,20 @@ def check_is_max_context(
         window 3: two piers at high tide
 
     "piers" has 4 tokens on its left and 0 on its right in window 2, but 1 and 3
-    in window 3. So window 3 has the most context.
+    in window 3. So window 3 contains the most context.
 
     Args:
         doc_spans: list of (start, length) of the passage's windows.
         cur_span_index: int, index of the window to check.
-        position: int or array of int, tokens of the passage in this window.
+        position: int or array of int, indexes of tokens of the passage. The
+            window contains these tokens.
 
     Returns:
         bool array of the shape of `position`.
     """
     position = np.asarray(position)
-    # Compare only neighbors that overlap. Comparing all windows would need
-    # quadratic time in a long text.
+    # Compare only windows that contain the tokens, because comparing all
+    # windows of a long text would need quadratic time.
     begin, end = cur_span_index, cur_span_index + 1
     while begin and sum(doc_spans[begin - 1]) > position.min():
         begin -= 1

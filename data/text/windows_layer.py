@@ -1,6 +1,7 @@
-"""Cuts long texts into overlapping windows inside a graph, as windows.py does.
+"""Cuts long texts into overlapping windows inside a TensorFlow graph.
 
-N = texts, P = tokens of all texts, W = windows.
+The windows are the same as in windows.py. N = number of texts, P = number of
+tokens of all texts, W = number of windows of all texts.
 """
 
 from typing import NamedTuple
@@ -13,12 +14,13 @@ from data.text.tokenizer_layer import TokenizerLayer
 
 
 class Windows(NamedTuple):
-    """The windows of all texts, in order.
+    """The windows of all texts, in the order of the texts.
 
     Attributes:
-        rows: int64 [W], index of each window's text.
-        starts: int64 [W], each window's first token, in [0, P).
-        lengths: int64 [W], each window's number of tokens.
+        rows: int64 [W], index of the text that contains the window.
+        starts: int64 [W], index of the window's first token among the P tokens
+            of all texts.
+        lengths: int64 [W], number of tokens of the window.
     """
 
     rows: tf.Tensor
@@ -30,7 +32,10 @@ class Windows(NamedTuple):
         return Windows(*(values[begin:end] for values in self))
 
     def tokens(self) -> tf.RaggedTensor:
-        """Returns the tokens of each window, ragged int64 [W, None]."""
+        """Returns the indexes of each window's tokens, ragged int64 [W, None].
+
+        An index counts the tokens of all texts, from 0 to P - 1.
+        """
         return tf.ragged.range(self.starts, self.starts + self.lengths)
 
     def pack(
@@ -40,14 +45,15 @@ class Windows(NamedTuple):
         max_seq_length: int,
         query: tf.RaggedTensor | None = None,
     ) -> dict[str, tf.Tensor]:
-        """Packs windows as inputs, `[CLS] query [SEP] window [SEP]`.
+        """Packs windows as model inputs, `[CLS] query [SEP] window [SEP]`.
 
         Args:
-            tokenizer: TokenizerLayer.
-            tokens: ragged int32 [N, None], the ids of the texts.
-            max_seq_length: F, length of an input.
-            query: ragged int32 [N, None], in segment 0. Without it, inputs are
-                `[CLS] window [SEP]`.
+            tokenizer: TokenizerLayer with the vocabulary of the ids.
+            tokens: ragged int32 [N, None], the WordPiece ids of the texts.
+            max_seq_length: length of an input in WordPieces.
+            query: ragged int32 [N, None], WordPiece ids that become segment 0
+                of each window of a text, such as a question. If it is None, an
+                input is `[CLS] window [SEP]`.
         """
         cls, sep = (
             tf.fill([tf.size(self.rows), 1], tokenizer.id_of(name))
@@ -65,14 +71,15 @@ class Windows(NamedTuple):
         return pad(ids, query.row_lengths() + 2, max_seq_length)
 
     def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
-        """Returns the window with the most context around each token.
+        """Finds the window that contains the most context around each token.
+
+        `windows.check_is_max_context` defines the context.
 
         Args:
-            tokens: int64 [...], in [0, P).
+            tokens: int64 of any shape, indexes of tokens, from 0 to P - 1.
 
         Returns:
-            index of the window, int64 of the same shape.
-            `windows.check_is_max_context` defines the context.
+            indexes of the windows, int64 of the same shape.
         """
         ends = self.starts + self.lengths
 
@@ -80,7 +87,8 @@ class Windows(NamedTuple):
             left = tokens - tf.gather(self.starts, window)
             right = tf.gather(ends, window) - 1 - tokens
             length = tf.gather(self.lengths, window)
-            # Use float64, so that equal scores stay equal.
+            # Use float64, because rounding to float32 could change the order of
+            # scores.
             return tf.cast(tf.minimum(left, right), tf.float64) + (
                 0.01 * tf.cast(length, tf.float64)
             )
@@ -92,7 +100,8 @@ class Windows(NamedTuple):
         def compare(
             window: tf.Tensor, best: tf.Tensor, best_score: tf.Tensor
         ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-            # The first window wins a tie.
+            # The loop visits earlier windows last. If scores are equal, the
+            # earlier window is the best.
             is_better = holds(window) & (
                 score(tf.maximum(window, 0)) >= best_score
             )
@@ -117,13 +126,15 @@ def cut_windows(
     stride: int,
     fewest: int = 0,
 ) -> Windows:
-    """Cuts texts into windows that cover them.
+    """Cuts texts into overlapping windows that cover them.
 
     Args:
         row_splits: int64 [N + 1], index of each text's first token, and P.
-        max_tokens: int64 [N], length of a text's windows except the last.
-        stride: int, tokens between the starts of successive windows.
-        fewest: int, number of windows for a text without tokens, 0 or 1.
+        max_tokens: int64 [N], number of tokens of each window of a text. Only
+            the last window may be shorter.
+        stride: number of tokens from the start of a window to the start of the
+            next window.
+        fewest: number of windows for a text without tokens, 0 or 1.
     """
     num_tokens = row_splits[1:] - row_splits[:-1]
     strides = tf.minimum(max_tokens, stride)

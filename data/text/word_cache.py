@@ -10,22 +10,26 @@ _MAX_CACHED_LENGTH = 64
 
 
 class WordCache(dict):
-    """Caches a function's results by word, up to a limit."""
+    """Caches a function's results for words, up to MAX_CACHED_WORDS.
+
+    `cache[word]` returns `function(word)`.
+    """
 
     def __init__(self, function: Callable[[str], list]) -> None:
         super().__init__()
         self._function = function
 
     def __missing__(self, word: str) -> list:
-        """Computes and caches the result of a word that is not cached."""
+        """Computes the result of a word that is not cached, and caches it."""
         result = self._function(word)
         if len(word) <= _MAX_CACHED_LENGTH:
-            # Clear a full cache, because frequent words are soon cached again.
+            # If the cache is full, clear it. Frequent words are soon cached
+            # again.
             if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[word] = result
         return result
 
     def of_all(self, words: Iterable[str]) -> list:
-        """Returns the results for all words, joined to one list."""
+        """Returns the results for all words, concatenated to one list."""
         return list(chain.from_iterable(map(self.__getitem__, words)))

@@ -1,6 +1,7 @@
-"""Splits words into WordPieces inside a graph, with only TensorFlow's ops.
+"""Splits words into WordPieces inside a graph of TensorFlow's own operations.
 
-C = characters including white space, W = words, P = WordPieces.
+C = number of characters including white space, W = number of words, P = number
+of WordPieces, each of all texts together.
 """
 
 from collections.abc import Sequence
@@ -12,27 +13,29 @@ from data.text import ragged
 
 _MAX_LENGTH = 200  # characters. A longer word becomes [UNK].
 _NUM_WORDS = 1 << 14  # maximum number of words to begin in one step
-# Number to add to a code point that begins a word, so that the code point
-# cannot continue another word.
+# This number is added to the first code point of a word. A code point that
+# continues a word is therefore never equal to one that begins a word.
 _BEGIN = 1 << 24
 _NO_CHARACTER = _BEGIN + 0x110000
-# Roots of the trees: first WordPieces ("un"), and continuations ("##able").
+# Roots of the two trees: the tree of WordPieces that begin a word ("un"), and
+# the tree of continuations ("##able").
 _FIRST, _FURTHER = 0, 1
 
 
 class WordpieceTable:
     """Splits words into the longest WordPieces that match, from the left.
 
-    Two trees of characters share one table, with a row for each node. A code
-    point leads from a node to the row at the node's offset plus the code point,
-    if the node is that row's parent. So a step needs two look-ups, not a
-    search. Each row also stores the longest WordPiece on the path to its node
-    (as id + 1, or 0 without a WordPiece), and the number of characters on the
-    path after this WordPiece.
+    The characters of the WordPieces form two trees (tries). One table contains
+    both trees, with a row for each node. The child of a node for a code point
+    is in the row (offset of the node) + (code point), if this row's parent is
+    the node. Otherwise there is no such child. So a step to a child needs two
+    look-ups and no search. Each row also stores the longest WordPiece on the
+    path to its node (as id + 1, or 0 if there is none), and the number of
+    characters on the path after this WordPiece.
 
     Args:
         vocab: the WordPieces in the order of their ids.
-        unknown: id of a word that cannot be split.
+        unknown: id that replaces a word that cannot be split.
     """
 
     def __init__(self, vocab: Sequence[str], unknown: int) -> None:
@@ -48,7 +51,8 @@ class WordpieceTable:
                     edges[node][cp] = len(edges)
                     edges.append({})
                 node = edges[node][cp]
-            # If the vocabulary repeats a WordPiece, the last id counts.
+            # If the vocabulary repeats a WordPiece, use its last id, as in
+            # Google's code.
             tokens[node] = index
         offsets, num_rows = _find_offsets(edges)
         table = np.zeros([4, num_rows], np.int32)
@@ -57,7 +61,8 @@ class WordpieceTable:
         rows = [*range(len(edges))]
         for node, children in enumerate(edges):
             row = rows[node]
-            # The roots, "" and "##", are no WordPieces.
+            # The roots stand for "" and "##". Do not split words into these,
+            # even if the vocabulary contains them.
             if node > _FURTHER and node in tokens:
                 self._tokens[row], self._behind[row] = tokens[node] + 1, 0
             self._offsets[row] = offsets[node]
@@ -73,12 +78,13 @@ class WordpieceTable:
         """Splits words into WordPieces.
 
         Args:
-            cps: int32 [C], code points. The last code point is a space.
+            cps: int32 [C], code points of the words and of the spaces between
+                them. The last code point is a space.
             begins: bool [C], whether a code point begins a word or is a space.
 
         Returns:
-            (ids, ends), int32 [P] each: the ids of the WordPieces, and the
-            index after each WordPiece's last character.
+            (ids, ends), int32 [P] each: the ids of the WordPieces, and for each
+            WordPiece the index in `cps` after its last character.
         """
         bounds = ragged.where(begins)
         starts = tf.boolean_mask(bounds, tf.gather(cps, bounds) != ord(" "))
@@ -87,7 +93,8 @@ class WordpieceTable:
         marked = tf.where(begins, cps + _BEGIN, cps)
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
-        # A word that cannot be split becomes one [UNK]. Drop its WordPieces.
+        # A word that cannot be split to its end becomes one [UNK]. Drop the
+        # WordPieces that were found at its beginning.
         places = tf.boolean_mask(ends, tokens == 0)
         word = tf.searchsorted(bounds, places, "right")
         word_ends = tf.gather(bounds, word)
@@ -100,17 +107,20 @@ class WordpieceTable:
     def _read(
         self, cps: tf.Tensor, starts: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Reads many words at a time, and one character of each word per step.
+        """Finds the WordPieces of many words in parallel.
+
+        A step of the loop reads one character of each word.
 
         Args:
             cps: int32 [C], code points. _BEGIN is added to the first character
                 of each word, and to the character after each word.
-            starts: int32 [W], the first character of each word.
+            starts: int32 [W], index of the first character of each word.
 
         Returns:
-            (tokens, ends), int32 [P] each, in no particular order. `tokens` are
-            ids + 1, and `ends` the same as in `split`. For a word that cannot
-            be split, a token is 0, and its end is any index in the word.
+            (tokens, ends), int32 [P] each, in no particular order. `tokens`
+            contains ids + 1, and `ends` is the same as in `split`. A word that
+            cannot be split contains a token 0, whose end is an index in the
+            word.
         """
 
         def step(
@@ -163,25 +173,28 @@ class WordpieceTable:
 
 
 def _put(values: tf.Tensor, places: tf.Tensor, value: int) -> tf.Tensor:
-    """Returns int32 values, replaced by `value` at some places."""
+    """Returns a copy of int32 `values` that contains `value` at `places`."""
     return tf.tensor_scatter_nd_update(
         values, places[:, None], tf.fill(tf.shape(places), value)
     )
 
 
 def _find_offsets(edges: list[dict[int, int]]) -> tuple[list[int], int]:
-    """Finds offsets of nodes, so that no two children have the same row.
+    """Finds an offset for each node, so that all children are in distinct rows.
+
+    The row of a child is the offset of its parent plus the code point.
 
     Args:
         edges: {code point: child} of each node. The two roots come first.
 
     Returns:
-        (offsets, number of rows). Rows are not negative. The first and the last
-        row belong to no child, so that other code points may lead to them.
+        (offsets, number of rows). Rows are not negative. No child is in the
+        last row, because all larger row numbers are clipped to it.
     """
     offsets, used = [0] * len(edges), {_FIRST, _FURTHER}
     nodes = [node for node, children in enumerate(edges) if children]
-    # Place nodes with many children first. Nodes with one child fill the gaps.
+    # Place the nodes with many children first, so that nodes with one child
+    # fill the gaps between them.
     nodes.sort(key=lambda node: (-len(edges[node]), min(edges[node])))
     begins = [0, 0]
     for node in nodes:

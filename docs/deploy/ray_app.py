@@ -1,4 +1,4 @@
-"""An exported model as an application of Ray Serve: see ray_serve.yaml."""
+"""Serves an exported model with Ray Serve. See ray_serve.yaml."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,11 +12,12 @@ import serving
 
 @serve.deployment
 class Model:
-    """Answers a task's requests, those that come together in one batch.
+    """Answers requests. Answers simultaneous requests in one batch.
 
     Args:
-        path: folder of an exported model.
-        task: as --task of predict.py; None for the first that it does.
+        path: path of an exported model's folder.
+        task: name of the task, as in --task of predict.py. None = the first
+            task that the model supports.
     """
 
     def __init__(self, path: str, task: str | None = None) -> None:
@@ -24,14 +25,14 @@ class Model:
 
     @serve.batch(max_batch_size=32, batch_wait_timeout_s=0.0)
     async def answer(self, requests: Sequence[dict[str, Any]]) -> list[Any]:
-        """Returns the answer to each request, or {"error"}."""
+        """Returns the answer to each request, or {"error": message}."""
         return [
             {"error": str(found)} if isinstance(found, ValueError) else found
             for found in self._task.answer_each(requests)
         ]
 
     async def __call__(self, request: Request) -> JSONResponse:
-        """Answers one request over HTTP."""
+        """Answers an HTTP request. Its body is the request as JSON."""
         try:
             asked = await request.json()
             if not isinstance(asked, dict):
@@ -44,5 +45,8 @@ class Model:
 
 
 def create_app(args: Mapping[str, str]) -> serve.Application:
-    """Returns the application that ray_serve.yaml names."""
+    """Returns the application, with the `args` of ray_serve.yaml.
+
+    `args` are "model", the folder of the model, and optionally "task".
+    """
     return Model.bind(args["model"], args.get("task"))

@@ -1,14 +1,16 @@
-"""Writes two sets of texts of over 1,000 words, labeled by topic.
+"""Writes two data sets of texts of over 1,000 words, labeled by topic.
 
     python examples/recipes/long_texts.py SQUAD OUTPUT
 
-SQUAD is a folder with train-v1.1.json and dev-v1.1.json. A text is successive
-paragraphs of one article. Its label is the article's topic, which TITLES below
-lists by the title. Articles of the train set are not in the dev set.
+SQUAD is a folder that contains train-v1.1.json and dev-v1.1.json. A text
+consists of successive paragraphs of one article. Its label is the topic of the
+article, from TITLES below. The train and dev sets contain different articles.
 
     OUTPUT/topics   train.csv and dev.csv
-    OUTPUT/beyond   the same texts, cut in half, after paragraphs of articles
-                    without a topic, so 512 WordPieces do not tell the topic
+    OUTPUT/beyond   train.csv and dev.csv. A text is more than 520 words of an
+                    article without a topic, and then the last 500 words of a
+                    text in OUTPUT/topics. So the first 512 WordPieces of a text
+                    do not show its topic.
 """
 
 import csv
@@ -18,8 +20,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Words of a text, and words before the first one about the topic in
-# OUTPUT/beyond. A word is at least one WordPiece.
+# Minimum number of words of a text, and in OUTPUT/beyond minimum number of
+# words before the half that is about the topic. A word is one or more
+# WordPieces, so these are more than 512 WordPieces.
 LENGTH, BEFORE = 1000, 520
 TITLES = {
     "place": """Montana New_York_City Portugal Oklahoma_City Boston Nanjing Bern
@@ -66,7 +69,10 @@ TITLES = {
 
 
 def read_articles(folder: Path) -> dict[str, list[list[str]]]:
-    """Returns {title: its paragraphs, lists of words}."""
+    """Returns a dict from the title of each article to its paragraphs.
+
+    A paragraph is a list of words.
+    """
     articles = {}
     for name in ("train-v1.1.json", "dev-v1.1.json"):
         for entry in json.loads((folder / name).read_text("utf-8"))["data"]:
@@ -78,7 +84,7 @@ def read_articles(folder: Path) -> dict[str, list[list[str]]]:
 
 
 def join(paragraphs: list[list[str]], length: int) -> Iterator[list[str]]:
-    """Yields texts of more than `length` words, of successive paragraphs."""
+    """Joins successive paragraphs to texts of more than `length` words."""
     words: list[str] = []
     for paragraph in paragraphs:
         words = words + paragraph
@@ -88,7 +94,7 @@ def join(paragraphs: list[list[str]], length: int) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    """Writes the sets."""
+    """Writes the data sets, and prints the number of texts in each file."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     articles, output = read_articles(Path(sys.argv[1])), Path(sys.argv[2])
@@ -98,7 +104,7 @@ def main() -> None:
     }
     others = sorted(articles.keys() - topics.keys())
     draw.shuffle(others)
-    # {set: its articles}
+    # {name of a set: titles of its articles that are about a topic}
     titles: dict[str, list[str]] = {"train": [], "dev": []}
     for text in TITLES.values():
         group = text.split()

@@ -1,6 +1,6 @@
 """Engines run an exported network in a runtime such as ONNX Runtime.
 
-B = batch size, F = length of an input.
+B = batch size, F = WordPieces in an input.
 """
 
 import dataclasses
@@ -60,7 +60,8 @@ class Runtime(NamedTuple):
         file: path of the model inside the folder of an export.
         package: Python module of the runtime.
         requirements: requirements file that installs the module.
-        engine: name of the Engine class in this package's module.
+        engine: name of the Engine class in serving/engines/NAME.py, where NAME
+            is the runtime's key in RUNTIMES.
     """
 
     file: str
@@ -69,7 +70,8 @@ class Runtime(NamedTuple):
     engine: str
 
 
-# {name: Runtime}. On a CPU, the first installed runtime is chosen.
+# {name: Runtime}. On a CPU, `open_engine` chooses the first runtime that is
+# installed and whose file the export contains.
 RUNTIMES = {
     "litert": Runtime(
         "model.tflite", "ai_edge_litert", "requirements/predict.txt", "LiteRt"
@@ -106,12 +108,12 @@ class EngineConfig:
     engine: str | None = flag(
         None,
         "Runtime that runs the model. The default is the first of these "
-        "runtimes that is installed and whose format the folder contains. If a "
-        "GPU is used, onnx and saved_model come first.",
+        "runtimes that is installed and whose format the folder contains. If "
+        "onnx or saved_model can use an NVIDIA GPU, they come first.",
         choices=[*RUNTIMES],
     )
     num_threads: int | None = flag(
-        None, "Number of threads. By default one per CPU.", at_least=1
+        None, "Number of threads. The default is one per CPU.", at_least=1
     )
     segmenter: str | None = flag(
         None,
@@ -121,8 +123,8 @@ class EngineConfig:
     allow_any_operation: bool = flag(
         False,
         "Also load a model with operations that this project's exports do not "
-        "use. They may read and write your files, so set this flag only if you "
-        "trust the model.",
+        "use. Such operations may read and write your files, so set this flag "
+        "only if you trust the model.",
     )
 
     def engine_options(self) -> dict[str, Any]:
@@ -198,7 +200,7 @@ def open_engine(
 
 
 def _choose(names: Sequence[str]) -> str:
-    """Returns the name of the runtime to use, one of `names`."""
+    """Chooses one of `names`, the runtimes that can run an export."""
     installed = [
         name
         for name in names
@@ -217,7 +219,7 @@ def _choose(names: Sequence[str]) -> str:
 
 
 def name_outputs(names: Sequence[str]) -> dict[str, str]:
-    """Returns {name in this project: name in the file} of outputs to compute.
+    """Returns {name in this project: name in the file} of a model's outputs.
 
     Args:
         names: names of the file's outputs. "logits" is omitted, because only
@@ -242,7 +244,7 @@ def failure(error: Exception) -> ValueError:
 
 
 def count_threads(num_threads: int | None) -> int:
-    """Returns the number of threads, by default one for each usable CPU."""
+    """Returns `num_threads`, or the number of usable CPUs if it is None."""
     if num_threads or not hasattr(os, "sched_getaffinity"):
         return num_threads or os.cpu_count() or 1
     return len(os.sched_getaffinity(0))
@@ -256,16 +258,19 @@ def compute(
     pads: bool = False,
     max_values: int = 1,
 ) -> list[Any]:
-    """Runs inputs of mixed lengths, in batches of similar length.
+    """Runs inputs of any lengths, batched with inputs of similar length.
 
     Args:
         engine: Engine.
-        inputs: inputs of any number and any lengths.
-        keep: function (input, {output: row of the input}) -> value to return.
-            It lets a task drop large outputs early, to save memory.
+        inputs: inputs of the network.
+        keep: function (input, {name: output for this input}) -> value to
+            return. It can drop large outputs early, to save memory.
         longest: maximum length of an input in WordPieces.
         pads: True to pad all inputs to `longest`.
         max_values: number of values that the network outputs per WordPiece.
+
+    Returns:
+        the result of `keep` for each input, in the order of `inputs`.
     """
     kept: list[Any] = [None] * len(inputs)
     sizes = [len(each.ids) for each in inputs]
@@ -316,7 +321,10 @@ def lengths(longest: int) -> list[int]:
 
 
 def _round_up(length: int, longest: int) -> int:
-    """Rounds up to a multiple of max(8, the next power of 2 divided by 8)."""
+    """Rounds a length up, but to at most `longest`.
+
+    The result is `longest`, or a multiple of max(8, the next power of 2 / 8).
+    """
     step = max((1 << (length - 1).bit_length()) // 8, 8)
     return min(-(-length // step) * step, longest)
 

@@ -28,8 +28,10 @@ class LiteRt:
 
     def __init__(self, folder: Path, num_threads: int | None = None) -> None:
         try:
+            # Read the file. LiteRT would map it into memory, and a copy over
+            # the file would change the answers, or end the process.
             interpreter = Interpreter(
-                str(folder / FILE),
+                model_content=(folder / FILE).read_bytes(),
                 num_threads=engines.count_threads(num_threads),
             )
             self._serve = interpreter.get_signature_runner("serve")
@@ -47,7 +49,7 @@ class LiteRt:
         }
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network. Thread-safe."""
+        """Runs the network. Calls of several threads wait for each other."""
         try:
             # Allow one call at a time, because calls share memory and use all
             # threads.

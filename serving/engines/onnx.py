@@ -17,8 +17,8 @@ _GPU = "CUDAExecutionProvider"
 class OnnxRuntime:
     """An Engine that uses ONNX Runtime.
 
-    An int8 model is row-wise, because ONNX Runtime quantizes all rows of a
-    batch with the same range.
+    `is_row_wise` is True for an int8 model, because ONNX Runtime quantizes all
+    rows of a batch with the same range.
 
     Args:
         folder: folder of the export.
@@ -43,7 +43,7 @@ class OnnxRuntime:
                 str(folder / FILE), options, providers
             )
         except Exception as error:
-            # The only common class of ONNX Runtime's errors is Exception.
+            # Catch Exception, the only base class of all ONNX Runtime's errors.
             raise engines.damaged(folder / FILE, error) from error
         if len(providers) > len(self._session.get_providers()):
             logging.warning(
@@ -68,7 +68,7 @@ class OnnxRuntime:
         )
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network. Thread-safe."""
+        """Runs the network. Several threads may call this at the same time."""
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()

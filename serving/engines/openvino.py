@@ -35,6 +35,8 @@ class OpenVino:
         precision: str | None = None,
     ) -> None:
         core = openvino.Core()
+        # Read the files. A copy over mapped files would change the answers.
+        core.set_property({"ENABLE_MMAP": False})
         able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         default = "bfloat16" if "BF16" in able else "float32"
         self.precision = precision or default
@@ -62,7 +64,7 @@ class OpenVino:
         )
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network. Thread-safe."""
+        """Runs the network. Calls of several threads wait for each other."""
         inputs = {
             engines.INPUTS[name]: np.asarray(value, np.int64)
             for name, value in features.items()

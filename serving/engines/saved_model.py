@@ -28,8 +28,8 @@ class SavedModel:
             than compute, such as read files. See operations.py.
 
     Attributes:
-        signatures: {name: function}.
-        definitions: {name: SignatureDef}.
+        signatures: {name of a signature: function}.
+        definitions: {name of a signature: SignatureDef}.
 
     Raises:
         OSError: the SavedModel cannot be loaded.
@@ -72,8 +72,8 @@ class SavedModel:
                 reason = str(error).replace(name, self.path)
                 raise engines.damaged(self.path, reason) from error
         self.signatures = self._loaded.signatures
-        # Copy the definitions. References would keep the complete file in
-        # memory.
+        # Copy the definitions. References to `saved` would keep the complete
+        # file in memory.
         self.definitions = {
             name: copy.deepcopy(definition)
             for name, definition in saved.meta_graphs[0].signature_def.items()
@@ -87,13 +87,13 @@ class SavedModel:
         return {name: tuple(spec.shape) for name, spec in specs.items()}
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network. Thread-safe."""
+        """Calls the signature `serve`. Several threads may do so at once."""
         return self.run_signature("serve", features)
 
     def run_signature(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs, or raises a ValueError of one line.
+        """Calls a signature as `call` does, but raises ValueErrors of one line.
 
         Raises:
             ValueError: the signature fails on the inputs.
@@ -101,13 +101,13 @@ class SavedModel:
         try:
             return self.call(signature, inputs)
         except (tf.errors.OpError, MemoryError) as error:
-            # The most frequent cause is a lack of memory.
+            # Omit the traceback, because the cause is usually a lack of memory.
             raise engines.failure(error) from None
 
     def call(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Returns a signature's outputs. Strings are bytes.
+        """Calls a signature. Returns its outputs, with strings as bytes.
 
         Args:
             signature: name of the signature.
@@ -122,7 +122,7 @@ class SavedModel:
 
     @functools.cached_property
     def precision(self) -> str:
-        """Numeric type of the matrix products of `serve`."""
+        """Numeric type of the matrix products, such as "float32"."""
         if "serve" not in self.signatures:
             return "float32"
         graph = self.signatures["serve"].graph.as_graph_def()

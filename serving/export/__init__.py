@@ -1,4 +1,4 @@
-"""Writes exports. formats.py writes all formats except SavedModels."""
+"""Exports models as SavedModels, and with formats.py in other formats."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -28,9 +28,11 @@ def export_saved_model(
     tokenizer: FullTokenizer | None = None,
     output_mode: str = "classification",
 ) -> None:
-    """Writes an export, and replaces an earlier one once it is complete.
+    """Exports a model in each format that `options` names.
 
-    Only a SavedModel contains all endpoints, other formats only the first.
+    A SavedModel contains all endpoints. The other formats contain only the
+    first one. An earlier export in the folder is replaced when the new export
+    is complete.
 
     Args:
         export_dir: folder to write. Missing parent folders are created.
@@ -113,8 +115,8 @@ def _trace(
 ) -> Callable[..., Any]:
     """Traces a function, and returns a function that calls the trace.
 
-    Keras and TensorFlow each trace the function that they export. With this
-    function, they trace only a call, not the network.
+    Keras and TensorFlow each trace the function that they export. If this is
+    the returned function, they trace only its call, not the network again.
     """
     traced = tf.function(
         function, signature, autograph=False

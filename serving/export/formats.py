@@ -1,11 +1,13 @@
-"""Exports models over ids to other runtimes.
+"""Exports models for LiteRT, ONNX Runtime and OpenVINO.
+
+The inputs of the exported models are WordPiece ids.
 
     litert    model.tflite                 tf.lite, builtin operations only
     onnx      onnx/model.onnx              onnx.py
     openvino  model.xml and model.bin      openvino, from the same graph
 
-LiteRT cannot run fused operations or skip padding. So its model uses the plain
-operations of modeling/ops.py, and also computes padding.
+LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
+the plain operations of modeling/ops.py, and also computes padding.
 """
 
 import contextlib
@@ -35,7 +37,7 @@ def write(
     length: int | None,
     int8: bool,
 ) -> None:
-    """Writes a model over ids in the format "litert", "onnx" or "openvino".
+    """Writes a model in the format "litert", "onnx" or "openvino".
 
     Args:
         folder: existing folder of the export.
@@ -65,7 +67,7 @@ def write(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Makes a model compute with plain float32 operations, also at padding.
+    """Lets a model compute with plain float32 operations, also at padding.
 
     While the block runs, a model with mixed precision computes in float32,
     because LiteRT cannot convert operations in 16 bits.
@@ -109,8 +111,8 @@ def _write_litert(
             function, input_signature=signature, autograph=False
         )
         concrete = traced.get_concrete_function()
-    # Without this line, the file of a Keras model does not contain the weights,
-    # and no error is raised.
+    # Turn the weights into constants. Otherwise the file of a Keras model would
+    # not contain them, and no error would be raised.
     frozen = convert_variables_to_constants_v2(concrete)
 
     def serve(*inputs: tf.Tensor) -> Any:
@@ -141,8 +143,8 @@ def _write_onnx(path: Path, graph: Any, int8: bool) -> None:
         return
     from onnxruntime import quantization
 
-    # Prevent the warning to optimize the graph first. ONNX Runtime optimizes
-    # the graph when it is loaded.
+    # Prevent the warning that the graph should be optimized before it is
+    # quantized. ONNX Runtime optimizes the graph when it loads the file.
     quantization.quant_utils.add_pre_process_metadata(graph)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         whole = Path(folder, path.name)

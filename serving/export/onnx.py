@@ -2,8 +2,9 @@
 
 The inputs are named as in Hugging Face: input_ids, attention_mask and
 token_type_ids, int64 [B, T], or [B, C, T] for multiple choice. B and T are
-variable. The outputs are the outputs of a SavedModel's `serve`, and "logits" as
-in Hugging Face.
+variable, unless `create` fixes T. The graph computes the same outputs as the
+signature `serve` of a SavedModel. Most task models also output "logits", as in
+Hugging Face.
 
 B = batch size, C = choices, T = length in WordPieces, W = hidden size, N =
 attention heads.
@@ -22,8 +23,8 @@ from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM
 from serving import engines
 
-# The first version of ONNX's operators with Gelu, and the version of the file
-# format that it requires.
+# The first version of ONNX's operators that contains Gelu, and the version of
+# the file format that these operators need.
 _OPSET = 20
 _IR_VERSION = 10
 # Maximum bytes of weights inside the file, because Protobuf's limit is 2 GiB.
@@ -88,7 +89,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model to a file, and large weights to a second file."""
+    """Writes a model to a file, and weights above 2 GB to a second file."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -128,7 +129,7 @@ class _Writer:
         return name
 
     def weight(self, variable: Any, transpose: bool = False) -> str:
-        """Adds a variable of the model to the graph, at most once."""
+        """Adds a variable of the model to the graph, if it is not there yet."""
         name = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
@@ -137,7 +138,7 @@ class _Writer:
         return name
 
     def select(self, inputs: str, index: int, axis: int) -> str:
-        """Selects one index of an axis, and removes the axis."""
+        """Adds an operation that selects one index of an axis."""
         indices = self.constant(index, np.int64)
         return self.add("Gather", inputs, indices, axis=axis)
 
@@ -181,10 +182,13 @@ class _Writer:
         mask: str,
         segments: str,
     ) -> tuple[str, str]:
-        """Returns the sequence output and the pooled output of a TaskModel."""
+        """Adds an encoder and an optional LSTM to the graph.
+
+        Returns the names of the sequence output and of the pooled output.
+        """
         one = self.constant([1], np.int64)
-        # Positions 0, 1, 2, ..., int64 [B, T]. ONNX Runtime fuses operations of
-        # exactly this form.
+        # Positions 0, 1, 2, ..., int64 [B, T]. ONNX Runtime's fused embedding
+        # requires exactly these operations.
         ones = self.add("Add", self.add("Sub", ids, ids), one)
         places = self.add("CumSum", ones, one, exclusive=1)
         outputs = self.embed(bert.embeddings, ids, segments, places)
@@ -199,9 +203,9 @@ class _Writer:
             past = self.add("GreaterOrEqual", rows, columns)
             past = self.add("Cast", past, to=TensorProto.FLOAT)
             real = self.add("Mul", real, past)
-        # For inputs that are too long, this slice is too short, so `Sub` fails.
-        # Without this check, OpenVINO would read zeros beyond the position
-        # table.
+        # If inputs are longer than the position table, this slice is shorter
+        # than the inputs, so `Sub` fails. Without this check, OpenVINO would
+        # read zeros beyond the position table.
         zero = self.constant([0], np.int64)
         length = self.add("Shape", ids, start=1, end=2)
         most = self.config.max_position_embeddings
@@ -224,7 +228,7 @@ class _Writer:
         return outputs, self.add("Tanh", self.dense(first, bert.pooler))
 
     def embed(self, layer: Any, *ids: str) -> str:
-        """Returns the normalized sum of the word, segment and position rows."""
+        """Returns the normalized sum of word, segment and position vectors."""
         tables = (
             layer.word_embeddings,
             layer.token_type_embeddings,
@@ -238,7 +242,7 @@ class _Writer:
         return self.layer_norm(summed, layer.layer_norm)
 
     def apply_block(self, block: Any, inputs: str, adder: str) -> str:
-        """Applies a TransformerBlock."""
+        """Adds a TransformerBlock. `adder` is added to its attention scores."""
         heads = self.config.num_attention_heads
         size = self.config.hidden_size // heads
         split = self.constant([0, 0, heads, size], np.int64)
@@ -279,7 +283,11 @@ class _Writer:
         mask: str,
         last: str,
     ) -> tuple[str, str]:
-        """Returns a BidirectionalLSTM's outputs. Padding must be at the end."""
+        """Applies a BidirectionalLSTM. Padding must be at the end of inputs.
+
+        Returns the outputs at all positions, and the final outputs of both
+        directions.
+        """
         half = layer.hidden_size // 2
         cells = [
             one.cell
@@ -287,8 +295,8 @@ class _Writer:
         ]
 
         def join(name: str, extra: int = 0) -> str:
-            # Keras stores the gates in the order i, f, c, o, but ONNX in i, o,
-            # f, c.
+            # Keras stores the gates as input, forget, cell, output, but ONNX as
+            # input, output, forget, cell.
             rows = []
             for cell in cells:
                 value = keras.ops.convert_to_numpy(getattr(cell, name))
@@ -328,13 +336,13 @@ class _Writer:
         encoded: tuple[str, str],
         shape: Shape,
     ) -> dict[str, tuple[str, Shape]]:
-        """Returns {name of an output: (tensor, shape)} of a task's head.
+        """Adds a task's head. Returns {output: (name of the tensor, shape)}.
 
         Args:
             model: a BertModel or a model from modeling.tasks.
             output_mode: for a BertClassifier, "classification", "multilabel"
                 or "regression".
-            encoded: sequence output and pooled output.
+            encoded: sequence output and pooled output, from `encode`.
             shape: shape of the inputs.
         """
         kind = type(model).__name__

@@ -42,7 +42,7 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-# Bytes of a part of a long reply. Long replies are sent in parts.
+# Replies of more bytes are sent in parts of this size.
 _PART = 1 << 18
 
 
@@ -68,7 +68,7 @@ def in_parts(body: bytearray, headers: Mapping[str, str]) -> Response:
 
 
 class Server:
-    """Answers requests about models.
+    """Answers HTTP requests to models.
 
     Args:
         models: {name: ServedModel}.
@@ -126,7 +126,7 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def _live(self, _: Starlette) -> AsyncIterator[None]:
-        """Checks for new versions while the server runs."""
+        """Checks for new versions of the models while the server runs."""
 
         async def poll() -> None:
             while True:
@@ -183,7 +183,8 @@ class Server:
             )
 
     async def _page(self, request: Request) -> Response:
-        # Look the name up in a table, so that a client cannot open other files.
+        # Look up the name in the folder's list, so that a client cannot open
+        # files outside the folder.
         files = {file.name: file for file in PAGE.iterdir() if file.is_file()}
         name = request.path_params.get("file", "index.html")
         if name not in files:
@@ -346,7 +347,7 @@ class Server:
         parse: Callable[[], dict[str, np.ndarray]],
         write: Callable[[Any], Any],
     ) -> Any:
-        """Parses the inputs, runs the signature and returns the written reply.
+        """Parses a request's inputs, runs its signature and writes the reply.
 
         `parse` and `write` run in threads, so that the event loop stays free.
         """

@@ -50,8 +50,8 @@ class Batcher:
     """Runs requests of equal keys together, in order of arrival.
 
     Args:
-        run: function that computes a batch. If it fails, the batcher computes
-            each request of the batch separately.
+        run: function that computes a batch. If the function fails, the batcher
+            computes each request of the batch separately.
         limits: limits of batches and of the queue.
         on_batch: function (number of rows, seconds) that is called after each
             batch.
@@ -125,7 +125,10 @@ class Batcher:
             self._changed.notify()
 
     def join(self, timeout: float | None = None) -> None:
-        """Waits until all requests are computed, after a call of `close`."""
+        """Waits until all requests are computed. Call `close` first.
+
+        `timeout` is the maximum number of seconds to wait, None for no maximum.
+        """
         self._thread.join(timeout)
 
     def _work(self) -> None:
@@ -136,7 +139,7 @@ class Batcher:
                 if not self._waiting:
                     return
                 batch = self._next_batch()
-            # A disconnected client needs no answer.
+            # Drop the requests of clients that have disconnected.
             batch = [
                 work
                 for work in batch
@@ -186,7 +189,7 @@ class Batcher:
         except BaseException as error:
             failure = error
         if failure and len(batch) > 1:
-            # Compute each request separately, so that only the bad ones fail.
+            # Compute each request separately, so that only bad requests fail.
             for work in batch:
                 self._compute([work])
             return

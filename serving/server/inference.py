@@ -1,6 +1,7 @@
 """The Open Inference Protocol, which clients of KServe and Triton use.
 
-Tensors are JSON, or bytes after the JSON (Triton's binary_tensor_data).
+A body contains tensors as JSON, or as bytes after the JSON (the extension
+binary_tensor_data of Triton).
 """
 
 import json
@@ -34,7 +35,11 @@ _TYPES |= {"float64": "FP64"}
 
 
 def describe(name: str, number: int, version: Description) -> dict[str, Any]:
-    """Returns a version's metadata, with the default signature's tensors."""
+    """Returns a version's metadata.
+
+    The metadata describe the inputs and outputs of only one signature: the
+    default signature if there is one, otherwise the first one.
+    """
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)
         or [*version.signatures.values()][0]
@@ -87,9 +92,9 @@ def parse_request(
             and isinstance(each.setdefault("parameters", {}), dict)
             for each in entries
         ):
-            raise BadRequest("'inputs' and 'outputs' are lists of objects")
+            raise BadRequest("'inputs' and 'outputs' must be lists of objects")
     if not isinstance(body.setdefault("parameters", {}), dict):
-        raise BadRequest("'parameters' is an object")
+        raise BadRequest("'parameters' must be an object")
     return body, content[end:]
 
 
@@ -98,8 +103,8 @@ def find_signature(
 ) -> str:
     """Returns the name of the signature that fits a request.
 
-    A request may name a signature. It must contain exactly the signature's
-    inputs.
+    The request must contain exactly the inputs of the signature. It may also
+    name the signature.
 
     Raises:
         BadRequest: no signature fits.
@@ -112,18 +117,18 @@ def find_signature(
             return name
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
     raise BadRequest(
-        "the model has no signature of these inputs; it has " + takes
+        "no signature of the model takes these inputs; choose from " + takes
     )
 
 
 def parse_inputs(
     body: Mapping[str, Any], data: bytes, inputs: Specs
 ) -> dict[str, np.ndarray]:
-    """Returns {name of an input: array}.
+    """Converts the tensors of a request to {name of an input: array}.
 
     Args:
-        body: the JSON object from `parse_request`.
-        data: the bytes from `parse_request`.
+        body: JSON object that `parse_request` returned.
+        data: bytes that `parse_request` returned.
         inputs: inputs of the signature.
 
     Raises:
@@ -136,21 +141,21 @@ def parse_inputs(
         datatype = entry.get("datatype")
         expected = _type_of(spec.dtype)
         if datatype != expected and (datatype, expected) != ("INT64", "INT32"):
-            raise BadRequest(f"{name} is of {expected}, not of {datatype!r}")
+            raise BadRequest(f"{name} is of {expected}. Received: {datatype!r}")
         if not isinstance(shape, list) or not all(
             type(size) is int and 0 <= size < 1 << 31 for size in shape
         ):
-            raise BadRequest(f"{name} has no valid 'shape'")
+            raise BadRequest(f"{name} needs a 'shape' of whole numbers")
         size = entry["parameters"].get("binary_data_size")
         if size is None:
             values = protocol.to_array(entry.get("data"), spec)
         elif type(size) is not int or not 0 <= size <= len(data):
-            raise BadRequest(f"{name}: the body has not {size!r} more bytes")
+            raise BadRequest(f"{name}: the body ends before its {size!r} bytes")
         else:
             values = _from_bytes(name, data[:size], spec, datatype)
             data = data[size:]
         if values.size != math.prod(shape):
-            raise BadRequest(f"{name} has {values.size} values for {shape}")
+            raise BadRequest(f"{name}: {values.size} values do not fit {shape}")
         arrays[name] = values.reshape(shape)
     protocol.check_shapes(arrays, inputs)
     return arrays
@@ -159,7 +164,7 @@ def parse_inputs(
 def _from_bytes(
     name: str, data: bytes, spec: Spec, datatype: str
 ) -> np.ndarray:
-    """Reads a tensor from Triton's binary form."""
+    """Converts a tensor from the binary format to an array."""
     if datatype == "BYTES":
         texts, begin = [], 0
         while begin < len(data):
@@ -174,11 +179,11 @@ def _from_bytes(
         return array
     dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
     if len(data) % dtype.itemsize:
-        raise BadRequest(f"{name}: {len(data)} bytes are no whole values")
+        raise BadRequest(f"{name}: {len(data)} bytes end inside a value")
     array = np.frombuffer(data, dtype.newbyteorder("<"))
     converted = array.astype(spec.to_numpy())
     if datatype == "INT64" and (converted != array).any():
-        raise BadRequest(f"{name} has values that are not of {spec.dtype}")
+        raise BadRequest(f"{name} has values outside the range of {spec.dtype}")
     return converted
 
 
@@ -188,10 +193,9 @@ def to_body(
     request: Mapping[str, Any],
     outputs: Mapping[str, np.ndarray],
 ) -> tuple[bytearray, int | None]:
-    """Returns the body of a reply.
+    """Returns the body of a reply, and the length of its JSON in bytes.
 
-    If binary tensors follow the JSON, also returns the length of the JSON in
-    bytes, otherwise None.
+    The length is None if no binary tensors follow the JSON.
 
     Raises:
         RestError: the reply would be too large, or the request names an output
@@ -210,7 +214,7 @@ def to_body(
     for place, each in enumerate(asked):
         if each["name"] not in outputs:
             raise BadRequest(
-                f"there is no output {each['name'][:100]!r}; there are "
+                f"there is no output {each['name'][:100]!r}; choose from "
                 f"{', '.join(outputs)}"
             )
         value = outputs[each["name"]]
@@ -235,7 +239,7 @@ def to_body(
 
 
 def _to_bytes(value: np.ndarray) -> bytes:
-    """Returns a tensor in Triton's binary form."""
+    """Converts an array to the binary format of a tensor."""
     if value.dtype != object:
         return value.astype(value.dtype.newbyteorder("<")).tobytes()
     return b"".join(struct.pack("<I", len(text)) + text for text in value.flat)

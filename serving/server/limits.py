@@ -1,4 +1,4 @@
-"""Flags of serve.py that limit requests and batches, and their checks."""
+"""Flags of serve.py that limit requests, and checks of these limits."""
 
 import asyncio
 import dataclasses
@@ -16,9 +16,9 @@ from serving.server.protocol import BadRequest, RestError
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-# The server reads and drops a too large body up to this multiple of
-# --max_body_bytes, because most clients do not read a reply before they have
-# sent the complete body.
+# If a body is larger than --max_body_bytes, the server reads and drops the
+# rest, up to this multiple of the limit. Otherwise most clients would not see
+# the error, because they send the complete body before they read the reply.
 _DISCARDED = 64
 # Maximum number of values (numbers and strings) in a reply. A larger reply
 # could fill the memory.
@@ -27,10 +27,12 @@ MAX_VALUES = 1 << 22
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits(EngineConfig):
-    """Limits on requests, batches and the queue, and options of the engine."""
+    """Flags of serve.py: limits on requests and batches, and the engine."""
 
     max_batch_size: int = flag(
-        32, "Maximum texts per batch. 1 disables batching.", at_least=1
+        32,
+        "Maximum number of texts in a batch. 1 disables batching.",
+        at_least=1,
     )
     batch_wait_ms: float = flag(
         0.0,
@@ -109,8 +111,11 @@ class Limits(EngineConfig):
             except zlib.error as error:
                 raise BadRequest(f"The body is not gzip: {error}") from None
             size = len(body)
-            if size <= most and not inflate.eof:
-                raise BadRequest("The gzip data in the body is incomplete")
+            if size <= most and (not inflate.eof or inflate.unused_data):
+                raise BadRequest(
+                    "The gzip data in the body is incomplete, or has several "
+                    "members"
+                )
         if size > most:
             raise too_large
         return bytes(body)
@@ -132,7 +137,7 @@ class Limits(EngineConfig):
             raise RestError(
                 413,
                 f"{num_rows} texts are more than {self.max_texts}, the "
-                "server's --max_texts; send fewer per request",
+                "server's --max_texts; send fewer texts per request",
             )
 
     def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:
@@ -153,7 +158,7 @@ class Limits(EngineConfig):
 
 
 def check_wordpieces(count: int, most: int) -> None:
-    """Checks that a request contains at most `most` WordPieces.
+    """Checks that a request does not contain too many WordPieces.
 
     Raises:
         RestError: `count`, the request's number of WordPieces, is above `most`.

@@ -32,7 +32,7 @@ _SECONDS = (
 
 @dataclasses.dataclass
 class RequestRecord:
-    """Record of a request, without its texts.
+    """Facts about a request that are counted and logged. Contains no texts.
 
     Attributes:
         model: name of the model, or "" if the server serves no such model.
@@ -97,7 +97,7 @@ class Monitoring:
         self._log = None if request_log is None else _open_log(request_log)
 
     def on_batch(self, model: str, rows: int, seconds: float) -> None:
-        """Counts a batch."""
+        """Counts a batch of a model: its rows, and the seconds it took."""
         self._batch_rows.labels(model).observe(rows)
         self._batch_seconds.labels(model).observe(seconds)
 
@@ -133,7 +133,7 @@ class Monitoring:
             "seconds": round(seconds, 6),
             "num_texts": record.num_texts,
         }
-        # Do not log errors of status 400, because they may quote a text.
+        # Do not log messages of status 400, because they may quote a text.
         if record.error and record.status != 400:
             line["error"] = record.error[:200]
         data = json.dumps(line).encode() + b"\n"
@@ -141,8 +141,10 @@ class Monitoring:
             if os.write(self._log, data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            # If the disk is full, the log ends, but the server continues.
-            logging.warning("--request_log: %s. Logging stops here", error)
+            # Continue to serve without a log, for example if the disk is full.
+            logging.warning(
+                "--request_log: %s. Requests are no longer logged", error
+            )
             self._log = None
 
     def render(self, models: Mapping[str, ServedModel]) -> tuple[bytes, str]:

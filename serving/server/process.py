@@ -1,4 +1,4 @@
-"""Runs the application with uvicorn, until SIGTERM or Ctrl-C."""
+"""Runs the server's application with uvicorn, until SIGTERM or Ctrl-C."""
 
 import asyncio
 import contextlib
@@ -38,7 +38,8 @@ def serve(server: Server, listener: socket.socket) -> None:
         OSError: another process has started to listen on the same address.
     """
     with _named(*listener.getsockname()[:2]):
-        # Two processes can bind the same address, but only one can listen.
+        # Two processes can bind the same address, but only one can listen. So
+        # this call may fail, although `bind` succeeded.
         listener.listen(_BACKLOG)
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
@@ -57,9 +58,9 @@ def serve(server: Server, listener: socket.socket) -> None:
         server_header=False,
     )
     running = _Uvicorn(config, server)
-    # Uvicorn itself handles signals only while it serves. These handlers stop
-    # it after an earlier signal too. When Uvicorn ends, it raises the signals
-    # again, and the handlers do nothing.
+    # Uvicorn handles signals only while it serves. These handlers also stop it
+    # after a signal that arrives before. When Uvicorn ends, it raises the
+    # signals again, which then have no effect.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
@@ -86,14 +87,14 @@ def listen(host: str, port: int) -> socket.socket:
             stack.callback(listener.close)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            # On success, do not close the socket.
+            # On success, keep the socket open.
             stack.pop_all()
     return listener
 
 
 @contextlib.contextmanager
 def _named(host: str, port: int) -> Iterator[None]:
-    """Adds --host and --port to the message of an OSError in the block."""
+    """Names --host and --port in the message of an OSError in the block."""
     try:
         yield
     except OSError as error:
@@ -104,7 +105,10 @@ def _named(host: str, port: int) -> Iterator[None]:
 
 
 def _close_if_last(server: Server) -> ASGIApp:
-    """Adds `Connection: close` to replies after a stop signal."""
+    """Adds `Connection: close` to replies after a stop signal.
+
+    Also adds this header to replies to requests of ambiguous length.
+    """
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         names = {name for name, _ in scope.get("headers", ())}
@@ -126,13 +130,16 @@ def _close_if_last(server: Server) -> ASGIApp:
 
 
 class _Uvicorn(uvicorn.Server):
-    """A uvicorn server that closes stalled connections and loses no request."""
+    """A uvicorn server that closes stalled connections.
+
+    When it stops, it still answers requests on open connections.
+    """
 
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
-        # {connection: ((last request, whether it was answered), time of the
-        # last change of this pair)}
+        # {connection: ((last request, whether it was answered), time at which
+        # `_close_stalled` first saw this pair)}
         self._since: dict[object, tuple[tuple[object, bool], float]] = {}
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -152,9 +159,13 @@ class _Uvicorn(uvicorn.Server):
     async def shutdown(
         self, sockets: list[socket.socket] | None = None
     ) -> None:
-        """Stops the server after a last request on each open connection."""
+        """Stops the server.
+
+        Open connections may still send requests for _LAST_S seconds.
+        """
         self._server.is_ending = True
-        # Accept the waiting connections before the listening sockets close.
+        # Let asyncio accept the waiting connections before the sockets that
+        # listen are closed.
         await asyncio.sleep(0)
         for server in self.servers:
             server.close()
@@ -174,7 +185,7 @@ class _Uvicorn(uvicorn.Server):
         for connection in list(self.server_state.connections):
             cycle = getattr(connection, "cycle", None)
             is_idle = cycle is None or cycle.response_complete
-            # Idle time starts at the last reply.
+            # A reply changes this pair, so idle time is counted from the reply.
             state = cycle, is_idle
             before, began = self._since.get(connection, (state, now))
             if before != state:

@@ -1,4 +1,4 @@
-"""TensorFlow Serving's REST protocol: requests, from JSON to arrays.
+"""Converts requests of TensorFlow Serving's REST protocol to arrays.
 
 The rules and the error messages are copied from TensorFlow Serving (from its
 page "RESTful API" and from its replies), so that the same client works with
@@ -32,7 +32,7 @@ _TYPES = {
 
 
 class RestError(Exception):
-    """An error reply: {"error": message} and a status.
+    """An error that becomes the reply {"error": message} with a status.
 
     Args:
         status: HTTP status.
@@ -59,7 +59,7 @@ class RestError(Exception):
 
 
 class BadRequest(RestError):
-    """An invalid request: status 400."""
+    """An invalid request, which gets a reply with status 400."""
 
     def __init__(self, message: str) -> None:
         super().__init__(400, message)
@@ -91,7 +91,7 @@ def parse_body(body: bytes) -> dict[str, Any]:
 
 
 def signature_name(request: Mapping[str, Any]) -> str:
-    """Returns the name of a request's signature.
+    """Returns the name of the signature that a request calls.
 
     Raises:
         RestError: the name is not a string.
@@ -207,7 +207,7 @@ def _add_item(
     value: Any,
     inputs: Specs,
 ) -> None:
-    """Adds one instance's value of an input to its column."""
+    """Adds the value of one input in one instance to the input's column."""
     if name not in inputs:
         raise BadRequest(f"JSON object: does not have named input: {name}")
     item = to_array(value, inputs[name])
@@ -248,7 +248,7 @@ def _is_base64(value: dict[str, Any]) -> bool:
 
 
 def to_array(value: Any, spec: Spec) -> np.ndarray:
-    """Returns nested lists as an array. Strings become bytes.
+    """Converts a JSON value or nested lists to an array. Strings become bytes.
 
     Raises:
         RestError: the lists differ in length, or a value is not of the type of
@@ -299,7 +299,7 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
 
 
 def _convert(value: Any, dtype: np.dtype) -> Any:
-    """Returns one JSON value, checked and converted to a NumPy type."""
+    """Checks a JSON value, and converts it for an array of type `dtype`."""
     if dtype.kind == "O":
         if isinstance(value, dict):
             return _decode_base64(value)
@@ -343,7 +343,7 @@ def _decode_base64(value: dict[str, Any]) -> bytes:
 def _show(value: Any) -> str:
     """Returns a JSON value, shortened for an error message."""
     text = ""
-    # Convert only the part that is shown to JSON, because a value may be large.
+    # Convert only the first characters to JSON, because a value may be large.
     for part in json.JSONEncoder(indent=4).iterencode(value):
         text += part
         if len(text) > _SHOWN:

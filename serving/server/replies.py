@@ -1,4 +1,4 @@
-"""TensorFlow Serving's REST protocol: paths, and replies as JSON."""
+"""Parses paths and writes replies of TensorFlow Serving's REST protocol."""
 
 import base64
 import json
@@ -23,7 +23,7 @@ METHOD = "tensorflow/serving/predict"
 # Maximum number of values that are converted to Python objects at a time. An
 # object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
-# Names in protocol buffers that are not DT_ and the name of the type.
+# Types whose name in protocol buffers is not DT_ and their name in capitals.
 _TYPES = {
     "float16": "DT_HALF",
     "float32": "DT_FLOAT",
@@ -32,7 +32,7 @@ _TYPES = {
 
 
 def parse_path(match: re.Match) -> tuple[str, int | None]:
-    """Returns the name and the version in a path.
+    """Returns the model's name in a path, and the version or None.
 
     Raises:
         RestError: the name is missing, or the version is invalid.
@@ -54,7 +54,7 @@ def parse_path(match: re.Match) -> tuple[str, int | None]:
 def to_body(
     request: Mapping[str, Any], outputs: Mapping[str, np.ndarray]
 ) -> bytearray:
-    """Returns the body of a reply: an object of "predictions" or "outputs".
+    """Returns the body of a reply: {"predictions": ...} or {"outputs": ...}.
 
     Raises:
         RestError: the reply would be too large, or the outputs differ in their
@@ -101,7 +101,7 @@ def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def to_json(name: str, value: np.ndarray) -> Iterator[str]:
-    """Yields the JSON of the output `name`, an array, in parts."""
+    """Yields the JSON of the array of the output `name`, in parts."""
     if value.size <= _PART:
         yield json.dumps(_to_lists(name, value), ensure_ascii=False)
         return
@@ -117,7 +117,10 @@ def to_json(name: str, value: np.ndarray) -> Iterator[str]:
 
 
 def _to_lists(name: str, value: np.ndarray) -> Any:
-    """Returns nested lists. If `name` ends in `_bytes`, strings are base64."""
+    """Converts an array to nested lists for JSON.
+
+    If `name` ends in `_bytes`, strings become {"b64": base64}.
+    """
     if value.dtype == object:
 
         def to_json(item: bytes) -> Any:
@@ -156,7 +159,7 @@ def describe_metadata(
 
 
 def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
-    """Returns inputs or outputs in the JSON form of protocol buffers."""
+    """Describes inputs or outputs as TensorInfo messages in JSON."""
     return {
         key: {
             "name": spec.name,

@@ -1,4 +1,4 @@
-"""Names, types and shapes of a version's inputs and outputs."""
+"""Names, types and shapes of a model version's inputs and outputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,8 +13,9 @@ class Spec(NamedTuple):
 
     Attributes:
         dtype: TensorFlow's name of the type, such as "string" or "int32".
-        shape: sizes, with None for a variable size. None for any shape.
-        name: name of the tensor, for the metadata.
+        shape: sizes, with None for a variable size. The shape itself is None if
+            any shape fits.
+        name: name of the tensor, which the metadata of the model show.
     """
 
     dtype: str
@@ -28,7 +29,7 @@ class Spec(NamedTuple):
 
     @staticmethod
     def type_of(array: np.ndarray) -> str:
-        """Returns TensorFlow's name of an array's type."""
+        """Returns TensorFlow's name of an array's type, such as "string"."""
         return "string" if array.dtype == object else array.dtype.name
 
 
@@ -37,7 +38,7 @@ Specs = Mapping[str, Spec]
 
 
 class Signature(NamedTuple):
-    """{name: Spec} of a signature's inputs, and of its outputs."""
+    """Specs of a signature's inputs and outputs, by name."""
 
     inputs: Specs
     outputs: Specs
@@ -48,7 +49,8 @@ class Key(NamedTuple):
 
     Attributes:
         name: name of the signature, or of the task if `shapes` is None.
-        shapes: shape of one row of each input. The shape of a text is ().
+        shapes: shape of one row of each input. The shape of a text is (). None
+            for a task.
     """
 
     name: str
@@ -56,7 +58,9 @@ class Key(NamedTuple):
 
 
 class Description(NamedTuple):
-    """Description of a loaded version, for the server's process.
+    """Describes a loaded model version.
+
+    The process that loads the version sends this to the server's process.
 
     Attributes:
         signatures: {name: Signature}.
@@ -75,7 +79,10 @@ class Description(NamedTuple):
 
 
 def read_signature(function: Any, definition: Any) -> Signature:
-    """Returns the Signature of a SavedModel's function."""
+    """Returns the Signature of a function in a loaded SavedModel.
+
+    `definition` is the function's SignatureDef in saved_model.pb.
+    """
 
     def read(specs: Mapping[str, Any], infos: Any) -> dict[str, Spec]:
         return {
@@ -95,7 +102,11 @@ def read_signature(function: Any, definition: Any) -> Signature:
 
 
 def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
-    """Returns each array's Spec. A size that differs between calls is None."""
+    """Infers the Spec of each array from the arrays of two calls.
+
+    A size that differs between the calls is None. The first size, the number of
+    rows, is always None.
+    """
     return {
         key: Spec(
             Spec.type_of(array),

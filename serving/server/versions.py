@@ -30,10 +30,10 @@ Files = list[tuple[str, int, int]]
 
 
 class LoadedVersion:
-    """One version of a model, in its own process, which runs worker.main.
+    """One version of a model, which runs in its own process (worker.main).
 
-    `files` is the result of `find_files`. `is_lost` is True if the process
-    ended before `close` was called.
+    `files` is the result of `find_files`. `is_lost` becomes True if the process
+    ends before `close` is called.
 
     Raises:
         ValueError: the version cannot be loaded.
@@ -75,7 +75,8 @@ class LoadedVersion:
         except Exception:
             self._end()
             raise
-        # The process passes these messages to worker.Version.run.
+        # The batcher sends each batch to the process, which passes the batch to
+        # worker.Version.run.
         self.batcher = Batcher(self._ask, limits, on_batch)
 
     def _ask(self, *message: Any) -> Any:
@@ -117,12 +118,15 @@ class LoadedVersion:
         """
         signatures = self.description.signatures
         if key.shapes is not None and key.name not in signatures:
-            raise RestError(409, "the new version lacks this signature")
+            raise RestError(409, "the model's new version lacks this signature")
         is_alone = is_long or key.name not in self.description.batched
         return self.batcher.submit(key, payload, num_rows, is_alone)
 
     def close(self, timeout: float | None = None) -> None:
-        """Waits until accepted requests are answered, and ends the process."""
+        """Waits until accepted requests are answered, and ends the process.
+
+        `timeout` is the maximum number of seconds to wait, None for no maximum.
+        """
         self.batcher.close()
         self.batcher.join(timeout)
         self._end()
@@ -159,8 +163,8 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: files}, when loading failed (_failed), at the last check
-        # (_seen).
+        # {version: files} of the versions that could not be loaded, and of all
+        # versions at the last check.
         self._failed: dict[int, Files] = {}
         self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for status requests.
@@ -168,13 +172,13 @@ class ServedModel:
         self.current: LoadedVersion | None = None
 
     def refresh(self) -> None:
-        """Loads the newest version that can be loaded.
+        """Loads the newest version that can be loaded, unless already served.
 
         If loading fails, the next older version is served. The failed version
         is loaded again when its files change.
 
-        While the server runs, it loads a version once the version is complete
-        and its files have not changed since the previous call.
+        If another version is already served, a version is loaded only when it
+        is complete and its files have not changed since the previous call.
         """
         with self._lock:
             versions = find_versions(self.path)
@@ -187,7 +191,7 @@ class ServedModel:
                 return
             if number < max(versions):
                 logging.warning(
-                    "%s: serving version %d, because a newer one cannot load",
+                    "%s: serving version %d, because no newer one loads",
                     self.name,
                     number,
                 )
@@ -206,7 +210,7 @@ class ServedModel:
         )
 
     def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
-        """Returns whether an export is complete and has not just changed."""
+        """Returns whether an export is complete and has stopped changing."""
         before, self._seen[number] = self._seen.get(number), files
         try:
             names = manifests.listed(folder, manifests.EXPORT)
@@ -218,14 +222,16 @@ class ServedModel:
     def _load(self, number: int, folder: Path) -> bool:
         """Loads a version, and returns whether it replaced the current one."""
         files, before = find_files(folder), self.current
-        if self._failed.get(number) == files:
+        # Without a process, try again: the memory may have been short.
+        is_lost = before is not None and before.is_lost
+        if self._failed.get(number) == files and not is_lost:
             return False
         if before and not before.is_lost and before.number != number:
             if not self._is_settled(number, folder, files):
                 return False
         is_again = before is not None and before.number == number
         if is_again:
-            logging.info("%s: version %d: files changed", self.name, number)
+            logging.info("%s: loading changed version %d", self.name, number)
         else:
             self.states[number] = ("LOADING", "")
         try:
@@ -257,7 +263,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the loaded version, if `version` is its number or None.
+        """Returns the served version, whose number is `version` if not None.
 
         Raises:
             RestError: this version of the model is not loaded.

@@ -1,7 +1,7 @@
 """Runs one version of a model in its own process.
 
 When a version is replaced, its process ends and so frees the memory. TensorFlow
-itself never frees a model's graph. The server's process imports no runtime.
+itself never frees a model's graph. The server's own process imports no runtime.
 """
 
 import contextlib
@@ -35,11 +35,12 @@ from serving.server.signatures import (
 from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
-# Options (top_k, n_best, tokens) for the page, for signatures and for
-# answer_n_best. With `tokens`, `embed` also returns a vector per WordPiece.
+# Options (top_k, n_best, tokens) for the web page, for signatures, and for the
+# signature answer_n_best. With `tokens`, `embed` returns a vector for each
+# WordPiece.
 _PAGE = 8, 8, False
 _SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
-# {name of an error's class in TensorFlow: HTTP status}. Other errors get 400.
+# {name of an exception's class: HTTP status}. Other exceptions get status 400.
 _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
     **dict.fromkeys(("InternalError", "UnknownError", "DataLossError"), 500),
@@ -60,7 +61,7 @@ class Version:
 
     def __init__(self, path: Path, limits: Limits) -> None:
         model = self.model = TextModel(path, **limits.engine_options())
-        # Do not limit the calls below, which warm the model up.
+        # The calls below warm up the model, so do not limit their WordPieces.
         self._max_wordpieces = sys.maxsize
         least = limits.min_probability
         page, default, every = (
@@ -70,8 +71,8 @@ class Version:
             for top_k, n_best, tokens in (_PAGE, _SIGNATURES, _N_BEST)
         )
         self._tasks = {name: model.task(name, page) for name in model.tasks}
-        # Signatures over text are computed by the tasks, with every engine.
-        # Only in exports without a model.json, they are computed by the graph.
+        # The tasks compute the signatures that take text, with every engine.
+        # Only in exports without a model.json, the graph computes them.
         self._texts: dict[str, TextTask] = {
             name: model.task(task.name, every if "n_best" in name else default)
             for task in (() if model.is_former else self._tasks.values())
@@ -108,7 +109,9 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls all signatures, because first calls are slow, and returns them.
+        """Calls each signature of the model, because first calls are slow.
+
+        Returns {name: Signature} for all signatures.
 
         Args:
             signatures: {name: Signature} in the graph of a SavedModel. Other
@@ -181,9 +184,11 @@ class Version:
             raise RestError(status, reason) from None
 
     def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
-        """Returns a task's replies to the requests of the page."""
+        """Returns the task's replies to requests of the web page."""
         if name not in self._tasks:
-            raise RestError(404, f"the model supports {', '.join(self._tasks)}")
+            raise RestError(
+                404, f"no such task. Choose from {', '.join(self._tasks)}"
+            )
         task = self._tasks[name]
         for request in requests:
             task.check(request)
@@ -192,9 +197,9 @@ class Version:
         return [task.reply(*row) for rows in groups for row in rows]
 
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Returns the outputs of a signature over text."""
+        """Returns the outputs of calls of a signature for text."""
         task = self._texts[name]
-        # Decodes one text, or each text of a list.
+        # Decodes each text of an array, and drops bytes that are not UTF-8.
         decode = np.vectorize(lambda x: x.decode("utf-8", "ignore"), [object])
         groups = []
         for arrays in calls:
@@ -247,7 +252,7 @@ class Version:
         return [[(each, next(rows)) for each in group] for group in groups]
 
     def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Returns the network's outputs for the ids of each call."""
+        """Returns the outputs of calls of a signature for ids."""
         joined = {
             key: np.concatenate([arrays[key] for arrays in calls])
             for key in calls[0]
@@ -302,7 +307,10 @@ class Version:
                 )
 
     def _count_values(self, signature: str, length: int) -> int:
-        """Returns the maximum number of values in the outputs for a row."""
+        """Returns the maximum number of values in the outputs for one row.
+
+        `length` is the row's length in WordPieces.
+        """
         found = self._signatures.get(signature, Signature({}, {}))
         return sum(
             math.prod(length if size is None else size for size in shape[1:])
@@ -325,7 +333,7 @@ def main(file: int) -> None:
     replies are (result, None) or (None, error).
 
     Args:
-        file: descriptor of this end of the pipe.
+        file: file descriptor of this process's end of the pipe.
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         # Ignore signals, because the server ends this process after the last

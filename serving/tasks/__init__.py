@@ -1,4 +1,4 @@
-"""Tasks of exported models. base.py documents the classes' methods."""
+"""Tasks of exported models. base.py documents the methods of all tasks."""
 
 from serving.tasks.answer import Answer
 from serving.tasks.base import TextTask

@@ -14,8 +14,8 @@ from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
 
-# (Name of an output, name of the list in `answer_n_best` that contains all
-# values of the output, value that pads a short list.)
+# (Name of an output of `answer`, name of the list of its n best values in
+# `answer_n_best`, value that pads a short list.)
 OUTPUTS = (
     ("answer", "answers", np.array(b"", object)),
     ("probability", "probabilities", np.float32(0)),
@@ -26,9 +26,9 @@ _PLURALS = {plural for _, plural, _ in OUTPUTS}
 
 
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
-    """Returns the options with which the model was exported."""
+    """Returns an instance of `kind` with the options of the exported model."""
     fields = [field.name for field in dataclasses.fields(kind)]
-    # The settings of earlier exports do not contain trim_padding.
+    # Exports of earlier versions do not record trim_padding. Use its default.
     return kind(**{name: settings[name] for name in fields if name in settings})
 
 
@@ -77,7 +77,11 @@ class Answer(TextTask):
         return outputs["start_logits"], outputs["end_logits"]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"answer", ...}. `start` and `end` count characters."""
+        """Returns {"answer", "probability", "null_odds", "start", "end", ...}.
+
+        "start" and "end" count characters, "start_byte" and "end_byte" count
+        bytes. "n_best" is added if the option n_best is above 1.
+        """
         reply, null_odds, n_best = self._decode(request, row)
         reply["null_odds"] = null_odds
         if self.options.n_best > 1:
@@ -88,12 +92,15 @@ class Answer(TextTask):
         return reply
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `answer` or `answer_n_best`."""
+        """Returns the outputs of the signature `answer` or `answer_n_best`.
+
+        The option n_best is above 1 only for `answer_n_best`.
+        """
         reply, null_odds, n_best = self._decode(request, row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
         for name, plural, filler in OUTPUTS:
-            # Row 0 is the single answer. The other rows are the n_best_size
-            # answers and "no answer", as the exported graph returns them.
+            # Value 0 belongs to the chosen answer. Like the exported graph, the
+            # list needs n_best_size values, and one more for "no answer".
             values = np.full([2 + self._decoding.n_best_size], filler)
             for place, each in enumerate([reply, *n_best]):
                 text = each[name]

@@ -23,7 +23,7 @@ class Encoded(NamedTuple):
     Attributes:
         inputs: inputs of the network, several for a long text.
         tokens: WordPieces of the first input.
-        num_cut: number of WordPieces that were cut off at the maximum length.
+        num_cut: number of WordPieces cut off at the model's maximum length.
         state: other data that the task needs to decode the outputs.
     """
 
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class TextTask(abc.ABC):
-    """A task of an exported model.
+    """A task of an exported model, such as classification.
 
     Args:
         model: a models.TextModel.
@@ -52,14 +52,15 @@ class TextTask(abc.ABC):
     name: str
     #: {field of a request: whether the field is required}.
     fields: dict[str, bool] = {}
-    #: Other names under which `check` accepts a field.
+    #: {field: other names under which a request may contain the field}.
     other_names: dict[str, list[str]] = {}
-    #: Whether all inputs are padded to the model's length.
+    #: Whether all inputs are padded to the model's maximum length.
     pads = False
     #: Whether the network outputs a value for each word of the vocabulary at
     #: each position.
     predicts_words = False
-    #: Whether a request's inputs repeat its texts, so that they can be long.
+    #: Whether several inputs of a request repeat the same text. Then a short
+    #: request can need long computation.
     repeats = False
     #: Fields that are lists of texts.
     lists: Sequence[str] = ()
@@ -72,7 +73,10 @@ class TextTask(abc.ABC):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a model with these settings supports the task."""
+        """Returns whether a model supports the task.
+
+        `settings` are the entries of `task` in the model's model.json.
+        """
         return True
 
     def check(self, request: Request) -> None:
@@ -139,7 +143,10 @@ class TextTask(abc.ABC):
         return self.pack(*texts)
 
     def pack(self, tokens_a: list[str], tokens_b: list[str]) -> Encoded:
-        """Packs the WordPieces of one or two texts, as PackingLayer does."""
+        """Packs the WordPieces of one or two texts into one input.
+
+        Cuts long texts in the same way as PackingLayer.
+        """
         is_pair = bool(tokens_b)
         room = self.model.max_seq_length - 2 - is_pair
         count = len(tokens_a) + len(tokens_b)
@@ -184,6 +191,8 @@ class PairTask(TextTask):
         """Checks a request. Also accepts `text` for `text_a`."""
         if "text" in request:
             if "text_a" in request:
-                raise ValueError("'text' and 'text_a' are the same; use one")
+                raise ValueError(
+                    "'text' and 'text_a' are the same field; use only one"
+                )
             request["text_a"] = request.pop("text")
         super().check(request)

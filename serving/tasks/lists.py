@@ -25,7 +25,7 @@ class OneToManyTask(TextTask):
     repeats = True
 
     def check(self, request: Request) -> None:
-        """Checks that the second field is a list of texts."""
+        """Checks a request, whose second field must be a list of texts."""
         one, many = self.fields
         texts = request.get(many, [])
         if isinstance(texts, str) or not isinstance(texts, Sequence):
@@ -38,7 +38,7 @@ class OneToManyTask(TextTask):
             check_text(many, text)
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the pairs of texts that the network reads."""
+        """Returns the text paired with each text of the list."""
         one, many = self.fields
         return [(request[one], text) for text in request.get(many, [])]
 
@@ -47,7 +47,11 @@ class OneToManyTask(TextTask):
         return [text for pair in self.pairs(request) for text in pair]
 
     def encode(self, request: Request) -> Encoded:
-        """Returns one input per pair. `num_cut` is the pairs' maximum."""
+        """Returns one input for each pair of texts.
+
+        `num_cut` is the largest number of WordPieces cut from a pair, and
+        `tokens` are the WordPieces of the longest pair.
+        """
         most, cut = self.model.max_seq_length, self.model.tokenizer
         packed = [
             self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
@@ -74,7 +78,7 @@ class Rerank(OneToManyTask):
         return settings.get("output_mode") == "regression"
 
     def keep(self, encoded: Any, outputs: Outputs) -> Any:
-        """Returns the score of a pair."""
+        """Returns the score of a passage, which is the model's only output."""
         return outputs["values"]
 
     def read(self, request: Request, row: Row) -> Reply:
@@ -89,7 +93,7 @@ class Rerank(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the passages' `scores`, and their `order`, the best first."""
+        """Returns the outputs of the signature `rerank`."""
         scores = np.array(row.outputs, np.float32)
         order = np.argsort(-scores, kind="stable").astype(np.int32)
         return {"scores": scores, "order": order}
@@ -105,12 +109,12 @@ class ZeroShot(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether one of the model's labels is entailment."""
+        """Returns whether one of the model's labels is "entailment"."""
         is_single = settings.get("output_mode") == "classification"
         return is_single and _LABEL in _labels(settings)
 
     def check(self, request: Request) -> None:
-        """Checks a request. A request without labels uses those in --labels."""
+        """Checks a request, after adding --labels if it contains no labels."""
         request.setdefault("labels", self.options.labels)
         super().check(request)
         labels = request["labels"]
@@ -121,19 +125,23 @@ class ZeroShot(OneToManyTask):
             )
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns pairs of the text and the sentence about each label."""
+        """Returns the text paired with the sentence about each label."""
         about = self.options.hypothesis.replace
         return [
             (request["text"], about("{}", label)) for label in request["labels"]
         ]
 
     def keep(self, encoded: Any, outputs: Outputs) -> Any:
-        """Returns the probability of entailment."""
+        """Returns the probability that the text entails a label's sentence."""
         place = _labels(self.model.settings).index(_LABEL)
         return outputs["probabilities"][place]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"label", "probabilities", "entailment"}."""
+        """Returns {"label", "probabilities", "entailment"}.
+
+        "entailment" is, for each label, the probability that the text entails
+        the label's sentence. "probabilities" are scaled to a sum of 1.
+        """
         probabilities = self.read_arrays(request, row)["probabilities"]
         labels = request["labels"]
         numbers = to_numbers(probabilities)
@@ -145,7 +153,7 @@ class ZeroShot(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns `probabilities` (of sum 1), `entailment` and `label`."""
+        """Returns the outputs of the signature `zero_shot`."""
         entailed = np.array(row.outputs, np.float32)
         total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
         probabilities = entailed / total

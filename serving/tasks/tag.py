@@ -1,4 +1,4 @@
-"""Tagging of the words in texts of any length."""
+"""Tags the words of texts of any length, for example with named entities."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ class Tag(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `tag` and `tag_words`."""
+        """Returns the outputs of the signatures `tag` and `tag_words`."""
         words, tags, probabilities = self._tag(row)
         return {
             "words": to_bytes(words),
@@ -114,7 +114,7 @@ class Tag(TextTask):
         }
 
     def _tag(self, row: Row) -> tuple[list[str], list[str], np.ndarray]:
-        """Returns the words, their tags and the tags' probabilities."""
+        """Returns a text's words, their tags and the tags' probabilities."""
         example, features = row.encoded.state
         labels = self.model.settings["labels"]
         (found,) = windows.select_words(

@@ -56,7 +56,8 @@ class Classify(PairTask):
         if not self._stride:
             return super().encode(request)
         tokens = self.model.tokenizer.tokenize(request["text_a"])
-        # A text without WordPieces needs one window too.
+        # Also create a window for a text without WordPieces, because the text
+        # needs an answer.
         packed = [
             self.pack(tokens[start : start + length], [])
             for start, length in cut_spans(
@@ -76,7 +77,8 @@ class Classify(PairTask):
         settings = self.model.settings
         mode = settings["output_mode"]
         values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
-        # Undo the division by the temperature, pool, and divide again.
+        # Pool undivided logits, as training does. So undo the division by the
+        # temperature, and divide again after pooling.
         temperature = settings.get("temperature", 1.0)
         (pooled,) = windows.pool(
             temperature * windows.to_logits(values, mode),
@@ -104,7 +106,11 @@ class Classify(PairTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `classify`. A label not chosen is b""."""
+        """Returns the outputs of the signature `classify`.
+
+        In multi-label classification, `label` is b"" for each label that was
+        not chosen.
+        """
         outputs = self._pool(row)
         if "values" in outputs:
             return outputs
@@ -114,7 +120,7 @@ class Classify(PairTask):
         return {**outputs, "label": label, "labels": labels}
 
     def _choose(self, probabilities: np.ndarray) -> np.ndarray:
-        """Returns whether each label is part of the reply, bool [L]."""
+        """Returns which labels are part of the reply, bool [L]."""
         if self._is_multilabel:
             found = self.model.settings.get("thresholds") or {}
             limits = [found.get(name, 0.5) for name in self._labels]
@@ -125,14 +131,14 @@ class Classify(PairTask):
 
 
 class Embed(TextTask):
-    """Computes the vectors of a text: pooled, mean, and per WordPiece."""
+    """Computes vectors of a text and of its WordPieces."""
 
     name = "embed"
     fields = {"text": True}
     signatures = {"embed": {"text": "text"}}
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the vectors of a text.
+        """Computes the vectors of a text from the network's outputs.
 
         With the option `tokens`, also keeps the vectors of its WordPieces,
         which need much more memory.
@@ -148,7 +154,7 @@ class Embed(TextTask):
         }
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns the vectors {"pooled", "mean", "mean_normalized"}.
+        """Returns the text's vectors {"pooled", "mean", "mean_normalized"}.
 
         With the option `tokens`, also returns "tokens" and "sequence".
         """
@@ -163,7 +169,7 @@ class Embed(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `embed`. Needs the option `tokens`."""
+        """Returns the outputs of `embed`, which need the option `tokens`."""
         (vectors,) = row.outputs
         return {
             "pooled_output": vectors["pooled"],
@@ -175,24 +181,31 @@ class Embed(TextTask):
 
 
 class Tokenize(PairTask):
-    """Returns the WordPieces of a text or a pair that the model reads."""
+    """Returns the WordPieces that the model reads for a text or a pair."""
 
     name = "tokenize"
     signatures = {"tokenize": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs. `state` is the number of WordPieces, uncut."""
+        """Returns no inputs, because the network need not run.
+
+        `state` is the number of WordPieces before long texts are cut.
+        """
         tokens = [*map(self.model.tokenizer.tokenize, self.texts_of(request))]
         count = sum(map(len, tokens))
         return Encoded([], self.pack(*tokens).tokens, state=count)
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"tokens", "num_wordpieces"}. Only the tokens are cut."""
+        """Returns {"tokens", "num_wordpieces"}.
+
+        "tokens" are cut at the maximum length. "num_wordpieces" is the number
+        of WordPieces before the cut.
+        """
         encoded = row.encoded
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `tokenize`."""
+        """Returns the outputs of the signature `tokenize`."""
         count = np.array(row.encoded.state, np.int32)
         return tokens_of(row) | {"num_wordpieces": count}
 
@@ -214,14 +227,14 @@ class Attention(PairTask):
         """Returns {"tokens", "attention"}, attention[block][head][from][to]."""
         probs = self._compute(request)
         if not np.isfinite(probs).all():
-            raise ValueError("the model returns weights that are not finite")
+            raise ValueError("the attention weights are not finite numbers")
         return {
             "tokens": row.encoded.tokens,
             "attention": np.round(probs.astype(np.float64), 6).tolist(),
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `attention`."""
+        """Returns the outputs of the signature `attention`."""
         return tokens_of(row) | {"attention_probs": self._compute(request)}
 
     def _compute(self, request: Request) -> np.ndarray:

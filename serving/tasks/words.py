@@ -1,4 +1,4 @@
-"""Tasks of a pretrained model: [MASK], next sentence, and text scores."""
+"""Tasks of a pretrained model: filling masks, next sentences, scores."""
 
 from typing import Any
 
@@ -22,7 +22,9 @@ class FillMask(TextTask):
         """Checks a request. The text must contain a [MASK]."""
         super().check(request)
         if MASK not in request["text"]:
-            raise ValueError(f"no {MASK} in 'text'")
+            raise ValueError(
+                f"no {MASK} in 'text'. Put it where a word is missing"
+            )
 
     def encode(self, request: Request) -> Encoded:
         """Encodes a text, in which each [MASK] is one WordPiece."""
@@ -38,7 +40,8 @@ class FillMask(TextTask):
         """Returns the top_k probabilities and WordPiece ids for each [MASK]."""
         ids, vocab = np.array(encoded.ids), self.model.tokenizer.vocab
         masks = np.flatnonzero(ids == vocab[MASK])
-        # The model's embedding table may contain more rows than the vocabulary.
+        # Drop additional rows, which the model's embedding table may contain
+        # after the rows of the vocabulary.
         num_tokens = len(self.model.tokenizer.tokens)
         probabilities = outputs["masked_lm_probabilities"][masks, :num_tokens]
         best = np.argsort(-probabilities, axis=-1, kind="stable")
@@ -46,7 +49,7 @@ class FillMask(TextTask):
         return np.take_along_axis(probabilities, best, -1), best
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"masks"}, and "num_masks_cut" if a [MASK] was cut off."""
+        """Returns {"masks"}, and "num_masks_cut" if any [MASK] was cut off."""
         ((probabilities, ids),) = row.outputs
         num_cut = request["text"].count(MASK) - len(ids)
         if not len(ids):
@@ -67,7 +70,7 @@ class FillMask(TextTask):
         )
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `fill_mask`."""
+        """Returns the outputs of the signature `fill_mask`."""
         ((probabilities, ids),) = row.outputs
         tokens = to_bytes([self.model.tokenizer.tokens[i] for i in ids.flat])
         return {
@@ -90,11 +93,11 @@ class NextSentence(TextTask):
         return outputs["next_sentence_probabilities"][0]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"probability"}."""
+        """Returns {"probability"} that the second text follows the first."""
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the output of `next_sentence`."""
+        """Returns the output of the signature `next_sentence`."""
         return {"probability": row.outputs[0]}
 
 
@@ -112,7 +115,7 @@ class Score(TextTask):
     repeats = True
 
     def encode(self, request: Request) -> Encoded:
-        """Returns one input per WordPiece. [MASK] replaces this WordPiece."""
+        """Returns one input for each WordPiece, with [MASK] in its place."""
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
         mask = self.model.tokenizer.vocab[MASK]
@@ -125,7 +128,7 @@ class Score(TextTask):
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the log probability of the WordPiece that was masked."""
         probability = outputs["masked_lm_probabilities"][encoded.state]
-        # Avoid the logarithm of 0, to which an int8 model may round.
+        # Avoid the logarithm of 0. An int8 model may round a probability to 0.
         return np.log(np.maximum(probability, np.finfo(np.float32).tiny))
 
     def read(self, request: Request, row: Row) -> Reply:
@@ -146,7 +149,7 @@ class Score(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `score`."""
+        """Returns the outputs of the signature `score`."""
         logs = np.array(row.outputs, np.float32)
         total = logs.sum(dtype=np.float64)
         return {

@@ -8,7 +8,7 @@ import pytest
 from data.io import records, text_files
 from data.io.tables import read_table
 from data.text import tokenization
-from files import atomic, json_files
+from files import atomic, export_folders, json_files
 from files.paths import named_errors
 from modeling.checkpoints import labels
 
@@ -52,3 +52,11 @@ def test_an_error_keeps_its_kind_and_a_name_that_it_has():
     assert refused.value.filename == "nowhere"
     with pytest.raises(OSError, match="^told already$"), named_errors("other"):
         raise OSError("told already")
+
+
+def test_a_full_disk_names_the_export(tmp_path):
+    path = tmp_path / "export"
+    with pytest.raises(OSError, match=f"'{path}'"):
+        with export_folders.create(path):
+            raise OSError(28, "No space left on device")
+    assert not [*tmp_path.iterdir()]

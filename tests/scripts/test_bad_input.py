@@ -5,6 +5,7 @@ change, and what the error must say. Every script and every kind of file is in
 one of the tables; the readers' own tests have all that can be wrong in a file.
 """
 
+import itertools
 import json
 import os
 import re
@@ -70,6 +71,10 @@ def files(tmp_path_factory, tiny):
     size = len(whole) // 2
     changed = whole[:size] + bytes([whole[size] ^ 1]) + whole[size + 1 :]
     (folder / "changed.tfrecord").write_bytes(changed)
+    # TensorFlow's reader crashes there.
+    framed = map(records.frame, records.read_records(tiny / "train.tfrecord"))
+    lies = b"".join([*itertools.islice(framed, 20), records._header(1 << 30)])
+    (folder / "lies.tfrecord").write_bytes(lies)
     squad = records.encode_example({"unique_ids": [1]})
     (folder / "other.tfrecord").write_bytes(records.frame(squad))
     (folder / "flags").write_bytes(b"--vocab_size=\xff\n")
@@ -104,6 +109,16 @@ def test_run_pretraining(files, pretraining_flags, pretrained):
         ),
         (f"--init_checkpoint={prefix} --init_from=scratch", "init_from"),
         ("--do_train=False --do_eval=True", "out", "--init_checkpoint"),
+        (
+            "--do_train=False --do_eval=True --input_file=lies.tfrecord "
+            f"--init_checkpoint={prefix}",
+            "lies.tfrecord: the file is truncated: the record at byte",
+        ),
+        (
+            "--do_train=False --do_eval=True "
+            f"--init_checkpoint={UNCASED}/bert_model.ckpt",
+            f"{UNCASED}/bert_model.ckpt contains no masked LM head",
+        ),
         ("--output_dir=empty/out", "--output_dir=empty/out"),
         ("--export_dir=few", "--export_dir=few", "not an export"),
         ("--use_tpu=True", "--use_tpu: no TPU", "--tpu_name"),
@@ -205,7 +220,7 @@ def test_texts_and_vocabularies(files, model_flags):
     cases = [
         ("--vocab_size=x", "--vocab_size=x"),
         ("--vocab_size=105", "--vocab_size=105 is too small"),
-        ("--num_new_words=3", "--num_new_words needs --extend"),
+        ("--num_new_words=3", "--num_new_words needs a vocabulary"),
         ("--extend=a.txt --vocab_size=50", "--vocab_size is only for a"),
         ("--input_file=none*", "--input_file: no file"),
         ("--input_file=empty", "no words in the input"),

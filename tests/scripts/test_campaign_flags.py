@@ -78,7 +78,7 @@ LEFT_OUT = {"output_dir", "do_train", "do_eval", "do_predict"}
 # What errors say where they do not name the flag.
 SAYS = {
     "task_name": "there is no dev set in",
-    "glue_submission": "GLUE accepts",
+    "glue_submission": "GLUE's site accepts",
 }
 RESULTS = {
     "run_ner": "predictions.jsonl",

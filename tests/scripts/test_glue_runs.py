@@ -289,7 +289,7 @@ def test_what_does_not_fit_is_named(runs):
             ("--text_column=texts --output_dir=new", "data/train.csv, line 1"),
             ("--data_dir=broken --output_dir=new", unknown),
             ("--do_train=False --labels=red,blue", trained),
-            ("--glue_submission=True", "GLUE accepts submissions of ax"),
+            ("--glue_submission=True", "accepts predictions only for ax"),
             ("--class_weights=balanced --output_dir=new", "Received: multi"),
             ("--num_train_runs=2", "contains a single run"),
         ],

@@ -177,7 +177,7 @@ def test_an_answer_that_is_not_there_is_warned_of_and_counted(answered):
     found = [x for x in lines if "could not find the answer" in x]
     assert len(found) == 3 and all("Nowhere to be found" in x for x in found)
     assert all("data[0].paragraphs[" in x for x in found)
-    (counted,) = [x for x in lines if "is not at the" in x]
+    (counted,) = [x for x in lines if "at `answer_start`" in x]
     assert ": skipped 3 of " in counted
 
 

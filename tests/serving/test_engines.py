@@ -140,6 +140,19 @@ def test_in_int8_too_it_does_not(in_int8):
         assert_same(in_int8.classify(text), together)
 
 
+@pytest.mark.parametrize("engine", ENGINES[:-1])
+def test_a_copy_over_the_files_changes_no_answer(engine, folders, tmp_path):
+    shutil.copytree(folders["classifier"], tmp_path / "model")
+    model = serving.load(tmp_path / "model", engine=engine)
+    before = model.classify(TEXTS)
+    for file in (tmp_path / "model").rglob("*"):
+        if file.is_file():
+            # The same file, not a new one.
+            with file.open("r+b") as opened:
+                opened.write(bytes(file.stat().st_size))
+    assert_same(model.classify(TEXTS), before)
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_threads_share_a_model(engine, folders, load):
     bert = load("classifier")

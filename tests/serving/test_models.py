@@ -339,6 +339,25 @@ def test_a_damaged_export_is_said(tmp_path, export_folder):
             serving.load(path)
 
 
+def test_another_vocabulary_is_said(tmp_path, export_folder):
+    path = tmp_path / "model"
+    shutil.copytree(export_folder / "features", path)
+    (vocab,) = path.rglob("vocab.txt")
+    (described,) = path.rglob("model.json")
+    content = json.loads(described.read_text())
+    content["origin"]["settings"] = {"tokenizer": TOKENIZER.identity}
+    described.write_text(json.dumps(content))
+    assert serving.load(path).embed("a")
+    first, second, *rest = vocab.read_text().splitlines()
+    for lines, message in (
+        ([*rest[:-2], *rest[:-3:-1], first, second], "is not the vocabulary"),
+        ([first, second], r"vocab.txt: \[CLS\], .*not found in 2 lines"),
+    ):
+        vocab.write_text("\n".join(lines))
+        with pytest.raises(ValueError, match=message):
+            serving.load(path)
+
+
 @pytest.mark.parametrize("mode", ["multilabel", "regression"])
 def test_other_heads_answer_as_their_signatures(mode, tmp_path):
     labels = None if mode == "regression" else LABELS

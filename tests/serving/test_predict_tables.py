@@ -2,12 +2,18 @@
 
 import csv
 import gzip
+import io
+import os
+import resource
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
 
+from serving import answer_files
+from serving.answers import open_unfinished
 from tests import script_runner
 from tests.golden import ROOT
 
@@ -176,12 +182,12 @@ def test_what_is_wrong_is_one_error(folder, predict):
             {"input_file": "in.csv", "shard": "0/2"},
             "--shard=0/2 must be a part",
         ),
-        ({"shard": "1/2"}, "--shard=1/2 needs --input_file"),
-        ({"input_format": "parquet"}, "parquet needs --input_file"),
+        ({"shard": "1/2"}, "--shard=1/2 needs an input that"),
+        ({"input_format": "parquet"}, "parquet needs a file; set --input_file"),
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
             {"input_file": "in.csv", "output_fields": "vector"},
-            "there is no field 'vector'; choose from label, probabilities",
+            "found no field 'vector'; choose from label, probabilities",
         ),
         (
             {
@@ -189,7 +195,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
                 "output_fields": "label",
                 "output_format": "npy",
             },
-            "'label' is not numeric, so npy cannot contain it. Received: ",
+            "'label' is not numeric, so npy cannot store it. Received: ",
         ),
         (
             {
@@ -224,3 +230,22 @@ def test_lines_of_text(folder, predict, answers, export_folder):
         row["label"] in ("no", "maybe", "yes")
         for row in csv.DictReader(done.stdout.splitlines())
     ] == [True, True]
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    path = str(tmp_path / "out.csv")
+    with pytest.raises(OSError, match=r"File too large: .*out.csv.unfinished"):
+        with open_unfinished(path, {}) as file:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (99, hard))
+            try:
+                file.write(b"a" * 999)
+                file.flush()
+            finally:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    # It stays for the next run.
+    assert os.path.exists(f"{path}.unfinished")
+    with open("/dev/full", "wb", buffering=0) as full:
+        monkeypatch.setattr(sys, "stdout", types.SimpleNamespace(buffer=full))
+        with pytest.raises(OSError, match="No space left .*standard output"):
+            answer_files.write(io.BytesIO(b'{"a": 1}\n'), "csv", None)

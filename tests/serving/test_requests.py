@@ -183,7 +183,7 @@ def test_an_array_holds_one_field_of_one_shape(tmp_path):
     with pytest.raises(ValueError, match="'mean' is of shape .3,. in one"):
         fields({"mean": [1, 2, 3]})
     with pytest.raises(
-        ValueError, match="is not one field; choose from answer. For npy"
+        ValueError, match="no field, or several; choose from answer. For npy"
     ):
         answer_files.Fields(None, "npy")({"answer": "a"})
 

@@ -129,7 +129,7 @@ def test_all_spellings_are_gold_answers(released):
         ({"QuestionId": 3}, "no 'QuestionId' of type str"),
         ({"EntityPages": [{}]}, "no 'Filename' of type str"),
         ({"EntityPages": "a"}, "no 'EntityPages' of type list"),
-        ({"EntityPages": [{"Filename": "\0"}]}, "a name that no file can have"),
+        ({"EntityPages": [{"Filename": "\0"}]}, "not a valid file name"),
         ({"Answer": {"Value": "a", "Aliases": "b"}}, "no 'Aliases' of type"),
         (
             {"EntityPages": [{"Filename": "../web/12/12_70.txt"}]},

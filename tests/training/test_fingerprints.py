@@ -112,12 +112,17 @@ def test_a_record_that_is_shorter_than_it_says_is_named(records, tmp_path):
     """TensorFlow's reader ends the process there, without a message."""
     path, _ = records
     start = path.stat().st_size // 1200 * 600
-    with open(path, "r+b") as file:
-        file.seek(start)
-        file.write(record_files._header(1 << 62))
-    message = f"{path.name}: .* the record at byte {start} is cut off"
-    with pytest.raises(ValueError, match=message):
-        fingerprints.Inputs(tmp_path).identify([str(path)], "input_file")
+    for length, message in (
+        (1 << 30, f"the record at byte {start} is cut off"),
+        (1 << 62, f"the record at byte {start} is corrupt. Its length"),
+    ):
+        with open(path, "r+b") as file:
+            file.seek(start)
+            file.write(record_files._header(length))
+        # Remote files too.
+        for file in (str(path), f"file://{path}"):
+            with pytest.raises(ValueError, match=f"{path.name}: .*{message}"):
+                fingerprints.Inputs(tmp_path).identify([file], "input_file")
 
 
 def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
@@ -156,7 +161,9 @@ def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
         # Replaced by a file of its size, as old as the first one.
         contents = paths[1].read_bytes()
         other = tmp_path / "other"
-        other.write_bytes(contents[:-9] + bytes(9))
+        record = max(record_files.read_records(paths[1]), key=len)
+        frame = record_files.frame(record[:-9] + bytes(9))
+        other.write_bytes(contents.replace(record_files.frame(record), frame))
         times = paths[1].stat().st_atime_ns, paths[1].stat().st_mtime_ns
         os.utime(other, ns=times)
         other.rename(paths[1])
@@ -185,7 +192,7 @@ def test_a_run_of_before_is_compared_as_it_was_recorded(records, tmp_path):
 
 def test_remote_files_are_compared_too(tmp_path, caplog):
     """TensorFlow's file system in memory takes the way of gs://."""
-    contents = bytes(range(256)) * 1000
+    contents = record_files.frame(bytes(range(256))) * 1000
     path = "ram://bucket/a.tfrecord"
     tf.io.gfile.makedirs("ram://bucket")
     with tf.io.gfile.GFile(path, "wb") as writer:

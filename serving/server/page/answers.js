@@ -1,4 +1,4 @@
-// Shows the answers of each task. All text goes in as text, never as HTML.
+// Shows the answers of each task. Texts are inserted as text, never as HTML.
 "use strict";
 
 function element(name, attributes = {}, ...children) {
@@ -15,7 +15,7 @@ function percent(share) {
   return `${(100 * share).toFixed(1)} %`;
 }
 
-// Returns bars of [name, share, is first].
+// Returns bars for a list of [name, length from 0 to 1, whether it is first].
 function bars(rows) {
   const made = element("div", { class: "bars" });
   for (const [name, share, isFirst] of rows) {
@@ -77,7 +77,7 @@ function showPieces(target, { tokens, num_wordpieces: count }) {
   }
 }
 
-// Returns a text in pieces: [begin, end, the spans around it].
+// Cuts a text at the ends of spans: [begin, end, the spans around the piece].
 function segments(length, spans) {
   const bounds = [...new Set([0, length, ...spans.flat()])]
     .filter((bound) => bound >= 0 && bound <= length).sort((a, b) => a - b);
@@ -89,7 +89,7 @@ function segments(length, spans) {
   });
 }
 
-// Places count characters, which JavaScript's own indexes do not.
+// Positions count characters, but JavaScript's indexes count UTF-16 units.
 function showAnswers(target, found, { context }) {
   const characters = [...context];
   const others = (found.n_best || []).filter(
@@ -130,7 +130,7 @@ function showAnswers(target, found, { context }) {
   target.append(passage, element("h2", {}, "Answer and runners-up"), list);
 }
 
-// A hue for each type of entity, the same at every visit.
+// Returns a hue for a type of entity, which is always the same.
 function hueOf(type) {
   const known = ["PER", "LOC", "ORG", "MISC"].indexOf(type);
   if (known >= 0) return [210, 130, 30, 290][known];
@@ -178,7 +178,7 @@ function showSimilarity(target, vectors, sentences) {
       element("th", { scope: "row" }, `${i + 1}. ${sentence}`));
     cosines[i].forEach((value) => {
       const cell = element("td", {}, value.toFixed(2));
-      // In a darker cell its number could not be read.
+      // The number in a darker cell could not be read.
       const share = Math.round(50 * (value - least) / (1 - least || 1));
       cell.style.setProperty("--share", `${share}%`);
       row.append(cell);

@@ -1,9 +1,9 @@
-// Draws attention: every head of every layer, and the lines of one.
+// Draws attention: pictures of all heads of all layers, and lines for one head.
 "use strict";
 
 const SVG = "http://www.w3.org/2000/svg";
 const LINE_HEIGHT = 20;
-// Weaker lines are not drawn.
+// Lines of smaller weights are not drawn.
 const LEAST = 0.02;
 
 function isSpecial(token) {
@@ -19,7 +19,7 @@ function svgElement(name, attributes, text) {
   return element;
 }
 
-// Draws the weights [from][to] as a picture, the first token in its corner.
+// Draws the weights [from][to] as a picture. The first token is at its corner.
 function drawMap(canvas, weights) {
   const size = weights.length;
   canvas.width = canvas.height = size;
@@ -28,13 +28,13 @@ function drawMap(canvas, weights) {
     .getPropertyValue("--accent").trim();
   context.fillStyle = color;
   weights.forEach((row, from) => row.forEach((weight, to) => {
-    // Roots, so that weak attention is seen too.
+    // Draw square roots, so that weak attention is visible too.
     context.globalAlpha = Math.sqrt(Math.min(weight, 1));
     context.fillRect(to, from, 1, 1);
   }));
 }
 
-// Draws the lines of one head; those of one token, when it is chosen.
+// Draws the lines of one head, or only of one token if the token is chosen.
 function drawLines(svg, tokens, weights, chosen, choose) {
   svg.replaceChildren();
   const longest = Math.max(...tokens.map((token) => token.length));
@@ -78,7 +78,8 @@ function drawLines(svg, tokens, weights, chosen, choose) {
   });
 }
 
-// Shows {tokens, attention} in an element; attention[layer][head][from][to].
+// Shows {tokens, attention} in an element. The weights are
+// attention[layer][head][from][to].
 function showAttention(target, found) {
   const { tokens, attention } = found;
   const heads = document.createElement("div");

@@ -1,7 +1,7 @@
-// The tabs, their forms, and what they ask the server.
+// Shows a tab with a form for each task, and sends the requests to the server.
 "use strict";
 
-// What each task asks for: [field, label, rows of text, example].
+// Fields of the form of each task: [field, label, rows of text, example].
 const TASKS = {
   "fill-mask": {
     title: "Fill the gap",
@@ -58,7 +58,7 @@ const TASKS = {
     show: (target, found) => showAttention(target, found),
   },
 };
-// Sentences that are compared, at most.
+// Maximum number of sentences that are compared.
 const MOST_SENTENCES = 12;
 
 const tokenField = document.querySelector("#token input");
@@ -76,14 +76,14 @@ async function fetchJson(path, body) {
   if (response.status === 401) {
     document.querySelector("#token").hidden = false;
     tokenField.focus();
-    throw new Error("the server wants its token, at the top of the page");
+    throw new Error("the server needs a token; enter it at the page's top");
   }
   const text = await response.text();
   let found = null;
   try {
     found = JSON.parse(text);
   } catch {
-    // A proxy, or a server with too many connections, answers in words.
+    // A proxy, or a server with too many connections, replies with plain text.
   }
   if (!response.ok || found === null) {
     throw new Error((found && found.error) ||
@@ -101,14 +101,14 @@ async function answerVectors(target, asked, model, kind) {
   const sentences = asked.text.split("\n").map((line) => line.trim())
     .filter(Boolean);
   if (sentences.length < 2 || sentences.length > MOST_SENTENCES) {
-    throw new Error(`give 2 to ${MOST_SENTENCES} sentences, one a line`);
+    throw new Error(`enter 2 to ${MOST_SENTENCES} sentences, one per line`);
   }
   const found = await Promise.all(
     sentences.map((text) => ask(model.name, "embed", { text })));
   showSimilarity(target, found.map((one) => one[kind]), sentences);
 }
 
-// Returns a select with its label, of [value, text].
+// Returns a select element and its label. The options are [value, text].
 function chooser(label, choices) {
   const select = element("select", {}, ...choices.map(
     ([value, text]) => element("option", { value }, text)));

@@ -67,7 +67,7 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     short, example = processor.get_test_examples(tmp_path)
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
-    assert "test.tsv: completed 1 lines" in caplog.text
+    assert "test.tsv: added empty texts to 1 lines" in caplog.text
 
 
 def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):

@@ -118,7 +118,7 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
         ("k0", "d", None, None),
     ]
     (tmp_path / "test.jsonl").write_text('{"key": [1], "text": "a"}')
-    with pytest.raises(ValueError, match="line 1, column 'key': an id must be"):
+    with pytest.raises(ValueError, match="column 'key': an example's id must"):
         task.get_test_examples(tmp_path)
 
 

@@ -77,6 +77,11 @@ def flip(position):
     )
 
 
+def lies(length):
+    """Changes the length of the second record, and its checksum."""
+    return lambda data: data[:26] + records._header(length) + data[38:]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -84,6 +89,14 @@ def flip(position):
         (lambda data: data[:30], "truncated: the record at byte 26"),
         (lambda data: b"some text, long enough to look at\n", "not a TFRecord"),
         (flip(26), "record at byte 26 is corrupt"),
+        # Python cannot read so much, and TensorFlow's reader crashes.
+        *(
+            (
+                lies(length),
+                f"byte 26 is corrupt. Its length is said to be {length} ",
+            )
+            for length in (1 << 40, 1 << 62, (1 << 63) + 5)
+        ),
     ],
 )
 def test_damage_is_named_when_counting_and_reading(tmp_path, change, message):
@@ -98,6 +111,7 @@ def test_damage_is_named_when_counting_and_reading(tmp_path, change, message):
 def test_a_changed_byte_is_found_when_reading(tmp_path):
     path = damaged(tmp_path, flip(40))
     assert records.count_records([path]) == 3
+    assert records.count_records([path, path], 4) == 4
     with pytest.raises(ValueError, match="byte 26 is corrupt"):
         list(records.read_records(path))
 

@@ -111,8 +111,8 @@ HEADER = b"id,text\n"
     "data, message",
     [
         # The end of a cell is not known, so the rows after it are not either.
-        (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data; is a q"),
-        (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*is a quote missing"),
+        (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data; close t"),
+        (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*close the quote"),
         (b"text,text\n", "one column 'text'; its columns are 'text', 'text'"),
         (
             b"id;review\n1;a\n",
@@ -122,8 +122,9 @@ HEADER = b"id,text\n"
         ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8: .* UTF-16"),
         (
             gzip.compress(HEADER, mtime=0),
-            "a.csv is packed by gzip; use a name that",
+            "a.csv is compressed with gzip. Rename it",
         ),
+        (b"PK\3\4\x14\0\6\0\n", "zip archive, such as an Excel workbook."),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_error(tmp_path, data, message):
@@ -167,6 +168,18 @@ def test_a_cell_may_be_longer_than_the_limit_of_csv(tmp_path):
 def test_forms_are_named_by_endings():
     found = [*map(tables.form_of, ("a.csv.gz", "b.txt", "c.ndjson", "d", "-"))]
     assert found == ["csv", "text", "jsonl", None, None]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_a_list_in_json_is_no_text(tmp_path, indent):
+    """Each line would be answered as a text."""
+    for rows in (ROWS, ["a"]):
+        path = write(tmp_path / "a.json", json.dumps(rows, indent=indent))
+        found = [row for _, row in read_rows(path)]
+        assert {*map(type, found)} == {ValueError}
+    for text in ("[MASK] is blue.", "[ a"):
+        ((_, row),) = read_rows(write(tmp_path / "a", text))
+        assert row == {"text": text}
 
 
 def test_packed_sets_of_every_task(tmp_path):

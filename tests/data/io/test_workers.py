@@ -107,7 +107,7 @@ def test_long_results_and_arguments():
 def killed(name):
     return pytest.raises(
         ChildProcessError,
-        match=f"the process that made {name} was killed by SIGKILL",
+        match=f"the worker process of {name} was killed by SIGKILL",
     )
 
 

@@ -124,7 +124,7 @@ def test_distributed_files(split, name, sentences, words, entities):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("a\nb\n", "dev.txt: a line must contain a word and its tag"),
+        ("a\nb\n", "dev.txt: .* line must contain a word and its tag"),
         ("a O\nb\n", "dev.txt, line 2: the line has 1 columns, .* line has 2"),
         ("a\tO\nb O\n", "line 2: the line has 1 columns, .* separated by tabs"),
         ("a NN O\nb NN PER\n", "dev.txt, line 2: a tag must be.*'PER'"),
@@ -135,10 +135,10 @@ def test_distributed_files(split, name, sentences, words, entities):
         ("0 a O\n1 b O\n\n0 c O\n", "column contains numbers.*--text_column"),
         ("1-2\ta\tO\n1\tb\tO\n", "column contains numbers.*--text_column"),
         ("s1.t1 a O\ns1.t2 b O\n", "column contains numbers.*--text_column"),
-        ("s1 a O\ns1 b O\n\ns2 c O\n", "one value .*--text_column"),
+        ("s1 a O\ns1 b O\n\ns2 c O\n", "equal values .*--text_column"),
         ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
         ("a O\rb O\r\rc O\n", "dev.txt, line 1: the line contains a carriage"),
-        ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'; the tags are"),
+        ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'. The tags are"),
         ("-DOCSTART-\n\n", "dev.txt contains no sentence"),
     ],
 )
@@ -168,7 +168,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     for flag in ("text_column", "label_column"):
         processor = reading.NerProcessor(**{flag: 3})
         message = (
-            f"--{flag}=3 does not exist: the lines of .*dev.txt have 2 columns"
+            f"--{flag}=3 is too large: the lines of .*dev.txt contain only 2"
         )
         with pytest.raises(ValueError, match=message):
             processor.get_dev_examples(tmp_path)
@@ -184,6 +184,37 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     (tmp_path / "valid.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="of the dev set, not .*valid.*dev"):
         processor.get_dev_examples(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["a B-LOC\nb I-LOC\n\na B-X\n", '{"text": "a b"']
+)
+def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog, text):
+    """The model cannot predict them, so they count as errors."""
+    name = "dev.txt"
+    if text[0] == "{":
+        spans = '"entities": [[0, 3, "LOC"]]}\n{"text": "a", "entities": '
+        text, name = f'{text}, {spans}[[0, 1, "X"]]}}\n', "dev.jsonl"
+    (tmp_path / name).write_text(text)
+    labels = ["O", "B-LOC"]
+    examples = reading.NerProcessor(labels).get_dev_examples(tmp_path)
+    assert [example.labels for example in examples] == [
+        ["B-LOC", "I-LOC"],
+        ["B-X"],
+    ]
+    line = "line 1" if "json" in name else "line 2"
+    assert f"{name}, {line}: unknown tag 'I-LOC'" in caplog.text
+    assert "count the words with I-LOC, B-X as errors" in caplog.text
+    first, second = windows.create_features(examples, labels, 8, tokenizer)
+    assert first.label_weights == [0, 1, 0, 0, 0, 0, 0, 0]
+    assert second.label_weights == [0] * 8
+    features = [first, second]
+    logits = [np.eye(2)[[1] * 8]] * 2
+    tags = windows.decode_predictions(examples, features, logits, labels)
+    assert tags == [["B-LOC", "B-LOC"], ["B-LOC"]]
+    (tmp_path / name).rename(tmp_path / name.replace("dev", "train"))
+    with pytest.raises(ValueError, match="unknown tag 'I-LOC'"):
+        reading.NerProcessor(labels).get_train_examples(tmp_path)
 
 
 def test_a_train_set_without_entities_is_refused(tmp_path):
@@ -262,9 +293,6 @@ def test_every_word_counts_once_and_is_decoded(
 def test_wrong_arguments(tmp_path, tokenizer):
     with pytest.raises(ValueError, match="max_seq_length=2"):
         features_of(tmp_path, tokenizer, max_seq_length=2)
-    example = reading.NerExample("dev-4", ["a"], ["B-X"], 0)
-    with pytest.raises(ValueError, match="dev-4 has the label 'B-X'"):
-        list(windows.create_features([example], LABELS, 8, tokenizer))
 
 
 def test_predictions_file(tmp_path):

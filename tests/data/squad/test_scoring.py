@@ -117,7 +117,7 @@ def test_unanswerable_questions_alone_are_scored(tmp_path):
     for qa in ({"answers": []}, {"answers": [], "is_impossible": False}):
         write_squad(path, [qa])
         for is_v2 in (False, True):
-            with pytest.raises(ValueError, match="contains no answers"):
+            with pytest.raises(ValueError, match="contains no right answers"):
                 scoring.score_predictions(path, {"q0": ""}, is_v2)
 
 
@@ -153,7 +153,7 @@ def test_a_file_without_answers_cannot_be_scored(data_file):
     with pytest.raises(ValueError, match=r"qas\[0\] has no 'text'"):
         scoring.score_predictions(data_file, {})
     data_file.write_text('{"data": []}')
-    with pytest.raises(ValueError, match="contains no answers"):
+    with pytest.raises(ValueError, match="contains no right answers"):
         scoring.score_predictions(data_file, {})
 
 

@@ -50,16 +50,22 @@ def test_tensors_in_json(server):
 
 
 BAD = [
-    ({}, "are lists of objects"),
-    ({"inputs": [{"name": "x"}]}, "the model has no signature of these"),
-    ({"inputs": [TEXT | {"datatype": "FP32"}]}, "text is of BYTES, not"),
-    ({"inputs": [TEXT | {"shape": [2]}]}, "text has 1 values for [2]"),
+    ({}, "must be lists of objects"),
+    ({"inputs": [{"name": "x"}]}, "no signature of the model takes these"),
+    (
+        {"inputs": [TEXT | {"datatype": "FP32"}]},
+        "text is of BYTES. Received:",
+    ),
+    ({"inputs": [TEXT | {"shape": [2]}]}, "text: 1 values do not fit [2]"),
     ({"inputs": [TEXT | {"shape": [1, 1]}]}, "text must have shape [-1]"),
-    ({"inputs": [TEXT | {"shape": [-1]}]}, "text has no valid 'shape'"),
+    (
+        {"inputs": [TEXT | {"shape": [-1]}]},
+        "text needs a 'shape' of whole",
+    ),
     ({"inputs": [TEXT | {"data": [1]}]}, "Type: Number is not of expected"),
     (
         {"inputs": [TEXT | {"parameters": {"binary_data_size": 9}}]},
-        "the body has not 9 more bytes",
+        "the body ends before its 9 bytes",
     ),
     ({"inputs": [TEXT], "outputs": [{"name": "y"}]}, "no output 'y'"),
     (

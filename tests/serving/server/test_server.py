@@ -193,7 +193,7 @@ OUT_OF_RANGE = [
 # (path after /api/models, body, status, part of the answer)
 OF_THE_PAGE = [
     ("/none/tag", '{"text": "a"}', 404, "Servable not found"),
-    ("/ner/embed", '{"text": "a"}', 404, "the model supports tag, tokenize"),
+    ("/ner/embed", '{"text": "a"}', 404, "no such task. Choose from tag"),
     ("/ner/tag", '{"txt": "a"}', 400, "no 'text'; the fields of tag"),
     # Of what the task does not read nothing is checked.
     (
@@ -303,7 +303,8 @@ def test_gzip_is_inflated_within_the_limit(server):
     ):
         status, found = ask(body)
         assert status == 413 and "--max_body_bytes" in found["error"]
-    for body in (data, gzip.compress(data)[:-9], b""):
+    packed = gzip.compress(data)
+    for body in (data, packed[:-9], packed * 2, b""):
         status, found = ask(body)
         assert status == 400 and "gzip" in found["error"]
 

@@ -3,6 +3,7 @@
 import logging
 import os
 import shutil
+import sys
 
 import pytest
 
@@ -74,13 +75,15 @@ def test_an_export_replaced_in_place_is_served_once_it_is_whole(
     model.refresh()
     assert model.current.description.tasks[0] == "tag"
     assert model.states == {1: ("AVAILABLE", "")}
-    assert "m: version 1: files changed" in caplog.text
+    assert "m: loading changed version 1" in caplog.text
     call = Key("tag"), {"text": "a"}, 1
     assert model.current.submit(*call).result(60)["words"] == ["a"]
     model.current.close()
 
 
-def test_a_version_whose_process_ends_is_loaded_again(tmp_path, folders):
+def test_a_version_whose_process_ends_is_loaded_again(
+    tmp_path, folders, monkeypatch
+):
     (tmp_path / "1").symlink_to(folders["classifier"])
     model = create_model(tmp_path)
     model.refresh()
@@ -88,6 +91,10 @@ def test_a_version_whose_process_ends_is_loaded_again(tmp_path, folders):
     with pytest.raises(RestError, match="process ended") as caught:
         model.current.submit(*CALL).result(60)
     assert caught.value.status == 503
+    with monkeypatch.context() as patched:
+        # For once its process ends at once.
+        patched.setattr(sys, "executable", "/bin/false")
+        model.refresh()
     model.refresh()
     assert "label" in model.current.submit(*CALL).result(60)
     model.current.close()
@@ -108,7 +115,7 @@ def test_the_newest_version_that_is_whole_is_served(tmp_path, folders, caplog):
         model.find(3)
     # Each was tried once, and said.
     assert caplog.text.count("cannot be loaded: ") == 2
-    assert "serving version 1, because a newer one cannot" in caplog.text
+    assert "serving version 1, because no newer one loads" in caplog.text
     # Its files come, one after the other.
     shutil.rmtree(tmp_path / "2")
     shutil.copytree(folders["classifier"], tmp_path / "2")
