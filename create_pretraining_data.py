@@ -231,7 +231,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     start = time.monotonic()
     if rest and config.pipeline != "beam":
-        raise ValueError(f"unknown arguments; see --help. Received: {rest}")
+        raise ValueError(f"unknown arguments. See --help. Received: {rest}")
     input_files = text_files.expand_patterns(config.input_file, "input_file")
     tokenizer = tokenization.load_tokenizer(config)
     config = dataclasses.replace(config, do_lower_case=tokenizer.do_lower_case)

@@ -131,7 +131,7 @@ def parse_features(
     if TOKEN_FEATURES[name] > num_blocks:
         raise ValueError(
             f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, but "
-            f"the model has {num_blocks}; choose another --token_features"
+            f"the model has {num_blocks}. Choose another --token_features"
         )
     if name != "layers":
         return [name]
@@ -144,7 +144,7 @@ def parse_features(
         if not -num_blocks <= index < num_blocks:
             raise ValueError(
                 f"--layers={layers}: {layer!r} is not one of the model's "
-                f"{num_blocks} blocks; use numbers from -{num_blocks} to -1"
+                f"{num_blocks} blocks. Use numbers from -{num_blocks} to -1"
             )
         indexes.append(index)
     return indexes

@@ -79,7 +79,7 @@ class Config(
         pairs.check(self)
         for name in ("report", "tune_thresholds", "calibrate"):
             if getattr(self, name) and not self.do_eval:
-                raise ValueError(f"--{name} needs an evaluation; add --do_eval")
+                raise ValueError(f"--{name} needs --do_eval")
 
 
 class ClassifierTask(task.Task):

@@ -67,7 +67,7 @@ class Config(DataFolderConfig):
         """Checks that the flags do not contradict each other."""
         super().__post_init__()
         if self.report and not self.do_eval:
-            raise ValueError("--report needs an evaluation; add --do_eval")
+            raise ValueError("--report needs --do_eval")
 
 
 class NerTask(task.Task):

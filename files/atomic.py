@@ -263,5 +263,5 @@ def _takes_bytes_directly(path: str) -> bool:
     except FileNotFoundError:
         return False
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{path} is a folder; use the path of a file")
+        raise IsADirectoryError(f"{path} is a folder. Use the path of a file")
     return not stat.S_ISREG(mode)

@@ -49,7 +49,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         )
     except UnicodeDecodeError as error:
         raise ValueError(
-            f"{where}: byte {error.start} is not UTF-8; save the file as UTF-8"
+            f"{where}: byte {error.start} is not UTF-8. Save the file as UTF-8"
         ) from error
     except json.JSONDecodeError as error:
         raise ValueError(

@@ -47,8 +47,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     """Locks an output until the `with` block ends.
 
     Creates the folders of the lock file if they are missing. At the end,
-    removes those of the created folders that are empty. Does not lock remote
-    paths.
+    removes the created folders if they are empty. Does not lock remote paths.
 
     Args:
         path: path of the lock file, beside or inside the protected output.
@@ -95,7 +94,7 @@ def _acquire(path: str, name: str) -> TextIO:
                     raise
                 raise FileExistsError(
                     f"{name} needs the name {path} for its lock, but there is "
-                    f"a {found[0]} of that name; remove it"
+                    f"a {found[0]} of that name. Remove it"
                 ) from error
             is_locked = _lock(file)
             if is_locked is False:

@@ -66,8 +66,8 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
     if foreign:
         raise ValueError(
             f"{where}: {os.fspath(folder)} contains {', '.join(foreign)}, "
-            f"which its {WEIGHTS} does not list as written by an earlier run; "
-            "move these files away, or use another path"
+            f"which its {WEIGHTS} does not list as written by an earlier run. "
+            "Move these files away, or use another path"
         )
 
 
@@ -90,7 +90,7 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
     if left := _existing(folder, ours.difference(names)):
         raise ValueError(
             f"{os.fspath(folder)} contains a model with {', '.join(left)}, "
-            "which the new model lacks; move the old model away, or use "
+            "which the new model lacks. Move the old model away, or use "
             "another folder"
         )
 

@@ -83,12 +83,12 @@ def _check_text(flag: PathFlag, path: str) -> None:
             raise ValueError(f"{flag}: one of the names is empty; remove it")
         raise ValueError(
             f"--{flag.flag}= is empty, perhaps because a shell variable is not "
-            "set; use a path, or remove the flag"
+            "set. Use a path, or remove the flag"
         )
     if control := _CONTROL.search(path):
         raise ValueError(
             f"--{flag.flag}={path!r} contains {control[0]!r}, a control "
-            "character, perhaps from a file with other line ends; remove the "
+            "character, perhaps from a file with other line ends. Remove the "
             "character"
         )
     if path.startswith("file:") and flag.kind in OUTPUTS:

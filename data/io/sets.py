@@ -60,7 +60,7 @@ def find_set_file(
     if data_dir is None:
         raise ValueError(
             "--data_dir is not set, and the weights' folder does not name the "
-            "labels; set --data_dir or --labels"
+            "labels. Set --data_dir or --labels"
         )
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     packed = [f"{path}.gz" for path in paths]

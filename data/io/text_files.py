@@ -62,7 +62,7 @@ def expand_patterns(patterns: str | None, flag_name: str) -> list[str]:
         files.extend(found)
     if not files:
         raise FileNotFoundError(
-            f"--{flag_name} names no file; set it to the path of a file. "
+            f"--{flag_name} names no file. Set it to the path of a file. "
             f"Received: '{patterns}'"
         )
     return files
@@ -218,7 +218,7 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     """
     if line.startswith(b"\x1f\x8b"):
         raise ValueError(
-            f"{path} is compressed with gzip; rename it so that its name ends "
+            f"{path} is compressed with gzip. Rename it so that its name ends "
             "in .gz"
         )
     if line.startswith(b"PK\x03\x04"):

@@ -170,7 +170,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `strip_accents` is {str(accents).lower()}, but this "
             f"program strips accents only when it lower-cases, and "
             f"`do_lower_case` is {str(is_lower_case).lower()}, so the model "
-            "would receive different tokens from those it was trained on; use "
+            "would receive different tokens from those it was trained on. Use "
             "another model"
         )
     for name, allowed in _CUTS.items():
@@ -179,7 +179,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
                 f"{path}: `{name}` is {json.dumps(settings[name])}, but this "
                 "program always splits text at punctuation and around "
                 "ideographs, then into WordPieces, so the model would receive "
-                "different tokens from those it was trained on; use another "
+                "different tokens from those it was trained on. Use another "
                 "model"
             )
     return value

@@ -96,7 +96,7 @@ def learn_vocabulary(
     except ImportError:
         raise ValueError(
             "learning a vocabulary needs the package tensorflow-text, which is "
-            "not installed; install it on Linux or macOS with Python 3.11 to "
+            "not installed. Install it on Linux or macOS with Python 3.11 to "
             "3.13, the only platforms that it supports"
         ) from None
 
@@ -225,7 +225,7 @@ def extend_vocabulary(
     if not words:
         raise ValueError(
             "nothing to add: the vocabulary already contains all words that "
-            "contain a letter and occur at least twice; use a larger input"
+            "contain a letter and occur at least twice. Use a larger input"
         )
     extended = list(vocab)
     for row, word in zip(unused, words, strict=False):
