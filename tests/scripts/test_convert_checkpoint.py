@@ -186,7 +186,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     )
     (tmp_path / "unknown/model.json").unlink()
     for source, options, message in (
-        ("other", {}, "BertLMHeadModel has no"),
+        ("other", {}, "BertLMHeadModel is not"),
         ("torch", {}, "torch/pytorch_model.bin cannot be read: "),
         ("unknown", {}, "Use --model=classifier, token_"),
         ("bert-base-uncased", {}, "nothing is downloaded"),
