@@ -187,7 +187,7 @@ class SquadTask(task.Task):
         return (windows.encode_squad_features(each, False) for each in features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec of a split's records.
+        """Returns {name: Feature} of a split's records.
 
         Only the records of "train" contain answers.
         """

@@ -40,7 +40,7 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     return strategy
 
 
-# Cached, so that all runs of a process share one connection to the workers.
+# Cached, so that all runs of a process use one connection to the workers.
 @functools.cache
 def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
     """Returns a tf.distribute strategy for CPUs or GPUs.

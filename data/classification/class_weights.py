@@ -38,7 +38,7 @@ def check(setting: str, output_mode: str) -> None:
     """
     if not setting.strip():
         raise ValueError(
-            "--class_weights= is empty (was a shell variable not set?); set it "
+            "--class_weights= is empty (was a shell variable not set?). Set it "
             f"to {BALANCED} or to a file, or remove the flag"
         )
     if output_mode != "classification":

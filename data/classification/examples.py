@@ -221,5 +221,5 @@ def check_number_of_examples(
     if set_name == "dev" and output_mode == "regression" and len(examples) < 2:
         raise ValueError(
             f"{path} contains one example, but a correlation needs at least "
-            "two; add examples to evaluate on, or do not set --do_eval"
+            "two. Add examples to evaluate on, or do not set --do_eval"
         )

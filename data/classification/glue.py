@@ -374,7 +374,7 @@ def pack_submission(
         if len(found) > 1:
             raise ValueError(
                 f"there are several files {name}, such as {found[0]} and "
-                f"{found[1]}; pass folders that contain only one of them"
+                f"{found[1]}. Pass folders that contain only one of them"
             )
         files += found
         missing += [name] * (not found)

@@ -188,7 +188,7 @@ class PairProcessor(TableProcessor):
         if missing and len(missing) < len(examples) and name != "test":
             raise ValueError(
                 f"{data_dir}: example {missing[0].guid} has no score, but "
-                "other examples do; add the missing scores, or remove the "
+                "other examples do. Add the missing scores, or remove the "
                 "column of the scores"
             )
         return examples

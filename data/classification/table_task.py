@@ -103,7 +103,7 @@ class TableProcessor(DataProcessor):
             )
         if not options.label_separator:
             raise ValueError(
-                "--label_separator= is empty; set it to the text between two "
+                "--label_separator= is empty. Set it to the text between two "
                 "labels in a cell, such as a comma"
             )
         self.metrics = _METRICS[self.output_mode]

@@ -180,7 +180,7 @@ class NerProcessor(SetReader[NerExample]):
         ):
             raise ValueError(
                 f"{path}: the first column contains numbers, or equal values "
-                f"in each sentence, such as {first[:3]}, instead of words; set "
+                f"in each sentence, such as {first[:3]}, instead of words. Set "
                 "--text_column to the number of the words' column, such as 2"
             )
         if width > 2:

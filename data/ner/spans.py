@@ -322,7 +322,7 @@ def _explain(text: str, start: int, end: int, own: str | None) -> str:
     if own and _is_same(own, units.decode("utf-16-le", "replace")):
         return (
             "Its positions are UTF-16 offsets, as JavaScript tools write them, "
-            "which count an emoji as two; convert them to characters"
+            "which count an emoji as two. Convert them to characters"
         )
     return (
         "Positions must count characters (code points), with the end "

@@ -54,25 +54,25 @@ def log(corpus: Mapping[str, int]) -> None:
     if num_documents == 1:
         logging.warning(
             "the input is one document, so random next sentences come from "
-            "the same document; separate documents by blank lines"
+            "the same document. Separate documents by blank lines"
         )
     else:
         log_next(corpus, "training set")
     if 1 < num_documents and num_sentences < _FEW_SENTENCES * num_documents:
         logging.warning(
             f"{num_sentences / num_documents:.1f} sentences per document: most "
-            "sentences have no next sentence; put blank lines only between "
+            "sentences have no next sentence. Put blank lines only between "
             "documents, not between sentences"
         )
     if num_tokens > _LONG_SENTENCE * num_sentences:
         logging.warning(
             f"{num_tokens / num_sentences:.0f} WordPieces per line, but each "
-            "line should be a sentence; set --sentence_split to split "
+            "line should be a sentence. Set --sentence_split to split "
             "paragraphs into sentences"
         )
     if unknown > _MANY_UNKNOWN:
         logging.warning(
-            f"{unknown:.1%} of the WordPieces are [UNK]; check that the "
+            f"{unknown:.1%} of the WordPieces are [UNK]. Check that the "
             "vocabulary is for the language of the input, and that "
             "--do_lower_case fits the vocabulary"
         )
@@ -107,7 +107,7 @@ def log_next(counts: Mapping[str, int], which: str) -> None:
         logging.warning(
             f"{which}: {number:,} of {counts['num_random_next']:,} random next "
             "sentences come from the same document, because no other document "
-            "was in memory; split long documents by blank lines"
+            "was in memory. Split long documents by blank lines"
         )
 
 

@@ -207,7 +207,7 @@ def _example_spans(
         except KeyError:
             raise ValueError(
                 "there is no result for the window with unique_id="
-                f"{feature.unique_id}; pass the results of all windows"
+                f"{feature.unique_id}. Pass the results of all windows"
             ) from None
         length = len(feature.tokens) if options.trim_padding else None
         start_logits, end_logits = (

@@ -114,6 +114,6 @@ def check_same_words(
         if is_row and tokens[row] != token.strip():
             raise ValueError(
                 f"{path}: the WordPiece with id {row} is {token!r}, but in "
-                f"{vocab_file} it is {tokens[row]!r}; delete the file that the "
+                f"{vocab_file} it is {tokens[row]!r}. Delete the file that the "
                 "model was not trained with"
             )

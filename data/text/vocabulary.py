@@ -67,7 +67,7 @@ def check_sizes(vocab_size: int, num_unused: int) -> None:
         raise ValueError(
             f"--num_unused={num_unused} leaves no entry to learn in "
             f"--vocab_size={vocab_size}, because with the special tokens "
-            f"{num_reserved} entries are reserved; set a smaller --num_unused "
+            f"{num_reserved} entries are reserved. Set a smaller --num_unused "
             "or a larger --vocab_size"
         )
 
@@ -207,7 +207,7 @@ def extend_vocabulary(
         num_new_words = len(unused)
     if not num_new_words:
         raise ValueError(
-            "the vocabulary contains no [unusedN] entries; set --num_new_words "
+            "the vocabulary contains no [unusedN] entries. Set --num_new_words "
             "to add words at its end"
         )
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))

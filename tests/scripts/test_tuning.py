@@ -90,7 +90,7 @@ def test_what_cannot_be_tuned_is_named(run):
             {"do_eval": False, "report": False},
             "--tune_thresholds needs --do",
         ),
-        ({"output_mode": "classification"}, "--tune_thresholds needs several"),
+        ({"output_mode": "classification"}, "--tune_thresholds needs --out"),
         (regression, "--calibrate is not for"),
     ):
         done = script_runner.run(

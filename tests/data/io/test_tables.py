@@ -122,7 +122,7 @@ HEADER = b"id,text\n"
         ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8: .* UTF-16"),
         (
             gzip.compress(HEADER, mtime=0),
-            "a.csv is compressed with gzip; rename it",
+            "a.csv is compressed with gzip. Rename it",
         ),
         (b"PK\3\4\x14\0\6\0\n", "zip archive, such as an Excel workbook."),
     ],
