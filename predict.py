@@ -160,9 +160,7 @@ class Config(EngineConfig, TaskOptions):
         if self.input_file:
             return text_files.expand_patterns(self.input_file, "input_file")
         if self.input_format == "parquet":
-            raise ValueError(
-                "--input_format=parquet needs a file; set --input_file"
-            )
+            raise ValueError("--input_format=parquet needs --input_file")
         return [text_files.STDIN]
 
     def find_shard(self) -> tuple[int, int]:
@@ -234,7 +232,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         )
     if not config.task and arguments[:1] and arguments[0] in _TASKS:
         raise ValueError(
-            f"the text {arguments[0]!r} is the name of a task; set --task="
+            f"the text {arguments[0]!r} is the name of a task. Set --task="
             f"{arguments[0]} to run the task, or set --task if it is a text"
         )
     paths, shard = config.find_inputs(), config.find_shard()
@@ -243,8 +241,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     is_table = not arguments and all(map(os.path.isfile, paths))
     if config.shard and not is_table:
         raise ValueError(
-            f"--shard={config.shard} needs an input that can be read twice; "
-            "set --input_file to files, not pipes"
+            f"--shard={config.shard} needs an input that can be read twice. "
+            "Set --input_file to files, not pipes"
         )
     form = config.output_format or answer_files.form_of(config.output_file)
     answer_files.check_form(form)
@@ -340,7 +338,7 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
     """
     if len(texts) not in (1, 2):
         raise ValueError(
-            f"attention: pass one or two texts. Received: {[*texts]}"
+            f"attention needs one or two texts. Received: {[*texts]}"
         )
     path = config.output_file or "attention.html"
     # Import late, so that wrong flags do not wait for TensorFlow.

@@ -79,7 +79,7 @@ class Config(
         pairs.check(self)
         for name in ("report", "tune_thresholds", "calibrate"):
             if getattr(self, name) and not self.do_eval:
-                raise ValueError(f"--{name} needs an evaluation; add --do_eval")
+                raise ValueError(f"--{name} needs --do_eval")
 
 
 class ClassifierTask(task.Task):
@@ -165,7 +165,7 @@ class ClassifierTask(task.Task):
         )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec of a split's records. Test sets need no labels."""
+        """Returns {name: Feature} of a split's records. Tests lack labels."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
@@ -344,7 +344,7 @@ class EmbeddingTask(ClassifierTask):
         return pairs.encode_pairs(examples, length, self.tokenizer, unit)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec of a split's records, with labels if scored."""
+        """Returns {name: Feature} of a split's records, with any scores."""
         return feature_specs.pair_features(
             self.options.max_seq_length, self.has_scores.get(split, False)
         )

@@ -67,11 +67,11 @@ class Config(DataFolderConfig):
         """Checks that the flags do not contradict each other."""
         super().__post_init__()
         if self.report and not self.do_eval:
-            raise ValueError("--report needs an evaluation; add --do_eval")
+            raise ValueError("--report needs --do_eval")
 
 
 class NerTask(task.Task):
-    """Tags words that name persons, places or organizations."""
+    """Tags the words of a text that name persons, places or organizations."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
     options: Config
@@ -136,7 +136,7 @@ class NerTask(task.Task):
             yield windows.encode_ner_features(feature)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec of the records, which is the same for all splits."""
+        """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.ner_features(self.options.max_seq_length)
 
     def create_model(self, config: Any, **options: Any) -> Any:

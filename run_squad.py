@@ -79,7 +79,7 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         "questions and passages.",
     )
     # These are no flags, as in Google's script, because --do_predict also
-    # evaluates. The code of all tasks needs the fields.
+    # evaluates. The base classes of this class need the fields.
     do_eval: bool = False
     eval_batch_size: int = 0
 
@@ -92,13 +92,11 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         FineTuningConfig.__post_init__(self)
         windows.WindowOptions.__post_init__(self)
         if self.report and not self.do_predict:
-            raise ValueError("--report needs predictions; add --do_predict")
+            raise ValueError("--report needs --do_predict")
         if self.do_train and not self.train_file:
-            raise ValueError("--do_train needs a file; set --train_file")
+            raise ValueError("--do_train needs --train_file")
         if (self.evaluates or self.do_predict) and not self.predict_file:
-            raise ValueError(
-                "evaluation and prediction need a file; set --predict_file"
-            )
+            raise ValueError("evaluation and prediction need --predict_file")
 
 
 class SquadTask(task.Task):
@@ -189,7 +187,7 @@ class SquadTask(task.Task):
         return (windows.encode_squad_features(each, False) for each in features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec of a split's records.
+        """Returns {name: Feature} of a split's records.
 
         Only the records of "train" contain answers.
         """

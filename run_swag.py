@@ -61,7 +61,7 @@ class SwagTask(task.Task):
         return map(features.encode_classification_features, encoded)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns the spec of the records, which is the same for all splits."""
+        """Returns {name: Feature} of the records, the same for all splits."""
         return feature_specs.swag_features(
             self.options.max_seq_length, swag.NUM_CHOICES
         )

@@ -90,7 +90,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
         if not path.strip():
             raise ValueError(
                 f"--model={value} is empty, perhaps because a shell variable "
-                "is not set; use the folder of a model"
+                "is not set. Use the folder of a model"
             )
         if not _NAME.fullmatch(name):
             raise ValueError(
@@ -122,7 +122,7 @@ def read_token(path: str | None) -> str:
         return ""
     if stat.S_ISREG(os.stat(path).st_mode) and os.path.getsize(path) > 4096:
         raise ValueError(
-            f"--token_file={path} is longer than 4096 bytes; use a file that "
+            f"--token_file={path} is longer than 4096 bytes. Use a file that "
             "contains only the token"
         )
     token = Path(path).read_bytes().strip()

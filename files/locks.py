@@ -47,8 +47,7 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
     """Locks an output until the `with` block ends.
 
     Creates the folders of the lock file if they are missing. At the end,
-    removes the created folders that are empty. Does not lock remote
-    paths.
+    removes the created folders if they are empty. Does not lock remote paths.
 
     Args:
         path: path of the lock file, beside or inside the protected output.

@@ -66,8 +66,8 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
     if foreign:
         raise ValueError(
             f"{where}: {os.fspath(folder)} contains {', '.join(foreign)}, "
-            f"which its {WEIGHTS} does not list as written by an earlier run; "
-            "move these files away, or use another path"
+            f"which its {WEIGHTS} does not list as written by an earlier run. "
+            "Move these files away, or use another path"
         )
 
 

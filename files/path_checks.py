@@ -208,7 +208,8 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
 
 def _check_equal(output: _Place, other: _Place) -> None:
     if {output.kind, other.kind} == {Kind.RUN_FOLDER, Kind.MODEL}:
-        # Allow this, because a run may read the model in its own folder.
+        # Allow the same path, because a run may read the model in its own
+        # folder.
         return
     if output.flag == other.flag:
         raise ValueError(f"{output.flag}: {other.path} is named twice")

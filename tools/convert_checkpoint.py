@@ -120,8 +120,8 @@ def find_model(
         if architecture in modeling.ARCHITECTURES:
             return kinds[modeling.ARCHITECTURES[architecture]]
         raise ValueError(
-            f"{config_file}: the architecture {architecture} is not supported; "
-            f"to convert part of it, set --model to one of {', '.join(MODELS)}"
+            f"{config_file}: the architecture {architecture} is not supported. "
+            f"To convert part of it, set --model to one of {', '.join(MODELS)}"
         )
     if kind := kinds.get(folder.model_class or ""):
         return kind
@@ -131,8 +131,8 @@ def find_model(
 
     if has("output_", "classifier."):
         raise ValueError(
-            f"{checkpoint} does not say for which task its output weights are; "
-            "set --model=classifier, token_classifier or multiple_choice"
+            f"{checkpoint} does not say for which task its output weights are. "
+            "Use --model=classifier, token_classifier or multiple_choice"
         )
     if has("cls/squad/", "qa_outputs."):
         return "squad"
@@ -167,7 +167,7 @@ def create_model(
         if len(shape) != 2 or not shape[0]:
             raise ValueError(
                 f"{weights} in {checkpoint} has shape {shape}, but must have "
-                "shape [labels, hidden_size]; set --model=bert to convert only "
+                "shape [labels, hidden_size]. Set --model=bert to convert only "
                 "the encoder"
             )
         return create(config, shape[0], **network)
@@ -324,7 +324,7 @@ def main(options: Config) -> None:
     if becomes_theirs and network:
         raise ValueError(
             f"{checkpoint} was trained with --{' --'.join(network)}, which "
-            "transformers' BERT lacks; set --output_format=tf1"
+            "transformers' BERT lacks. Set --output_format=tf1"
         )
     model = create_model(name, config, checkpoint, shapes, **network)
     labels = None

@@ -134,8 +134,8 @@ def _read_documents(
             path = os.path.normpath(os.path.join(root, name))
             if not path.startswith(os.path.join(root, "")):
                 raise ValueError(
-                    f"{where}: the document {name!r} is outside of {root}; "
-                    "correct its name"
+                    f"{where}: the document {name!r} is outside of {root}. "
+                    "Correct its name"
                 )
             try:
                 with open(path, encoding="utf-8", errors="replace") as file:
@@ -145,8 +145,8 @@ def _read_documents(
                 continue
             except ValueError:
                 raise ValueError(
-                    f"{where}: {name!r} is not a valid file name of a document;"
-                    " correct it"
+                    f"{where}: {name!r} is not a valid file name of a document."
+                    " Correct it"
                 ) from None
             if beginning := re.match(words, text):
                 title = document.get("Title") or name

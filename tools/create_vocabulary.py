@@ -83,8 +83,7 @@ def main(config: Config) -> None:
     if config.extend is None:
         if config.num_new_words is not None:
             raise ValueError(
-                "--num_new_words needs a vocabulary to add words to; set "
-                "--extend"
+                "--num_new_words needs --extend, the vocabulary to add words to"
             )
         vocabulary.check_sizes(config.vocab_size, config.num_unused)
     else:

@@ -112,7 +112,7 @@ def main(config: Config) -> None:
 
 
 def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
-    """Reads the histories of runs.
+    """Reads the history.jsonl of each run.
 
     Args:
         folders: (name, folder) of each run. If the name is "", the folder's

@@ -10,8 +10,8 @@ In each trial, Optuna chooses settings, and the tool trains one classifier per
 fold with these settings. Optuna optimizes the mean result of the folds. Flags
 that this tool does not define are passed to run_classifier.py. To resume a
 search, run the same command again. Several processes may run the same command
-at the same time, to share the trials of one --study. Install optuna first
-(requirements/search.txt).
+at the same time, so that each of them runs some of the trials. Install optuna
+first (requirements/search.txt).
 """
 
 import dataclasses

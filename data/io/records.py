@@ -179,7 +179,9 @@ class RecordWriter:
 
     def __init__(self, paths: Sequence[str]) -> None:
         if len(set(paths)) != len(paths):
-            raise ValueError(f"an output file is named twice: {paths}")
+            raise ValueError(
+                f"an output file is named twice: {paths}. Use different names"
+            )
         self._paths = paths
         self.num_records = 0
 

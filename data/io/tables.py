@@ -30,8 +30,8 @@ ENDINGS = {
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 # {format: characters that may separate cells, the usual one first}.
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
-# First line of JSON lines, or of a JSON list, whose rows are errors. A line of
-# text may begin with [MASK].
+# Matches the first line of JSON lines, and of a JSON list, which is reported as
+# an error. Does not match [MASK], with which a line of plain text may begin.
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # Number of Parquet rows to read at a time.
 _PARQUET_ROWS = 256

@@ -97,7 +97,7 @@ def open_binary(path: StrPath) -> Iterator[IO[bytes] | gzip.GzipFile]:
             yield gzip.GzipFile(fileobj=file) if is_packed else file
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise OSError(
-                f"{path}: the gzip file is damaged: {error}"
+                f"{path}: the gzip file is damaged: {error}. Create it again"
             ) from error
 
 

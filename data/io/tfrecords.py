@@ -16,7 +16,8 @@ from data.io.records import count_records, read_records
 # Message of the error about a wrong value. `record_checks` searches for it in
 # TensorFlow's errors.
 OUT_OF_RANGE = "a record has a value out of its range"
-# In training: size of the shuffle buffer, and number of files read at once.
+# In training: number of records in the shuffle buffer, and number of files that
+# are read at the same time.
 SHUFFLE_BUFFER_SIZE = 10000
 _NUM_PARALLEL_READS = 8
 # Number of batches to parse in parallel, and number of parsed batches to keep

@@ -76,7 +76,7 @@ def format_sentence(sentence: Iterable[bytes]) -> bytes:
     return f"{' '.join(pieces)}\n".encode()
 
 
-# The cache saves memory, because all occurrences of a WordPiece then share one
+# The cache saves memory, because all occurrences of a WordPiece become the same
 # bytes object.
 @functools.cache
 def _parse(piece: str) -> bytes:

@@ -98,7 +98,8 @@ class Job:
 
         Raises:
             ValueError: the input contains no text, the output would replace the
-                input, or the output was started with other flags or input.
+                input, or an earlier command began this output with other flags
+                or another input.
             OSError: a file cannot be read or written, a process was killed, or
                 another process writes the same output.
         """

@@ -54,7 +54,7 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
             value is not None or name not in _MAY_BE_NULL
         ):
             raise ValueError(
-                f"{path}: this is not BERT's tokenizer; `{name}` must be "
+                f"{path}: this is not BERT's tokenizer. `{name}` must be "
                 f"{expected!r}. Received: {value!r}"
             )
     vocab = find("model.vocab")

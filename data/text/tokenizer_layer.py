@@ -62,7 +62,7 @@ class _Normalized(NamedTuple):
     source: tf.Tensor
 
     def gather(self, indexes: tf.Tensor) -> "_Normalized":
-        """Returns the code points at the indexes."""
+        """Returns a copy that contains only the code points at `indexes`."""
         return _Normalized(*(tf.gather(value, indexes) for value in self))
 
 
@@ -96,8 +96,8 @@ class TokenizerLayer(keras.layers.Layer):
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab, self.id_of("[UNK]"))
-        # Create a function, so that all models that contain this layer share
-        # one graph.
+        # Create a function, so that all models that contain this layer use the
+        # same graph.
         self._graph = tf.function(
             self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )

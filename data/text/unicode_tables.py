@@ -67,7 +67,10 @@ class Tables(NamedTuple):
 
 @functools.cache
 def create_tables(do_lower_case: bool) -> Tables:
-    """Creates tables to normalize as `BasicTokenizer(do_lower_case)` does."""
+    """Creates the tables with which TokenizerLayer normalizes text.
+
+    Their effect is the same as that `BasicTokenizer(do_lower_case)` achieves.
+    """
     several: list[list[int]] = []
     classes: dict[int, int] = {}
     # The default: no replacement. Unassigned code points keep this entry.

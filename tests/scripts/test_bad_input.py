@@ -220,7 +220,7 @@ def test_texts_and_vocabularies(files, model_flags):
     cases = [
         ("--vocab_size=x", "--vocab_size=x"),
         ("--vocab_size=105", "--vocab_size=105 is too small"),
-        ("--num_new_words=3", "--num_new_words needs a vocabulary"),
+        ("--num_new_words=3", "--num_new_words needs --extend"),
         ("--extend=a.txt --vocab_size=50", "--vocab_size is only for a"),
         ("--input_file=none*", "--input_file: no file"),
         ("--input_file=empty", "no words in the input"),

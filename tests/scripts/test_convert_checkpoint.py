@@ -186,13 +186,13 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
     )
     (tmp_path / "unknown/model.json").unlink()
     for source, options, message in (
-        ("other", {}, "BertLMHeadModel has no"),
+        ("other", {}, "BertLMHeadModel is not"),
         ("torch", {}, "torch/pytorch_model.bin cannot be read: "),
         ("unknown", {}, "Use --model=classifier, token_"),
         ("bert-base-uncased", {}, "nothing is downloaded"),
         (f"{RECORDED}/BertModel", {"model": "squad"}, "no weights for --model"),
         ("short", {}, "`id2label` must name the model's 3"),
-        ("damaged/bert_model.ckpt", {}, "invents one of 5 tokens"),
+        ("damaged/bert_model.ckpt", {}, "would use one of only 5 tokens"),
         ("damaged", {"vocab_file": "larger.txt"}, "larger than the model: 25"),
     ):
         with pytest.raises((ValueError, OSError), match=message):

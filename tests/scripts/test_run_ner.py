@@ -141,7 +141,7 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
     assert not (tmp_path / "predicted/test_eval_results.txt").exists()
     trained = "the model was trained with the labels ['O', 'B-LOC'"
     cases = [
-        ("--report=True", "--report needs an evaluation; add --do_eval"),
+        ("--report=True", "--report needs --do_eval"),
         ("--labels=B-LOC,O,B-ORG,I-ORG", trained),
         ("--text_column=5", "--text_column=5 does not exist"),
         (

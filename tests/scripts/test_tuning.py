@@ -85,10 +85,10 @@ def test_what_cannot_be_tuned_is_named(run):
     folder, flags, _ = run
     regression = {"output_mode": "regression", "tune_thresholds": False}
     for changes, message in (
-        ({"do_eval": False}, "--report needs an evaluation; add --do_eval"),
+        ({"do_eval": False}, "--report needs --do_eval"),
         (
             {"do_eval": False, "report": False},
-            "--tune_thresholds needs an eval",
+            "--tune_thresholds needs --do",
         ),
         ({"output_mode": "classification"}, "--tune_thresholds needs --out"),
         (regression, "--calibrate is not for"),

@@ -183,7 +183,7 @@ def test_what_is_wrong_is_one_error(folder, predict):
             "--shard=0/2 must be a part",
         ),
         ({"shard": "1/2"}, "--shard=1/2 needs an input that"),
-        ({"input_format": "parquet"}, "parquet needs a file; set --input_file"),
+        ({"input_format": "parquet"}, "parquet needs --input_file"),
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
             {"input_file": "in.csv", "output_fields": "vector"},
