@@ -32,7 +32,7 @@ from files.flags import flag
 from files.paths import Kind
 from training.command_line import cli
 
-# Setting any of these flags selects the scalable mode (see above).
+# Setting any of these flags selects the scalable mode.
 _SCALABLE = (
     "num_processes",
     "num_shards",
@@ -106,10 +106,10 @@ class Config(InstanceOptions):
 
     @property
     def is_scalable(self) -> bool:
-        """Whether one of the set flags selects the scalable mode.
+        """Whether the user set a flag that selects the scalable mode.
 
-        A boolean flag that is set to False does not select it. But a number
-        does, even --num_processes=0.
+        A boolean flag selects it only if it is True. A number always selects
+        it, even --num_processes=0.
         """
         values = [self.given_flags.get(name) for name in _SCALABLE]
         return any(value is not None and value is not False for value in values)
@@ -152,7 +152,7 @@ def create_at_scale(
     Args:
         config: the script's flags.
         input_files: paths of the text files.
-        beam_arguments: Apache Beam's own flags.
+        beam_arguments: flags to pass to Apache Beam, such as `--runner=...`.
 
     Returns:
         (number of instances, text for the log that names the written files).

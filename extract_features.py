@@ -108,7 +108,7 @@ class Config(ModelConfig, TextConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags to set if the model's folder does not record their values."""
+        """Flags that the user must set if the model's folder lacks them."""
         return (*super().needed, "vocab_file")
 
 
@@ -117,8 +117,7 @@ def parse_features(
 ) -> list[int] | list[str]:
     """Parses --layers, unless --token_features selects a combination.
 
-    Returns the numbers of the blocks in --layers, or a list with the name of
-    the combination.
+    Returns the numbers of the blocks in --layers, or [name of the combination].
 
     Args:
         name: value of --token_features.

@@ -308,7 +308,7 @@ def describe(
 ) -> dict[str, Any]:
     """Describes the flags and the files on which the answers depend.
 
-    If the description is still equal, a new run continues a killed run.
+    A new run continues a killed run only if their descriptions are equal.
     """
     flags = dataclasses.asdict(config)
     for name in ("output_file", "output_format", "keep_going"):
@@ -317,7 +317,7 @@ def describe(
     stamps = [
         (os.path.realpath(file), status.st_size, status.st_mtime_ns)
         for file in files
-        # Skip files that this run writes, because the output may be in the
+        # Skip files that this run writes, because --output_file may be in the
         # folder of the model.
         if file.suffix not in (".unfinished", ".lock")
         and stat.S_ISREG((status := file.stat()).st_mode)

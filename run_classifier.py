@@ -65,7 +65,7 @@ class Config(
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags to set if the model's folder does not record their values."""
+        """Flags that the user must set if the model's folder lacks them."""
         return (*super().needed, "task_name")
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class ClassifierTask(task.Task):
         self.starts: dict[str, list[int]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the processors and the loss of --task_name, finds labels."""
+        """Creates the processors and the loss, and finds the labels."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         table = options
@@ -111,7 +111,8 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         name = options.task_name
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # Without a problem type, a folder of another type causes a warning.
+        # If the model's folder records another problem type, this setting
+        # causes an error. Without it, a warning is logged.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
@@ -165,7 +166,7 @@ class ClassifierTask(task.Task):
         )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns {name: Feature} of a split's records. Tests lack labels."""
+        """Returns {name: Feature} of a split's records."""
         spec = feature_specs.classifier_features(
             self.options.max_seq_length,
             self.decoder.output_mode,
@@ -183,12 +184,13 @@ class ClassifierTask(task.Task):
         )
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Averages the models' numbers (regression) or their probabilities."""
+        """Averages the probabilities, or predicted numbers, of all models."""
         if self.decoder.output_mode == "regression":
             return np.mean(outputs, axis=0)
         if self.decoder.output_mode == "classification":
             return super().combine(outputs)
-        # A text may have several labels. Average each label as two classes.
+        # A text may have several labels, so treat each label as two classes:
+        # the text has it, or does not.
         choices = [np.stack([held, 0 * held], axis=-1) for held in outputs]
         mean = super().combine(choices)
         return mean[..., 0] - mean[..., 1]
@@ -222,7 +224,7 @@ class ClassifierTask(task.Task):
         return figures
 
     def tune(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Fits --calibrate and --tune_thresholds to the matched dev set."""
+        """Fits the temperature and the thresholds to the split "eval"."""
         if not (self.options.calibrate or self.options.tune_thresholds):
             return {}
         labels, outputs = metrics.concatenate(batches)
@@ -272,7 +274,7 @@ class ClassifierTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Converts the outputs of an exported model to the model's outputs."""
+        """Converts an exported classifier's outputs to logits or values."""
         return windows.read_served(self.decoder, outputs)
 
     evaluate_export = serving.evaluate_export
@@ -311,7 +313,7 @@ class EmbeddingTask(ClassifierTask):
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Chooses loss and metric by whether the sets contain scores."""
+        """Chooses the loss and metric for pairs with or without scores."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)
@@ -344,7 +346,7 @@ class EmbeddingTask(ClassifierTask):
         return pairs.encode_pairs(examples, length, self.tokenizer, unit)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
-        """Returns {name: Feature} of a split's records, with any scores."""
+        """Returns {name: Feature} of a split's records of text pairs."""
         return feature_specs.pair_features(
             self.options.max_seq_length, self.has_scores.get(split, False)
         )
@@ -359,7 +361,7 @@ class EmbeddingTask(ClassifierTask):
         return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the correlation of cosines and scores, else the recall."""
+        """Correlates the cosines with the scores, or computes the recall."""
         if not self.has_scores[split]:
             every = np.concatenate([vectors for _, vectors in batches])
             partners = [each.text_b for each in self.examples[split]]

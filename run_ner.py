@@ -25,7 +25,7 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """Flags of the script, in addition to the flags of all tasks."""
+    """Flags of the script, and the flags that all fine-tuning scripts share."""
 
     labels: Sequence[str] | None = flags.head(
         None,

@@ -78,8 +78,8 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
         "Write report.html, which shows right and wrong answers with their "
         "questions and passages.",
     )
-    # These are no flags, as in Google's script, because --do_predict also
-    # evaluates. The base classes of this class need the fields.
+    # As in Google's script, these are not flags, because --do_predict also
+    # evaluates. The base classes need the fields.
     do_eval: bool = False
     eval_batch_size: int = 0
 
@@ -215,8 +215,8 @@ class SquadTask(task.Task):
     ) -> dict[str, float]:
         """Writes the answers, and report.html if --report is set.
 
-        The files of answers are the same as from Google's script. Returns the
-        scores, or {} if --predict_file contains no answers.
+        Google's script writes the same files of answers. Returns the scores, or
+        {} if --predict_file contains no answers.
         """
         predictions, nbest, null_odds = self.answer(batches)
         outputs = {
@@ -244,7 +244,7 @@ class SquadTask(task.Task):
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
         """Returns the answers, the n-best lists and the null odds.
 
-        Each of them is a dict from the id of a question.
+        Each of them is a dict whose keys are the ids of the questions.
         """
         return answers.find_answers(
             self.examples["eval"],

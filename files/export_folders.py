@@ -22,8 +22,8 @@ def check(export_dir: StrPath) -> None:
     An export may replace an empty folder, or the folder of an earlier export.
 
     Raises:
-        ValueError: the folder contains something else, or a user's file is
-            named like a temporary folder of the export.
+        ValueError: the folder contains other files, or a user's file is named
+            like a temporary folder of the export.
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -114,10 +114,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _may_remove(path: Path) -> bool:
-    """Returns whether a folder is empty, or contains only an export's files.
-
-    A killed export may have left such a folder.
-    """
+    """Returns whether a folder is empty, or contains only an export's files."""
     if path.is_symlink() or not path.is_dir():
         return False
     if not any(path.iterdir()):
@@ -130,10 +127,9 @@ def _may_remove(path: Path) -> bool:
 
 
 def _remove(path: Path) -> None:
-    """Removes a folder that an export wrote.
+    """Removes a folder that an export wrote, and its list of files last.
 
-    Removes the list of files last. If the process is killed before, the list
-    still shows that an export wrote the folder.
+    If the process is killed, the list still shows that an export wrote it.
     """
     if not path.exists():
         return

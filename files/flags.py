@@ -194,16 +194,17 @@ def required(config: type["DataclassInstance"]) -> list[str]:
 def is_on(name: str) -> bool:
     """Returns the value of a boolean flag.
 
-    Returns False if the program does not define the flag.
+    Returns False if the flags are not parsed yet, or the program does not
+    define this flag.
     """
     options = flags.FLAGS
     return options.is_parsed() and bool(options.get_flag_value(name, False))
 
 
 def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
-    """Returns whether a value is valid for the flag `name` of a dataclass.
+    """Returns whether a value, such as one from JSON, is valid for a flag.
 
-    The value comes from a JSON file, for example.
+    `name` is the field of the dataclass `config` that defines the flag.
     """
     (field,) = (f for f in _flag_fields(config) if f.name == name)
     meta = meta_of(field)
@@ -224,7 +225,7 @@ def accepts(config: type["DataclassInstance"], name: str, value: Any) -> bool:
 def fields(
     config: "DataclassInstance | type[DataclassInstance]", *roles: Role
 ) -> list[dataclasses.Field]:
-    """Returns the fields of a dataclass whose flags belong to the roles."""
+    """Returns the fields of a dataclass whose flags have one of the roles."""
     return [f for f in _flag_fields(config) if meta_of(f).role in roles]
 
 

@@ -1,7 +1,7 @@
-"""Reads and writes JSON, and reports its problems.
+"""Reads and writes JSON.
 
-People and other programs write the JSON that is read. Any problem of it becomes
-a one-line ValueError that names the file.
+If JSON from a user or another program is malformed, the functions raise a
+ValueError whose message is one line and names the file.
 """
 
 import contextlib
@@ -114,9 +114,8 @@ def _finite_float(digits: str) -> float:
 def _named(text: str | bytes, error: _NotFiniteError) -> str:
     """Describes the first number of a JSON text that is not finite.
 
-    If the number is in an object, the description contains its key. The
-    function parses the text again to find the key. Recording keys in
-    `parse_json` would slow it down for valid files.
+    Parses the text again to find the key of the number, because recording keys
+    in `parse_json` would slow it down for valid files.
     """
     keys: list[str] = []
 

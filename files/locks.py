@@ -201,10 +201,9 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
-    """Returns the owner that a lock file names.
+    """Returns the owner in a lock file, or None if it names no owner.
 
-    The owner is a dict with the keys host, pid, started and kernel. Returns
-    None if the file names no owner.
+    The owner is a dict with the keys host, pid, started and kernel.
     """
     file.seek(0)
     try:
@@ -218,10 +217,9 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
 def _kernel(file: TextIO) -> str | None:
     """Returns an id that is equal for processes that see each other's locks.
 
-    The id consists of the id of the running kernel and the number of the
-    mounted file system. The number is needed because a network file system
-    that is mounted twice may use separate locks. Returns None if the system
-    does not show the kernel's id.
+    It consists of the kernel's id and the number of the mounted file system,
+    because a network file system that is mounted twice may use separate locks.
+    Returns None if the system does not show the kernel's id.
     """
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()

@@ -2,9 +2,9 @@
 
 The project never overwrites a model's file that is not on such a list. The list
 of an export names all files of its folder, because a new export replaces the
-whole folder. The list of weights does not, because the folder may also contain
-files of the user. But it must not contain files of an earlier model that could
-be mistaken for a part of the new model.
+whole folder. The list of weights names only the model's files, because the
+folder may also contain files of the user. But the folder must not contain files
+of an earlier model that could be mistaken for a part of the new model.
 """
 
 import os
@@ -72,7 +72,7 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
 
 
 def check_whole(folder: StrPath, names: Iterable[str]) -> None:
-    """Raises an error if a model must not be written to a folder.
+    """Raises an error if a folder must not become the folder of a new model.
 
     `names` are the names of the new model's files.
 

@@ -107,7 +107,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
 
 
 def _check_type(flag: PathFlag, path: str) -> None:
-    """Raises an error if a file must be a folder, or a folder must be a file.
+    """Raises an error if a path is a file and not a folder, or vice versa.
 
     The flag's kind determines which of them the path must be.
     """
@@ -168,8 +168,8 @@ class _Place:
 
     flag: PathFlag
     path: str
-    # An identity is equal for equal files: here the identity of the file or
-    # folder, followed by the identities of its parents up to the root.
+    # Identity of the file or folder, followed by the identities of its parents.
+    # Two paths to one file result in equal identities.
     lineage: Sequence[object]
 
     @property
@@ -193,8 +193,8 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
             for outer in at.get(key, ()):
                 if outer is inner:
                     continue
-                # The loops compare two equal paths twice, in both orders. Check
-                # only the order in which `inner` is an output.
+                # The loops compare two equal paths in both orders. Report only
+                # the order in which `inner` is an output.
                 if depth == 0 and inner.kind in OUTPUTS:
                     _check_equal(inner, outer)
                 elif depth and (
@@ -208,8 +208,7 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
 
 def _check_equal(output: _Place, other: _Place) -> None:
     if {output.kind, other.kind} == {Kind.RUN_FOLDER, Kind.MODEL}:
-        # Allow the same path, because a run may read the model in its own
-        # folder.
+        # Allow equal paths, because a run may read the model in its own folder.
         return
     if output.flag == other.flag:
         raise ValueError(f"{output.flag}: {other.path} is named twice")
@@ -259,8 +258,8 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
     """Raises an error if an input is a shard that `output` could replace.
 
-    create_pretraining_data.py derives the names of its shards from the output's
-    name. The input may also be a link to such a file.
+    create_pretraining_data.py names its shards after the output. The input may
+    also be a link to a shard.
     """
     parts = {
         _identity(os.path.realpath(path))

@@ -10,7 +10,7 @@ StrPath = str | os.PathLike[str]
 
 
 class Kind(enum.Enum):
-    """Kind of a path, which decides how the path is checked."""
+    """Kind of a path, which determines how path_checks.py checks the path."""
 
     INPUT_FILE = "input file"
     # Comma-separated paths or patterns.

@@ -1,6 +1,6 @@
 """Finds files by patterns such as `records-*`.
 
-Also lets TensorFlow read files whose names look like patterns.
+Also creates paths under which TensorFlow reads files named like patterns.
 """
 
 import contextlib

@@ -24,8 +24,8 @@ class Progress:
         initial: number of units that an earlier, interrupted run finished.
         unit: name of a unit of work, such as "step" or "record".
         examples_per_unit: number of examples in a unit, to show the number of
-            examples per second (of rows, if the unit is "row"). None = show no
-            such rate.
+            examples per second (or of rows, if the unit is "row"). None = do
+            not show this rate.
         label: name of the work, such as "Training".
     """
 

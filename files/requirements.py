@@ -9,10 +9,10 @@ _ROOT = Path(__file__).parent.parent
 
 
 def install(file: str) -> str:
-    """Returns the `pip` command that installs the packages of a list.
+    """Returns the `pip` command that installs a requirements file's packages.
 
     Args:
-        file: path of the list in the project, `requirements/EXTRA.txt` or
+        file: path in the project, `requirements/EXTRA.txt` or
             `requirements.txt`. If the project is installed as a package, this
             file does not exist, so the command names the packages.
     """

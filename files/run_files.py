@@ -1,9 +1,9 @@
-"""Knows the names of the files that a run writes into its own folder.
+"""Registers the names of the files that a run writes into its own folder.
 
 Each module that writes such a file registers the file's name when Python
-imports the module. `is_run_file` then returns whether a run writes files of a
-name. All other files belong to the user. A partial file is named like the final
-file, with `.partial-NUMBER` at the end.
+imports the module. `is_run_file` returns whether a name is registered. Files of
+other names belong to the user. A partial file is named like the final file,
+with `.partial-NUMBER` at the end.
 """
 
 import fnmatch

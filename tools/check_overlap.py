@@ -89,7 +89,7 @@ class Index:
     """Finds rows of evaluation files that overlap with another row.
 
     Args:
-        ngram: number of successive equal words that is an overlap.
+        ngram: number of successive equal words that count as an overlap.
     """
 
     KINDS = ("the same row", "a row with one of the texts", "words in a row")
@@ -112,7 +112,7 @@ class Index:
         """Finds the added rows that overlap with `row`.
 
         Returns a set for each kind of overlap in KINDS. The set contains the
-        indexes in `places` of the rows.
+        index in `places` of each overlapping row.
         """
         return [
             set().union(*(kind[key] for key in keys if key in kind))

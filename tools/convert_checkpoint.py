@@ -62,8 +62,9 @@ class Config:
     )
     output_format: str | None = flag(
         None,
-        "Format to write. The default is the other format than that of "
-        "--init_checkpoint, but with --extended_vocab_file the same format.",
+        "Format to write. By default, a Google checkpoint is converted to "
+        "Hugging Face format and vice versa. With --extended_vocab_file, the "
+        "default is the format of --init_checkpoint.",
         choices=["tf1", "huggingface"],
     )
     bert_config_file: str | None = flag(
@@ -203,7 +204,7 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
 
 
 def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
-    """Returns whether to lower-case text, None if flag and files do not say it.
+    """Returns whether to lower-case text, or None if no flag or file says so.
 
     Raises:
         ValueError: --do_lower_case contradicts the checkpoint's name.
@@ -243,7 +244,9 @@ def find_extension(
     extended: tokenization.FullTokenizer,
     tokenizer: tokenization.FullTokenizer | None,
 ) -> list[list[int]]:
-    """Returns for each token of `extended` the old ids whose rows to average.
+    """Returns for each token of `extended` the old ids to average.
+
+    The token's embedding is the mean of the embeddings of these ids.
 
     Raises:
         ValueError: the old vocabulary is unknown, or the new vocabulary does
@@ -277,8 +280,8 @@ def find_length(
     """
     length = folder.task.get("max_seq_length")
     if length is None and name != "multiple_choice":
-        # Do not use this setting for multiple choice, because it may be the
-        # total length of all choices.
+        # Ignore this setting for multiple choice, because it may be the total
+        # length of all choices.
         length = folder.settings.get("max_seq_length")
     # Use the length that sentence-transformers or transformers recorded.
     for file, entry in (
@@ -298,7 +301,8 @@ def main(options: Config) -> None:
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
-    # The default is the other format, or the same format for an extended model.
+    # By default, convert to the other format. Write an extended model in the
+    # format of --init_checkpoint.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )

@@ -163,7 +163,7 @@ def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
 def _spellings(answer: dict[str, Any], where: str) -> list[str]:
     """Returns all spellings of an answer, the usual spelling first.
 
-    Raises a ValueError if there is none. `where` names the question.
+    Raises a ValueError, which begins with `where`, if there is none.
     """
     values = [
         answer.get("Value"),

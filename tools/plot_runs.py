@@ -155,11 +155,12 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
 def join_ends(runs: Sequence[Run]) -> list[Run]:
     """Shifts the runs, so that each run begins where the previous one ended.
 
-    The function adds to the steps, examples and hours of a run.
+    Adds the values at the end of the previous run to the steps, examples and
+    hours of each run.
 
     Raises:
-        ValueError: several runs repeat the same training, so they are not its
-            phases.
+        ValueError: several runs repeat one training with different seeds, so
+            they are not successive phases.
     """
     joined, ends = [], dict.fromkeys(AXES.values(), 0)
     for run in runs:
@@ -184,9 +185,9 @@ def create_panels(
 ) -> dict[str, list[Series]]:
     """Returns the curves of each metric, {metric: curves}.
 
-    Metrics without a curve are not in the dict. `axis` is a key of AXES. If
-    `metrics` is None, these are the losses, the metrics of the evaluations and
-    the learning rate.
+    Omits metrics without a curve. `axis` is a key of AXES. By default,
+    `metrics` are the losses, the metrics of the evaluations and the learning
+    rate.
 
     Raises:
         ValueError: `metrics` is empty, or contains a metric that no run
@@ -229,11 +230,10 @@ def create_panels(
 
 
 def _points(run: Run, kind: str, metric: str, axis: str) -> list[Point]:
-    """Returns the points of a run's curve.
+    """Returns the points of a run's curve, without values that are not finite.
 
-    Skips values that were not finite, which are None in history.jsonl.
-    `kind` is "train" or "eval". `axis` is a key of AXES. A long training curve
-    is averaged to MAX_POINTS points.
+    `kind` is "train" or "eval", and `axis` is a key of AXES. A training curve
+    is averaged to at most MAX_POINTS points.
     """
     kinds: Sequence[str] = (kind,)
     if metric == _RATE:

@@ -75,7 +75,7 @@ class Row(NamedTuple):
     """A row of the table: runs that differ only in their seeds, or an average.
 
     `folders` are the folders of the runs. For an average, the list is empty.
-    The last field is {name of a result: its value in each run}.
+    `figures` is {name of a result: its value in each run}.
     """
 
     label: str
@@ -131,10 +131,10 @@ def make_rows(
 
 
 def means(figures: Iterable[Sequence[float]]) -> list[float]:
-    """Averages several results, each a list of values for several seeds.
+    """Averages several results, each a list with one value per seed.
 
-    If all lists are equally long, returns the mean of the results for each
-    seed. Otherwise returns a list of one number: the mean of their means.
+    If all lists are equally long, returns their mean for each seed. Otherwise
+    returns a list of one number: the mean of the lists' means.
     """
     figures = [*figures]
     if len({*map(len, figures)}) > 1:

@@ -1,4 +1,4 @@
-"""Runs the tasks of a pretraining job with Apache Beam.
+"""Runs the tasks of create_pretraining_data.py with Apache Beam.
 
 Beam's workers read and write the same paths as the script that starts the
 pipeline, so a runner on many machines needs a file system that all of them
@@ -49,10 +49,9 @@ class BeamExecutor:
     ) -> Generator[None]:
         """Calls a function for each task, in one Beam pipeline.
 
-        `tasks` is a list of pairs: the task's name, which Beam does not use,
-        and the arguments of the function. The function must be picklable. Its
-        results are dropped. When all tasks are done, the generator yields None
-        for each task.
+        `tasks` is a list of pairs: a name, which is ignored, and the arguments
+        for the function. The function must be picklable, and its results are
+        dropped. When all tasks are done, the generator yields None for each.
 
         Raises:
             OSError: the pipeline failed.
@@ -65,8 +64,8 @@ class BeamExecutor:
                 _ = (
                     pipeline
                     | beam.Create([arguments for _, arguments in tasks])
-                    # Distribute the tasks over Beam's workers. Otherwise one
-                    # worker might run all of them.
+                    # Distribute the tasks. Otherwise one worker of Beam might
+                    # run all of them.
                     | beam.Reshuffle()
                     | beam.MapTuple(function)
                 )

@@ -98,10 +98,9 @@ def npz_writer(
     The file contains `values` float32 [all texts' tokens, L, W], `tokens` str
     [all texts' tokens], `offsets` int64 [number of texts + 1] and `layers` [L].
     The tokens of text i begin at offsets[i] and end before offsets[i + 1]. If
-    the caller passes `pooled` for the texts, the file also contains `pooled`
-    float32 [number of texts, W]. While vectors are written, a temporary file
-    contains them, not the memory. The .npz file appears when the `with` block
-    ends without an error.
+    the yielded function gets `pooled`, the file also contains `pooled` float32
+    [number of texts, W]. A temporary file collects the vectors, to save memory.
+    The .npz file appears when the `with` block ends without an error.
 
     Arguments, yielded function and errors are the same as in `json_writer`.
     """
@@ -156,16 +155,15 @@ def npz_writer(
 def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
     """Opens files to write vectors as points for TensorBoard's projector.
 
-    A line of text is a point in `lines`, at its pooled output. Each token of
-    the line is a point in `tokens`. After MAX_POINTS lines, or MAX_POINTS
-    tokens, more points of that kind are dropped. The files appear when the
-    `with` block ends without an error. `tensorboard --logdir=FOLDER` shows the
+    `lines.tsv` contains the pooled output of each line of text, and
+    `tokens.tsv` the vector of each token. `lines_metadata.tsv` and
+    `tokens_metadata.tsv` contain the text of each vector. Each file contains at
+    most the first MAX_POINTS vectors. The files appear when the `with` block
+    ends without an error. `tensorboard --logdir=FOLDER` shows the vectors as
     points under "Projector".
 
     Args:
-        folder: folder to write the files to. `lines.tsv` and `tokens.tsv`
-            contain one vector per line. `lines_metadata.tsv` and
-            `tokens_metadata.tsv` contain the text of each vector.
+        folder: folder to write the files to.
 
     Yields:
         a function (tokens, vectors, pooled) that adds one line of text.

@@ -70,7 +70,7 @@ def write(
 
 
 def show(value: Any) -> Any:
-    """Formats a float with four significant digits. Returns others unchanged.
+    """Formats a float with four significant digits. Keeps other values.
 
     Jinja2 calls this function for each value that it writes to the page.
     """

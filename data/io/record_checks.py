@@ -24,9 +24,8 @@ _LENGTH_FLAGS = {
     "masked_lm_ids": "max_predictions_per_seq",
     "masked_lm_weights": "max_predictions_per_seq",
 }
-# TensorFlow's error is about a wrong record if it contains one of these texts:
-# the message of `tfrecords.decode`, or the name of the operation that parses
-# records.
+# TensorFlow's errors about a wrong record contain one of these texts: the
+# message of `tfrecords.decode`, or the operation that parses records.
 _WRONG_RECORD = (tfrecords.OUT_OF_RANGE, "ParseExample")
 # {feature: key of bert_config.json that limits its values}.
 _SIZES = {
@@ -55,9 +54,9 @@ def check_records(files: Sequence[str], spec: Spec) -> None:
 
 
 def _check_file(path: str, spec: Spec, limit: int | None = None) -> int:
-    """Checks the first `limit` records of a file, or all if it is None.
+    """Checks the first `limit` records of a file, and returns their number.
 
-    Returns the number of checked records.
+    If `limit` is None, checks all records.
     """
     count = 0
     for record in itertools.islice(records.read_records(path), limit):

@@ -22,7 +22,7 @@ from files.paths import StrPath
 
 _HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
 _FOOTER_SIZE = 4
-# A protocol buffer is smaller. Reading more would exhaust the memory.
+# A longer record is damaged: protocol buffers are smaller than 2 GiB.
 _MAX_LENGTH = 1 << 31
 
 

@@ -13,7 +13,7 @@ Example = TypeVar("Example")
 class SetReader(abc.ABC, Generic[Example]):
     """Reads the train, dev and test set of a data folder.
 
-    The methods are named like the methods of processors in Google's code.
+    The methods have the names of Google's `DataProcessor` methods.
     """
 
     @abc.abstractmethod

@@ -164,12 +164,11 @@ def read_lines(
 def read_numbered(
     path: StrPath, is_quoted: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """Yields (number, line) of a text file, numbered from 1.
+    """Yields (number, line) for each line of a text file, numbered from 1.
 
-    As in `read_lines`, bytes that are not UTF-8 are dropped. A warning counts
-    the dropped bytes. A carriage return inside a line is an error, because two
-    lines would be read as one. Only a file with quoted cells (`is_quoted`) may
-    contain such carriage returns.
+    Drops bytes that are not UTF-8, and logs a warning with their number. Raises
+    an error for a carriage return inside a line, because two lines would be
+    read as one. `is_quoted` allows it, because quoted cells may contain it.
     """
     dropped: Counter[Any] = Counter()
     for number, line in enumerate(read_lines(path, dropped), start=1):
@@ -183,14 +182,14 @@ def read_numbered(
 def read_limited(
     path: StrPath, most: int
 ) -> Iterator[tuple[int, str | ValueError]]:
-    """Yields (number, line) for each line of a file of unknown origin.
+    """Yields (number, line) for each line of a file that may be malformed.
 
     Bytes that are not UTF-8 become lone surrogates, so that the caller can
     reject them. If a line is longer than `most` bytes, including its line end,
     the function yields a ValueError instead of the line.
 
     Raises:
-        OSError, ValueError: for the same reasons as in `read_lines`.
+        OSError, ValueError: `read_lines` would raise the error too.
     """
     with open_binary(path) as file:
         for number in itertools.count(1):
@@ -210,7 +209,7 @@ def read_limited(
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
-    """Checks that a file's bytes can be read as lines of UTF-8.
+    """Checks by a file's first line that the file contains lines of UTF-8.
 
     Raises:
         ValueError: the file is compressed with gzip, is UTF-16, or its lines

@@ -13,8 +13,7 @@ import tensorflow as tf
 from data.io.feature_specs import Spec
 from data.io.records import count_records, read_records
 
-# Message of the error about a wrong value. `record_checks` searches for it in
-# TensorFlow's errors.
+# Message of the error that `decode` raises. `record_checks` searches for it.
 OUT_OF_RANGE = "a record has a value out of its range"
 # In training: number of records in the shuffle buffer, and number of files that
 # are read at the same time.
@@ -80,7 +79,7 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
     """Returns whether all values of a batch are in the spec's ranges.
 
-    Call this before casting the integers, which would turn 2 ** 32 into 0.
+    Call this before casting the integers to int32, which turns 2 ** 32 into 0.
     """
     are_right = []
     for name, value in values.items():
@@ -171,8 +170,8 @@ def create_dataset(
         them.
 
     Raises:
-        ValueError: a file is truncated or corrupt. Only a call with
-            `skip_records` in training raises this, because it counts records.
+        ValueError: a file is truncated or corrupt. Only training with
+            `skip_records` raises this, because it counts the records.
     """
     files, spec, dynamic_masking = records
     if is_training:
@@ -248,10 +247,9 @@ def _training_records(
     skip_records: int,
     read: Callable[[tf.Tensor], tf.data.Dataset] = tf.data.TFRecordDataset,
 ) -> tf.data.Dataset:
-    """Returns a dataset that repeats the records without end, shuffled.
+    """Returns a shuffled, endless dataset without its first `skip_records`.
 
-    The dataset skips the first `skip_records` records. `read` returns a dataset
-    of the records of one file.
+    `read` returns a dataset of the records of one file.
     """
     epoch, rest = 0, 0
     if skip_records:
@@ -269,10 +267,7 @@ def _epoch(
     number: tf.Tensor,
     read: Callable[[tf.Tensor], tf.data.Dataset],
 ) -> tf.data.Dataset:
-    """Returns the records of one epoch in random order.
-
-    The order depends only on `seed` and on `number`, the number of the epoch.
-    """
+    """Returns the records of epoch `number` in an order drawn with `seed`."""
     draw = tf.random.stateless_uniform(
         [], [seed, number], 0, tf.int64.max, tf.int64
     )

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple, NoReturn
 
 # Number of items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
-# Seconds that a worker may need to remove its partly written output before it
-# is ended anyway.
+# Number of seconds after which a worker ends, even if it is still removing its
+# partly written output.
 _GRACE = 5
 
 
@@ -44,12 +44,12 @@ class _Call(NamedTuple):
 def run(
     function: Callable, tasks: Iterable[tuple[str, tuple]], num_processes: int
 ) -> Generator[Any]:
-    """Calls a function for each task. Only a few tasks are queued at a time.
+    """Calls a function for each task, in worker processes.
 
     Args:
         function: function to call. It must be picklable.
         tasks: pairs of a task's name, for error messages, and the arguments of
-            the function.
+            the function. Only a few tasks are queued at a time.
         num_processes: number of worker processes. 0 = one for each processor,
             1 = run in this process.
 
@@ -177,9 +177,9 @@ def _raise_death(
 
 
 def _note(file: Path, pid: int | None) -> Path:
-    """Returns the path of an empty file, which exists during a call.
+    """Returns the path of an empty file that exists while a call runs.
 
-    It shows that the process `pid` is executing the call of `file`.
+    It shows that the process `pid` is running the call in `file`.
     """
     return file.with_name(f"{file.name}-{pid}")
 
@@ -255,9 +255,9 @@ def _end(*unused_args: object) -> NoReturn:
 
 
 def _end_with_parent(reader: connection.Connection, folder: str) -> None:
-    """Waits until the parent ends the work or is killed, then ends this worker.
+    """Waits until the parent's end of the pipe closes, then ends this worker.
 
-    The parent's end of the pipe is closed in both cases.
+    The parent closes it at the end of its work, or is killed.
     """
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
@@ -273,8 +273,7 @@ def _end_with_parent(reader: connection.Connection, folder: str) -> None:
 def _call(file: Path) -> None:
     """Calls the worker's function with the arguments that `file` contains.
 
-    Replaces the contents of `file` by a pair (error, result), one of which is
-    None.
+    Replaces them by a pair (error, result), one of which is None.
     """
     global _is_calling
     note = _note(file, os.getpid())
@@ -292,8 +291,8 @@ def _call(file: Path) -> None:
             text = f"{type(error).__name__}: {error}"
             result = pickle.dumps((RuntimeError(text), None))
     finally:
-        # If `_end` interrupted the call, exit here. Otherwise the executor, or
-        # an error of the function's clean-up, would keep the process alive.
+        # If `_end` interrupted the call, exit here. Otherwise the executor or
+        # an error in the function's clean-up would keep the process alive.
         if _is_ending:
             os._exit(1)
         _is_calling = False

@@ -83,10 +83,9 @@ def log(corpus: Mapping[str, int]) -> None:
 
 
 def without_rare_words(counts: Mapping[str, int]) -> dict[str, int]:
-    """Drops the rare words among the counted words that became [UNK].
+    """Keeps only the 1,000 most frequent of the words that became [UNK].
 
-    Only the 1,000 most frequent words remain, because the size of a task's
-    result file must be limited. Other counts remain too.
+    This limits the size of a task's result file. All other counts are kept.
     """
     others = {k: n for k, n in counts.items() if not k.startswith(UNKNOWN)}
     return others | _unknown_words(counts, 1000)
@@ -100,8 +99,8 @@ def _unknown_words(counts: Mapping[str, int], most: int) -> dict[str, int]:
 def log_next(counts: Mapping[str, int], which: str) -> None:
     """Warns if random next sentences come from the same document.
 
-    `counts` are the counts of `parts.create_records`. `which` names the set of
-    instances for the message, such as "training set".
+    `counts` is the Counter that `parts.create_records` updated. `which` names
+    the set of instances in the message, such as "training set".
     """
     if number := counts.get("num_same_document"):
         logging.warning(

@@ -27,7 +27,7 @@ class Continuation(bytes):
 
 
 class Pieces(dict[str, bytes]):
-    """{WordPiece: the bytes that encode its id} for all of a vocabulary.
+    """Maps each WordPiece of a vocabulary to the bytes that encode its id.
 
     Args:
         vocab: {WordPiece: id}.
@@ -127,12 +127,12 @@ class TextReader:
     def read(
         self, block: Block, counts: Counter[str], dropped: Counter[str]
     ) -> Iterator[list[bytes] | None]:
-        """Yields the sentences of a block, and None for a blank line.
+        """Yields each sentence of a block, and None for each blank line.
 
-        The method adds the block's statistics to `counts`. A sentence or
-        document that repeats an earlier text of the block is counted as equal.
-        A word that becomes [UNK] is counted under the key UNKNOWN + word. The
-        number of bytes that are not UTF-8 is added to `dropped[block.path]`.
+        Adds statistics of the block to `counts`. "num_equal_sentences" counts
+        the sentences that repeat an earlier sentence of the block, and UNKNOWN
+        + word the times that this word became [UNK]. Adds the number of bytes
+        that are not UTF-8 to `dropped[block.path]`.
 
         Raises:
             ValueError: the words of a line in `block.boundaries` differ from
@@ -189,9 +189,9 @@ class TextReader:
             marked = self._mark_words(self._encode(line, counts), words)
             if marked is None:
                 raise ValueError(
-                    f"{block.boundaries}, line {number}: the words differ from "
-                    f"the same line of {block.path}; use the same lines, with "
-                    "spaces between words"
+                    f"{block.boundaries}, line {number}: apart from spaces, "
+                    f"this line must be identical to line {number} of "
+                    f"{block.path}"
                 )
             yield marked
 
@@ -210,9 +210,9 @@ class TextReader:
     ) -> list[bytes] | None:
         """Marks the WordPieces that continue a word, for whole-word masking.
 
-        Returns the WordPieces `encoded`, as Continuations unless they begin one
-        of the `words`. Returns None if `encoded` are not the WordPieces of
-        `words`.
+        Returns the list `encoded`, in which all WordPieces except the first of
+        each word are Continuations. Returns None if the WordPieces of `words`
+        differ from `encoded`.
         """
         marked = []
         for word in words:

@@ -153,14 +153,14 @@ def _choose_words(
 ) -> tf.Tensor:
     """Chooses words in random order, for whole-word masking.
 
-    Skips a word whose WordPieces would exceed `num_to_predict`, int32 [B].
+    Skips a word if its choice would exceed `num_to_predict` WordPieces, [B].
     `words`, int32 [B, F], contains the word of each WordPiece, or -1. `draws`,
     float32 [B, F], determines the order.
 
     Returns bool [B, F], True for each WordPiece of a chosen word.
     """
     width = tf.shape(words)[1]
-    # Column w contains the length of word w of each instance.
+    # Column w contains the number of WordPieces in word w of each record.
     lengths = tf.reduce_sum(tf.one_hot(words, width, dtype=tf.int32), axis=1)
     order = tf.argsort(tf.where(lengths > 0, draws, 2.0), axis=1)
     ordered = tf.gather(lengths, order, batch_dims=1)

@@ -1,8 +1,8 @@
 """Holds out documents of a corpus as an evaluation set.
 
-Each task of the job writes its held-out documents to a file: one line for each
+Each task of job.py writes its held-out documents to a file: one line for each
 sentence, with the encoded WordPieces in hexadecimal digits, and a blank line
-after each document. When all tasks are done, the job creates the instances of
+after each document. When all tasks are done, job.py creates the instances of
 the evaluation set from these files.
 """
 

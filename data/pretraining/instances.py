@@ -59,7 +59,7 @@ class TrainingInstance:
     def describe(self, pieces: Pieces) -> str:
         """Formats the instance as lines for the log.
 
-        `pieces` are the encoded WordPieces of the vocabulary.
+        `pieces` is the vocabulary, which decodes the instance's WordPieces.
         """
         return "\n".join(
             (
@@ -117,8 +117,8 @@ class InstanceEncoder:
         number = options.max_predictions_per_seq
         self._length, self._number = length, number
         self._is_masked = not options.dynamic_masking
-        # Encode the possible paddings, positions and weights only once, because
-        # many instances need the same ones.
+        # Encode all possible paddings, positions and weights once, because many
+        # instances contain equal ones.
         self._padding = [bytes(n) for n in range(max(length, number) + 1)]
         self._positions = records.encode_rows(np.arange(length)[:, None])
         self._weights = np.tri(number + 1, number, -1, np.float32)
@@ -260,10 +260,11 @@ def _draw_tokens(
 ) -> list[bytes]:
     """Draws the WordPieces of segment B from a random other document.
 
-    Joins its sentences, from a random one to the first at whose end there are
-    at least `target_length` WordPieces, or to the end of the document.
+    Joins successive sentences, beginning with a random one, until there are at
+    least `target_length` WordPieces or the document ends.
     """
-    # As in Google's code, if ten draws result in the same document, use it.
+    # As in Google's code, draw at most ten times. If every draw results in
+    # segment A's own document, use that document.
     for _ in range(10):
         random_index = rng.randint(0, len(all_documents) - 1)
         if random_index != document_index:

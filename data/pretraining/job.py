@@ -294,7 +294,7 @@ class Job:
         """Combines the result files of all tasks into the manifest.
 
         Also writes the evaluation set, and removes empty shards. Returns the
-        manifest. `description` contains its flags and inputs.
+        manifest. `description` contains the flags and inputs of the job.
 
         Raises:
             ValueError: the input contains no text, or all documents are held

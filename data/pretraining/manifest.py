@@ -19,9 +19,9 @@ VERSION = 3
 def describe(
     flags: Mapping[str, Any], input_files: Sequence[str]
 ) -> dict[str, Any]:
-    """Returns the version, flags and inputs of a command for a manifest.
+    """Returns VERSION and a command's flags and inputs, for a manifest.
 
-    An input is described by its path, size and checksum.
+    The entry of an input contains its path, size and checksum.
     """
     return {
         "version": VERSION,
@@ -51,12 +51,11 @@ def describe_shards(
 
 
 def is_whole(path: str, entry: Any) -> bool:
-    """Returns whether a file's size and checksum equal the recorded ones.
+    """Returns whether a file still has the size and checksum in `entry`.
 
     `entry` is the file's entry in a manifest.
     """
-    # Compare the size first, because computing the checksum requires reading
-    # the whole file.
+    # Compare the size first, because the checksum needs the whole file.
     return (
         isinstance(entry, dict)
         and os.path.isfile(path)
@@ -87,8 +86,8 @@ def read(
     for name, kind in {"flags": dict, "inputs": list, **fields}.items():
         if not isinstance(contents.get(name), kind):
             raise ValueError(
-                f"{path} was not written by this script: {name!r} of type "
-                f"{kind.__name__} is missing"
+                f"{path} was not written by this script: it has no field "
+                f"{name!r} of type {kind.__name__}"
             )
     flags, inputs = contents["flags"], contents["inputs"]
     changed = [

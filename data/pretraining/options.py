@@ -1,4 +1,4 @@
-"""Options shared by all ways of creating pretraining instances."""
+"""Defines the flags for masking and for creating pretraining instances."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ from files import flags
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """Flags for masking, for create_pretraining_data.py and training."""
+    """Flags for masking that create_pretraining_data.py and training share."""
 
     masked_lm_prob: float = flags.training(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0
@@ -36,14 +36,14 @@ class MaskingOptions:
 
     @property
     def masking(self) -> dict[str, bool | float]:
-        """The options of masking as {name: value}."""
+        """The flags for masking, {name: value}, without any other flags."""
         return {
             field.name: getattr(self, field.name)
             for field in dataclasses.fields(MaskingOptions)
         }
 
     def check_shares(self) -> None:
-        """Checks that the fractions add up to at most 1.
+        """Checks that mask_token_prob + same_token_prob is at most 1.
 
         Raises:
             ValueError: the sum is above 1.

@@ -169,11 +169,11 @@ def _read_part(
     counts: Counter[str],
     write: Callable[[bytes], object] | None,
 ) -> Iterator[list[bytes] | None]:
-    """Yields the sentences of a part that are not held out, and None.
+    """Yields the sentences of a part, and None at the end of each document.
 
-    A document ends with None, and at the end of its file. The function adds the
-    statistics of the text to `counts`. It calls `write` with each line of a
-    held-out document. If `write` is None, no document is held out.
+    Counts the text in `counts`, and passes the held-out documents, line by
+    line, to `write`. If `write` is None, no document is held out. The end of a
+    file also ends a document.
     """
     number, blocks = part
     dropped: Counter[str] = Counter()
@@ -203,11 +203,12 @@ def _borrow(
 ) -> list[Document]:
     """Reads documents of other parts, for random next sentences.
 
-    The function reads the first documents of each part in `lenders` that are
-    not held out. Together they contain about `num_pieces` WordPieces.
+    Reads the first documents of each part in `lenders` that are not held out,
+    about `num_pieces` WordPieces in total.
     """
     found: list[Document] = []
-    # Drop the lines of held-out documents: `len` ignores them.
+    # Discard the lines of held-out documents. `len` takes the place of a
+    # function that writes them.
     write = len if options.eval_fraction else None
     for lender in lenders:
         lines = _read_part(lender, reader, options, Counter(), write)
@@ -224,11 +225,11 @@ def create_records(
     counts: Counter[str],
     lent: Sequence[Document] = (),
 ) -> Iterator[bytes]:
-    """Yields the records of a group of documents in random order.
+    """Creates instances from documents, and yields their records shuffled.
 
     Shuffles `group` in place, and adds statistics of the instances to `counts`.
-    The documents in `lent` provide random next sentences, but the function
-    creates no records from them.
+    The documents in `lent` only provide random next sentences for the instances
+    of `group`.
     """
     encode = instances.InstanceEncoder(options)
     shuffle(group, rng)
@@ -259,10 +260,7 @@ def _count(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> None:
-    """Adds the statistics of an instance to `counts`.
-
-    `mask` is the encoded WordPiece [MASK].
-    """
+    """Adds an instance to `counts`. `mask` is the encoded WordPiece [MASK]."""
     tokens, labels = instance.tokens, instance.masked_lm_labels
     outputs = [tokens[index] for index in instance.masked_lm_positions]
     counts["num_instances"] += 1

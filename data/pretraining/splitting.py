@@ -13,8 +13,8 @@ from data.pretraining.documents import Block
 # Number of bytes of text in a part. Such a part usually contains hundreds of
 # documents, from which random next sentences are drawn.
 _PART_BYTES = 4 << 20
-# A smaller corpus is split into eight parts, for several processes, but not
-# into parts of fewer bytes than _LEAST_PART_BYTES.
+# A corpus of fewer than eight such parts is split into eight smaller parts, for
+# several processes, or into fewer parts of about _LEAST_PART_BYTES.
 _LEAST_PARTS = 8
 _LEAST_PART_BYTES = 256 << 10
 # If no document begins within this number of bytes, the part begins with a line

@@ -34,11 +34,11 @@ _RELEASES = {
     "cased_L-24_H-1024_A-16": False,
     "multi_cased_L-12_H-768_A-12": False,
 }
-# A vocabulary is cased if the fraction of its words that contain A to Z is
+# A vocabulary is cased if the fraction of its words with a letter A to Z is
 # above the first number, and lower-cased if it is below the second. In Google's
 # cased vocabularies the fraction is 29% and 16%, in the others nearly 0.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
-# A vocabulary with fewer words that contain a to z is too small to judge.
+# If fewer words contain a letter a to z, the vocabulary is too small to judge.
 _FEWEST_WORDS = 5000
 
 
@@ -146,7 +146,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
 
     Returns:
         whether text is lower-cased. None if the file does not exist, or does
-        not define it.
+        not contain this setting.
 
     Raises:
         ValueError: the value is neither true nor false, or the file sets an
@@ -188,7 +188,7 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
 def read_normalizer(folder: str | os.PathLike[str]) -> bool | None:
     """Returns whether a folder's tokenizer.json lower-cases text.
 
-    Returns None if there is no such file, or if it does not define the casing.
+    Returns None if the file does not exist, or does not define the casing.
     """
     path = os.path.join(folder, _TOKENIZER_FILE)
     normalizer = None

@@ -17,8 +17,8 @@ def is_control(char: str) -> bool:
 def is_punctuation(char: str) -> bool:
     """Returns whether Google's code treats a character as punctuation.
 
-    All printable ASCII characters except letters, digits and the space are
-    punctuation, and all characters of Unicode's categories P*.
+    Punctuation is all printable ASCII except letters, digits and the space, and
+    all characters of Unicode's categories P*.
     """
     if char.isascii():
         return "!" <= char <= "~" and not char.isalnum()

@@ -1,7 +1,6 @@
 """Packs texts as model inputs inside a TensorFlow graph.
 
-The inputs are the same as in run_classifier.py. N = number of texts, F = length
-of a model input in WordPieces.
+N = number of texts, F = length of a model input in WordPieces.
 """
 
 from typing import Any
@@ -17,7 +16,7 @@ from data.text.tokenizer_layer import TokenizerLayer
 class PackingLayer(keras.layers.Layer):
     """Tokenizes texts, or pairs of texts, and packs them as model inputs.
 
-    The inputs are the same as in run_classifier.py. The WordPieces and segments
+    run_classifier.py packs texts in the same way. The WordPieces and segments
     of a pair:
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
@@ -32,8 +31,8 @@ class PackingLayer(keras.layers.Layer):
     Call arguments:
         text_a: string [N].
         text_b: string [N], the second texts. None if there are only single
-            texts. If a second text contains no WordPiece, its first text is
-            packed as a single text.
+            texts. If the second text of a pair contains no WordPiece, the first
+            text is packed as a single text.
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
@@ -168,7 +167,7 @@ def pad(
         max_seq_length: F, length of the padded inputs.
 
     Returns:
-        the same dict as PackingLayer.
+        dict of int32 [N, F]: input_ids, input_mask, segment_ids.
     """
     positions = tf.range(max_seq_length, dtype=tf.int64)
     is_real = positions < ids.row_lengths()[:, None]

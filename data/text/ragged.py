@@ -1,10 +1,9 @@
-"""Functions for ragged tensors that need little memory.
+"""Processes ragged tensors in memory proportional to their number of values.
 
-Their memory is proportional to the number of values. TensorFlow's `tf.repeat`
-and `RaggedTensor.value_rowids` instead pad every row to the longest row: for
-one long word and many short words, they need memory for (number of words) x
-(length of the longest word). `tf.math.bincount` copies its bins for each
-processor.
+TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` instead pad every row
+to the longest row: for one long word and many short words, they need memory for
+(number of words) x (length of the longest word). `tf.math.bincount` copies its
+bins for each processor.
 """
 
 import tensorflow as tf

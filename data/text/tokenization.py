@@ -83,9 +83,9 @@ class FullTokenizer:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file begins with a byte order mark, which would be part
-            of its first WordPiece. Or the file is a tokenizer.json of another
-            kind of tokenizer, or with another casing.
+        ValueError: the file begins with a byte order mark. Or it is a
+            tokenizer.json whose tokenizer is not BERT's, or whose casing
+            contradicts `do_lower_case`.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class FullTokenizer:
 
     @functools.cached_property
     def segment(self) -> Callable[[str], list[str]] | None:
-        """The user's function that splits text into words, or None.
+        """The function of --segmenter, or None if the flag is not set.
 
         Raises:
             ValueError: `segmenter` names no function, or the function fails.
@@ -371,7 +371,7 @@ class WordpieceTokenizer:
         self._max_piece_length = max(map(len, vocab), default=0)
 
     def tokenize(self, text: str | bytes) -> list[str]:
-        """Splits each word of `text`, words being separated by white space.
+        """Splits each word of `text`. White space separates the words.
 
         For example, "rowboats" -> ["row", "##boats"].
         """

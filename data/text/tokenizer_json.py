@@ -33,8 +33,8 @@ def parse(contents: bytes, path: str) -> tuple[bytes, bool]:
         text).
 
     Raises:
-        ValueError: the file is not JSON, or describes another tokenizer than
-            BERT's. The message names the file.
+        ValueError: the file is not JSON, or its tokenizer is not BERT's. The
+            message names the file.
     """
     values = parse_json(contents, path)
 

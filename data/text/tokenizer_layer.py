@@ -33,7 +33,8 @@ class Characters(NamedTuple):
             defines words.
         source: int32 [C], index in `decoded` of the code point that a character
             came from.
-        row_splits: int32 [N + 1], index of each text's first character, and C.
+        row_splits: int32 [N + 1], index of each text's first character, and C
+            at the end.
         decoded: int32 [D], code points of the original texts. Each text ends
             with a line end.
     """
@@ -49,9 +50,9 @@ class _Normalized(NamedTuple):
     """K normalized code points of all texts, including white space.
 
     Attributes:
-        cps: int32 [K], code points. Some characters become several code points.
-            Before `_expand`, such a character is represented by the index of
-            its row in `Tables.several`.
+        cps: int32 [K], code points. Until `_expand` is called, a character that
+            becomes several code points is represented by the index of its row
+            in `Tables.several`.
         flags: int32 [K], the flags of unicode_tables.py.
         source: int32 [K], index of the decoded code point that a code point
             came from, from 0 to D - 1.
@@ -121,7 +122,7 @@ class TokenizerLayer(keras.layers.Layer):
         }
 
     def call(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Returns the WordPiece ids of the texts. See the class."""
+        """Returns the WordPiece ids of the texts, ragged int32 [N, None]."""
         return self.tokenize_with_chars(texts)[0]
 
     def tokenize_with_chars(
@@ -175,11 +176,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
-        """Normalizes code points, int32 [D], as `BasicTokenizer` does.
-
-        Cleans the texts. If `do_lower_case` is True, also lower-cases them and
-        strips accents.
-        """
+        """Normalizes code points, int32 [D], as `BasicTokenizer` does."""
         flags, cps = self._tables.lookup(decoded)
         is_dropped = flags & unicode_tables.DROPPED  # 0 or 1
         chars = _Normalized(
@@ -197,11 +194,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Inserts the code points of characters that become several.
-
-        Replaces the index of a row in `Tables.several` by the row's code
-        points.
-        """
+        """Replaces indexes of rows in `Tables.several` by the code points."""
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -225,14 +218,9 @@ class TokenizerLayer(keras.layers.Layer):
     def _reorder(
         self, chars: _Normalized, decoded_flags: tf.Tensor
     ) -> _Normalized:
-        """Sorts combining marks into the canonical order of Unicode's NFD.
+        """Sorts the combining marks after a base character as Unicode's NFD.
 
-        The marks that follow a base character are sorted by their combining
-        classes.
-
-        Args:
-            chars: _Normalized.
-            decoded_flags: int32 [D], the flags of all decoded code points.
+        `decoded_flags`, int32 [D], are the flags of all decoded code points.
         """
         marks, classes = self._tables.combining_classes
         places = ragged.where((chars.flags & unicode_tables.REORDERED) > 0)

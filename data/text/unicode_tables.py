@@ -15,13 +15,13 @@ import tensorflow as tf
 from data.text import characters
 
 # Flags of a code point: the low 8 bits of its entry in `Tables`.
-DROPPED = 1  # a control, or a mark that is stripped
+DROPPED = 1  # a control character, or a combining mark that is stripped
 BORDER = 2  # a space, or a separate word: punctuation or a CJK ideograph
 SEVERAL = 4  # becomes several code points
 CASED = 8
 CASE_IGNORABLE = 16  # skipped in the search for a capital sigma's neighbors
 STARTER = 32  # marks are not reordered across this character
-REORDERED = 64  # a mark that is not stripped and may be reordered
+REORDERED = 64  # a combining mark that is kept and may be reordered
 ODD = 128  # needs more than a look-up: SEVERAL, REORDERED, a capital sigma
 
 CAPITAL_SIGMA = 0x3A3
@@ -67,10 +67,7 @@ class Tables(NamedTuple):
 
 @functools.cache
 def create_tables(do_lower_case: bool) -> Tables:
-    """Creates the tables with which TokenizerLayer normalizes text.
-
-    Their effect is the same as that `BasicTokenizer(do_lower_case)` achieves.
-    """
+    """Creates tables that normalize as `BasicTokenizer(do_lower_case)` does."""
     several: list[list[int]] = []
     classes: dict[int, int] = {}
     # The default: no replacement. Unassigned code points keep this entry.

@@ -29,8 +29,8 @@ def count_words(
 ) -> collections.Counter[str]:
     """Counts the words of lines of text, as `BasicTokenizer` splits them.
 
-    If there are more than _MAX_WORDS words, drops the words that occurred only
-    once so far.
+    When more than _MAX_WORDS distinct words are counted, drops the words that
+    occurred only once so far.
     """
     tokenizer = tokenization.BasicTokenizer(do_lower_case)
     counts: collections.Counter[str] = collections.Counter()
@@ -165,9 +165,9 @@ def count_pieces(
 
 
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
-    """Returns the number of characters that cover _CHARACTER_COVERAGE.
+    """Returns how many of the most frequent characters must be WordPieces.
 
-    These are the most frequent characters of the words in `counts`.
+    Together they are the fraction _CHARACTER_COVERAGE of the text.
     """
     characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
@@ -239,13 +239,13 @@ def extension_rows(
     """Maps each token of an extended vocabulary to ids of the old vocabulary.
 
     Returns:
-        a list of ids for each token of `extended`: the ids of the WordPieces
-        into which `vocab` splits the token. For a token that is at the same row
-        of `vocab`, the list contains only its id.
+        a list of ids for each token of `extended`. If the token has the same
+        id in `vocab`, the list contains only this id. Otherwise it contains the
+        ids of the WordPieces into which `vocab` splits the token.
 
     Raises:
-        ValueError: a token of `vocab` other than [unusedN] is missing in
-            `extended`, or its id differs.
+        ValueError: `extended` is shorter than `vocab`, or replaces a token of
+            `vocab` that is not an [unusedN] entry.
     """
     tokenizer = tokenization.WordpieceTokenizer(set(vocab))
     ids = {token: number for number, token in enumerate(vocab)}

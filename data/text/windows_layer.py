@@ -129,7 +129,8 @@ def cut_windows(
     """Cuts texts into overlapping windows that cover them.
 
     Args:
-        row_splits: int64 [N + 1], index of each text's first token, and P.
+        row_splits: int64 [N + 1], index of each text's first token, and P at
+            the end.
         max_tokens: int64 [N], number of tokens of each window of a text. Only
             the last window may be shorter.
         stride: number of tokens from the start of a window to the start of the

@@ -118,9 +118,9 @@ class WordpieceTable:
 
         Returns:
             (tokens, ends), int32 [P] each, in no particular order. `tokens`
-            contains ids + 1, and `ends` is the same as in `split`. A word that
-            cannot be split contains a token 0, whose end is an index in the
-            word.
+            contains ids + 1, and `ends` indexes of the characters after the
+            WordPieces. A word that cannot be split contains a token 0, whose
+            end is an index in the word.
         """
 
         def step(

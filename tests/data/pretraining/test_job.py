@@ -332,7 +332,7 @@ def test_a_damaged_result_is_made_again(
         (None, "is not valid JSON"),  # cut off
         ("[" * 100_000, "nested too deeply"),
         (b"\xff", "not UTF-8"),
-        ('{"flags": {}, "inputs": 5}', "'inputs' of type list is missing"),
+        ('{"flags": {}, "inputs": 5}', "no field 'inputs' of type list"),
     ],
 )
 @pytest.mark.parametrize("name", ["out.manifest.json", "out.work/job.json"])
