@@ -79,8 +79,8 @@ class NerTask(task.Task):
 
     def __init__(self, options: Config) -> None:
         super().__init__(options)
-        # {split: its windows}, except for the train set. Decoding the
-        # predictions needs them.
+        # {split: its windows} of the splits "eval" and "predict", to decode the
+        # predictions.
         self.features: dict[str, list[windows.NerFeatures]] = {}
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:

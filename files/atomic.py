@@ -188,10 +188,10 @@ def remove_partial(
 
 
 def _is_written(partial: str) -> bool | None:
-    """Returns whether a process is writing a partial file.
+    """Returns whether a process is writing a partial file, None if unknown.
 
-    Returns None if this is unknown, because the file system or the operating
-    system does not support locks, or because the file cannot be opened.
+    It is unknown if the system does not support locks, or the file cannot be
+    opened.
     """
     try:
         import fcntl

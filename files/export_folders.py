@@ -142,7 +142,6 @@ def _remove(path: Path) -> None:
 
 
 def _contents(path: Path) -> list[str]:
-    """Returns the paths of all files and folders in a folder, sorted."""
     return sorted(file.relative_to(path).as_posix() for file in path.rglob("*"))
 
 

@@ -80,9 +80,9 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
 
 
 def _acquire(path: str, name: str) -> TextIO:
-    """Opens and locks the lock file, and writes this process's name into it.
+    """Opens and locks the lock file, and records this process as its owner.
 
-    Returns the open file. `name` is the output's name for messages.
+    `name` is the output's name for error messages.
     """
     while True:
         with contextlib.ExitStack() as stack:
@@ -134,10 +134,9 @@ def _open(path: str) -> TextIO:
 
 
 def _lock(file: TextIO) -> bool | None:
-    """Tries to lock a file.
+    """Tries to lock a file, and returns whether this succeeded.
 
-    Returns True if this process locked it, False if another process has locked
-    it, and None if the system does not support locks.
+    Returns None if the system does not support locks.
     """
     try:
         import fcntl
@@ -158,7 +157,7 @@ def _lock(file: TextIO) -> bool | None:
 
 
 def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
-    """Writes into the lock file that this process is its owner.
+    """Records in the lock file that this process is its owner.
 
     Raises an error if the file is not a lock, or if a process on another host
     may own it. `is_locked` is False if the file system does not support locks.

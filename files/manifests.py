@@ -27,7 +27,8 @@ DESCRIPTIONS = frozenset(
     "bert_config.json labels.txt vocab.txt tokenizer_config.json "
     "model.json".split()
 )
-# All files that a release, a Hugging Face model or a conversion may contain.
+# All files that a Google release, a Hugging Face model or a converted model may
+# contain.
 MODEL_FILES = DESCRIPTIONS | {
     *(f"bert_model.ckpt{ending}" for ending in ENDINGS),
     *("model.safetensors", "config.json", "tokenizer.json"),
@@ -150,7 +151,6 @@ def listed(folder: StrPath, name: str) -> list[str]:
 
 
 def _existing(folder: StrPath, names: Iterable[str]) -> list[str]:
-    """Returns those `names` that are files in a folder, sorted."""
     exists, is_folder = os.path.lexists, os.path.isdir
     if is_remote(folder):
         from tensorflow.io import gfile

@@ -107,10 +107,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
 
 
 def _check_type(flag: PathFlag, path: str) -> None:
-    """Raises an error if a path is a file and not a folder, or vice versa.
-
-    The flag's kind determines which of them the path must be.
-    """
+    """Raises an error for a file where `flag` needs a folder, or vice versa."""
     if flag.kind in FILES:
         is_new_folder = flag.kind in OUTPUTS and path.endswith(os.sep)
         if os.path.isdir(path) or is_new_folder:
@@ -218,8 +215,7 @@ def _check_equal(output: _Place, other: _Place) -> None:
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
     """Raises an error if `inner` must not be inside `outer`.
 
-    `is_direct` is True if `outer` is the parent folder of `inner`, and False if
-    it is a higher folder.
+    `is_direct` is True if `outer` is the parent folder of `inner`.
     """
 
     def refuse(reason: str) -> NoReturn:

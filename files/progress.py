@@ -120,9 +120,9 @@ def track(
     unit: str = "record",
     label: str = "",
 ) -> Iterator[_Element]:
-    """Yields the elements of `iterable`, and shows the progress.
+    """Yields the elements of `iterable`, and shows a Progress.
 
-    The arguments are the same as in Progress.
+    Progress documents the other arguments.
     """
     done = 0
     with Progress(total, unit=unit, label=label) as progress:

@@ -51,10 +51,7 @@ def is_run_file(name: str) -> bool:
 
 
 def is_result(name: str) -> bool:
-    """Returns whether `name` was registered with `are_results`.
-
-    Only some predictions write files of such a name.
-    """
+    """Returns whether `name` was registered with `are_results`."""
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in _results)
 
 

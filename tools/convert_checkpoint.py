@@ -162,7 +162,7 @@ def create_model(
     create = getattr(modeling, MODELS[name])
     if name not in ("classifier", "token_classifier"):
         return create(config, **network)
-    # Google's name and Hugging Face's name of the weights.
+    # Google's name and Hugging Face's name of the head's weights.
     for weights in {"output_weights", "classifier.weight"} & shapes.keys():
         shape = list(shapes[weights])
         if len(shape) != 2 or not shape[0]:
@@ -336,8 +336,8 @@ def main(options: Config) -> None:
         labels = modeling.load_labels(start, model.num_labels)
         former = task.get("labels")
         is_list = isinstance(former, list) and labels not in (None, former)
-        # Raise an error only if the order differs. If the other file lists
-        # other labels, the user may have renamed them.
+        # Raise an error only if two files list the same labels in different
+        # orders. If the labels differ, the user may have renamed them.
         if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
             raise ValueError(
                 f"{folder_of(start)}: {model_folder.FILE} orders the labels as "

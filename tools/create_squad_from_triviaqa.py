@@ -122,10 +122,7 @@ def create_passages(
 def _read_documents(
     question: dict[str, Any], where: str, config: Config, missing: list[str]
 ) -> Iterator[tuple[str, str, str]]:
-    """Yields the title, file name and beginning of each document of a question.
-
-    The arguments are the same as in `create_passages`.
-    """
+    """Yields (title, file name, beginning) of each document of a question."""
     words = rf"\s*(?:\S+\s+){{0,{config.max_num_words - 1}}}\S+"
     for kind, folder in _FOLDERS.items():
         for document in _listed(question, kind, where):
@@ -180,7 +177,7 @@ def _spellings(answer: dict[str, Any], where: str) -> list[str]:
 
 
 def main(config: Config) -> None:
-    """Converts the questions that have an answer in a document."""
+    """Writes the entries of `create_passages` that contain an answer."""
     if os.path.exists(config.output_file):
         raise FileExistsError(
             f"--output_file={config.output_file} already exists; remove it or "

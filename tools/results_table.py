@@ -87,10 +87,10 @@ class Row(NamedTuple):
 def make_rows(
     label: str, runs: Sequence[Run], metrics: Sequence[str] | None
 ) -> Iterator[Row]:
-    """Yields the rows for the runs with the same label.
+    """Yields the table's rows for `runs`, which all have the label `label`.
 
-    Runs with different flags become different rows. Their labels then contain
-    the flags that differ.
+    Runs with different flags become different rows, whose labels contain the
+    flags that differ.
     """
     groups: dict[str, list[Run]] = {}
     for run in runs:
@@ -145,9 +145,9 @@ def means(figures: Iterable[Sequence[float]]) -> list[float]:
 def averages(rows: Sequence[Row]) -> Iterator[Row]:
     """Yields rows with GLUE's average and the BERT paper's average.
 
-    Yields nothing unless each row is another task of GLUE. GLUE averages the
-    scores of the tasks. The paper averages two metrics of MNLI and one metric
-    of each other task, without WNLI.
+    Yields nothing if a row is not a task of GLUE, or two rows are of one task.
+    GLUE averages the scores of the tasks. The paper averages two metrics of
+    MNLI and one metric of each other task except WNLI.
     """
     tasks = {row.task: row.figures for row in rows}
     if len(tasks) < len(rows) or not all(

@@ -102,7 +102,7 @@ def npz_writer(
     [number of texts, W]. A temporary file collects the vectors, to save memory.
     The .npz file appears when the `with` block ends without an error.
 
-    Arguments, yielded function and errors are the same as in `json_writer`.
+    `json_writer` documents the arguments, the yielded function and the errors.
     """
     tokens_of_all: list[str] = []
     pooled_of_all: list[np.ndarray] = []

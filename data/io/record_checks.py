@@ -54,10 +54,7 @@ def check_records(files: Sequence[str], spec: Spec) -> None:
 
 
 def _check_file(path: str, spec: Spec, limit: int | None = None) -> int:
-    """Checks the first `limit` records of a file, and returns their number.
-
-    If `limit` is None, checks all records.
-    """
+    """Checks the first `limit` records (None = all). Returns their number."""
     count = 0
     for record in itertools.islice(records.read_records(path), limit):
         _check_record(record, f"{path}, record {count}", spec)

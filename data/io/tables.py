@@ -206,8 +206,7 @@ def _read_separated(
 ) -> Iterator[Row]:
     """Yields the rows of a CSV or TSV file.
 
-    If a row and the first line differ in their number of cells, the function
-    yields a ValueError instead of the row.
+    Yields a ValueError for a row whose number of cells is wrong.
     """
 
     def end_lines() -> Iterator[str]:
@@ -294,10 +293,9 @@ def _find_columns(
     optional: Sequence[str],
     where: str,
 ) -> list[tuple[str, int]]:
-    """Finds the needed and optional columns among a table's column names.
+    """Returns (name, index) of each needed or optional column of a table.
 
-    Returns (name, index) of each column. Raises a ValueError if a needed column
-    is missing, or if several columns could be meant.
+    Raises a ValueError if a needed column is missing or ambiguous.
     """
     found = []
     for some in (*needed, *([name] for name in optional)):

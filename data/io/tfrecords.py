@@ -212,7 +212,7 @@ def create_dataset(
 def describe_records(
     files: Sequence[str], seed: int, skip_records: int, count: int
 ) -> str:
-    """Names the `count` records that training reads after `skip_records`.
+    """Names the next `count` records of training after `skip_records` records.
 
     `seed` determines the order of the records, as in `create_dataset`.
 

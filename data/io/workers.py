@@ -177,10 +177,7 @@ def _raise_death(
 
 
 def _note(file: Path, pid: int | None) -> Path:
-    """Returns the path of an empty file that exists while a call runs.
-
-    It shows that the process `pid` is running the call in `file`.
-    """
+    """Names an empty file that exists while the process `pid` runs a call."""
     return file.with_name(f"{file.name}-{pid}")
 
 
@@ -225,12 +222,10 @@ _is_ending = False
 def _start(
     function: Callable, reader: connection.Connection, folder: str
 ) -> None:
-    """Initializes a worker process.
+    """Initializes a worker process, whose tasks call `function`.
 
-    Args:
-        function: function that the worker's tasks call.
-        reader: pipe whose other end closes when the parent ends.
-        folder: folder that contains the tasks' arguments and results.
+    `reader` is a pipe whose other end closes when the parent ends. `folder`
+    contains the tasks' arguments and results.
     """
     global _function
     _function = function
@@ -255,10 +250,7 @@ def _end(*unused_args: object) -> NoReturn:
 
 
 def _end_with_parent(reader: connection.Connection, folder: str) -> None:
-    """Waits until the parent's end of the pipe closes, then ends this worker.
-
-    The parent closes it at the end of its work, or is killed.
-    """
+    """Ends this worker when the parent closes its end of the pipe or dies."""
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
     # Remove the folder here, because a killed parent cannot remove it. Do it
@@ -273,7 +265,7 @@ def _end_with_parent(reader: connection.Connection, folder: str) -> None:
 def _call(file: Path) -> None:
     """Calls the worker's function with the arguments that `file` contains.
 
-    Replaces them by a pair (error, result), one of which is None.
+    Replaces them by (error, result), one of which is None.
     """
     global _is_calling
     note = _note(file, os.getpid())

@@ -14,9 +14,9 @@ CORPUS_COUNTS = (
     "num_unknown",
     "num_dropped_bytes",
 )
-# The input or a flag is usually wrong if more than this fraction of the
-# WordPieces is [UNK], if a document contains fewer sentences than this on
-# average, or if a sentence contains more WordPieces than this on average.
+# Beyond these limits, the input or a flag is usually wrong: fraction of [UNK]
+# among the WordPieces, mean number of sentences in a document, and mean number
+# of WordPieces in a sentence.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256

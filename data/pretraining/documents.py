@@ -222,8 +222,8 @@ class TextReader:
         return marked if marked == encoded else None
 
 
-# Returns a TextReader. All calls in a process return the same reader, because
-# its vocabulary and its cache of words are large.
+# Returns a TextReader. Successive calls with equal options return one reader,
+# because its vocabulary and its cache of words are large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 

@@ -192,14 +192,9 @@ class Job:
     ) -> tuple[dict[str, Any] | None, dict[str, bool]]:
         """Reads the manifest, and creates or checks the folder OUTPUT.work.
 
-        Returns:
-            (manifest, {path of a file that it lists: True if it is intact}).
-            The manifest is None if the job was never finished.
-
-        Raises:
-            ValueError: the manifest or the folder was written by a command with
-                other flags or inputs, by another version of the script, or by
-                another program.
+        Returns (manifest, {path of a file in it: True if the file is intact}).
+        The manifest is None if the job was never finished. Raises a ValueError
+        if the flags, the inputs or the version of the script have changed.
         """
         path = os.path.join(self._work_dir, "job.json")
         try:
@@ -254,11 +249,7 @@ class Job:
     def _create_tasks(self) -> list[parts.Task]:
         """Distributes the parts of the corpus and the shards over tasks.
 
-        Each task reads at least one part and writes at least one shard.
-
-        Raises:
-            ValueError: a task would have to write more than MAX_TASK_SHARDS
-                shards at once.
+        Raises a ValueError if a task gets more than MAX_TASK_SHARDS shards.
         """
         blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards
@@ -291,14 +282,11 @@ class Job:
     def _combine(
         self, description: dict[str, Any], tasks: list[parts.Task]
     ) -> dict[str, Any]:
-        """Combines the result files of all tasks into the manifest.
+        """Combines the tasks' result files into the manifest, and returns it.
 
-        Also writes the evaluation set, and removes empty shards. Returns the
-        manifest. `description` contains the flags and inputs of the job.
-
-        Raises:
-            ValueError: the input contains no text, or all documents are held
-                out.
+        Also writes the evaluation set, and removes empty shards. `description`
+        contains the flags and inputs of the job. Raises a ValueError if the
+        input contains no text, or all documents are held out.
         """
         counts: Counter[str] = Counter()
         shards = []

@@ -12,7 +12,7 @@ from typing import Any
 from data.io.records import measure_file
 from files.json_files import read_json
 
-# Increase this number if the same flags and inputs result in other records.
+# Increase this number when a change of the code changes the records.
 VERSION = 3
 
 

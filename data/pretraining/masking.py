@@ -96,9 +96,8 @@ def _repeat_draws(
     pieces: Pieces,
     rng: random.Random,
 ) -> None:
-    """Masks all WordPieces of a word in the same way as its first WordPiece.
+    """Masks, keeps or replaces all WordPieces of a word like the first one.
 
-    All of them become [MASK], stay unchanged, or become random WordPieces.
     Changes `output_tokens` in place. `tokens` are the original WordPieces, and
     `chosen` the masked positions in ascending order.
     """

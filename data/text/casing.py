@@ -123,7 +123,7 @@ def _settings(
 ) -> Iterator[tuple[str, bool]]:
     """Yields (path, do_lower_case) of each file that defines the casing.
 
-    The files are in the folders of the vocabulary and of the checkpoint.
+    Searches the folders of the vocabulary and of the checkpoint.
     """
     places = [os.path.dirname(vocab_file)]
     if checkpoint:

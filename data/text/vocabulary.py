@@ -110,8 +110,8 @@ def learn_vocabulary(
             f"set at least {len(reserved) + 2 * num_characters}"
         )
     # A WordPiece enters the vocabulary if it occurs at least `least_count`
-    # times. Search for the number that results in about `wanted` WordPieces,
-    # between the counts of the words with the ranks `wanted` and `wanted` / 4.
+    # times. Find a `least_count` with about `wanted` WordPieces: it is between
+    # the counts of the words with the ranks `wanted` and `wanted` / 4.
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]

@@ -1,7 +1,7 @@
 """Cuts long texts into overlapping windows inside a TensorFlow graph.
 
-The windows are the same as in windows.py. N = number of texts, P = number of
-tokens of all texts, W = number of windows of all texts.
+windows.py defines the windows. N = number of texts, P = number of tokens of all
+texts, W = number of windows of all texts.
 """
 
 from typing import NamedTuple
