@@ -189,8 +189,8 @@ class ClassifierTask(task.Task):
             return np.mean(outputs, axis=0)
         if self.decoder.output_mode == "classification":
             return super().combine(outputs)
-        # A text may have several labels, so treat each label as two classes:
-        # the text has it, or does not.
+        # A text may have several labels, so treat each label as two classes,
+        # "yes" and "no".
         choices = [np.stack([held, 0 * held], axis=-1) for held in outputs]
         mean = super().combine(choices)
         return mean[..., 0] - mean[..., 1]

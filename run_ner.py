@@ -25,7 +25,7 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """Flags of the script, and the flags that all fine-tuning scripts share."""
+    """Flags of the script, and the flags common to all fine-tuning scripts."""
 
     labels: Sequence[str] | None = flags.head(
         None,
@@ -164,7 +164,7 @@ class NerTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the predicted tags. Scores them if the test set has tags."""
+        """Writes the predicted tags. Scores them if the tags are known."""
         examples, tags = self.examples[split], self._tag(split, batches)
         windows.write_predictions(output_dir, examples, tags)
         right = [example.labels for example in examples]

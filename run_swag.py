@@ -24,7 +24,7 @@ from training.config import DataFolderConfig
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(DataFolderConfig):
-    """Flags of the script: the flags that all fine-tuning scripts share."""
+    """Flags of the script, which are common to all fine-tuning scripts."""
 
     # Default: the learning rate of the BERT paper, for batches of 16 (section
     # 4.4).

@@ -7,8 +7,7 @@
     GET  /         a page to try the models in a browser
     GET  /healthz, /readyz, /metrics
 
-The server stops at SIGTERM or Ctrl-C, after it has answered all accepted
-requests.
+The server stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 """
 
 import dataclasses

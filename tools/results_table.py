@@ -75,7 +75,7 @@ class Row(NamedTuple):
     """A row of the table: runs that differ only in their seeds, or an average.
 
     `folders` are the folders of the runs. For an average, the list is empty.
-    `figures` is {name of a result: its value in each run}.
+    The last field is {name of a result: its value in each run}.
     """
 
     label: str

@@ -115,8 +115,8 @@ def trim_padding(
     Args:
         features: dict of tensors with `input_mask`, int [B, T] or [B, C, T],
             and other sequences of the same shape. If the dict contains
-            `label_weights`, each position has a label, and the function cuts
-            the labels too.
+            `label_weights`, there is a label for each position, and the
+            function cuts the labels too.
         multiple: the new length is a multiple of this number. This limits the
             number of different shapes for which XLA compiles the model.
 

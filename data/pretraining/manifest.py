@@ -51,7 +51,7 @@ def describe_shards(
 
 
 def is_whole(path: str, entry: Any) -> bool:
-    """Returns whether a file still has the size and checksum in `entry`.
+    """Returns whether a file's size and checksum still match its entry.
 
     `entry` is the file's entry in a manifest.
     """
@@ -86,8 +86,8 @@ def read(
     for name, kind in {"flags": dict, "inputs": list, **fields}.items():
         if not isinstance(contents.get(name), kind):
             raise ValueError(
-                f"{path} was not written by this script: it has no field "
-                f"{name!r} of type {kind.__name__}"
+                f"{path} was not written by this script: it contains no "
+                f"field {name!r} of type {kind.__name__}"
             )
     flags, inputs = contents["flags"], contents["inputs"]
     changed = [

@@ -7,7 +7,7 @@ from files import flags
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class MaskingOptions:
-    """Flags for masking that create_pretraining_data.py and training share."""
+    """Flags for masking, in create_pretraining_data.py and in training."""
 
     masked_lm_prob: float = flags.training(
         0.15, "Fraction of WordPieces to mask.", at_least=0.0, at_most=1.0

@@ -207,8 +207,8 @@ def _borrow(
     about `num_pieces` WordPieces in total.
     """
     found: list[Document] = []
-    # Discard the lines of held-out documents. `len` takes the place of a
-    # function that writes them.
+    # Discard the lines of held-out documents. `len` stands in for a function
+    # that writes them.
     write = len if options.eval_fraction else None
     for lender in lenders:
         lines = _read_part(lender, reader, options, Counter(), write)

@@ -131,7 +131,7 @@ def _settings(
         places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
     for place in dict.fromkeys(map(os.path.normpath, places)):
         file, is_lower_case = _CONFIG_FILE, read_do_lower_case(place)
-        # Skip a vocabulary that is a tokenizer.json, because FullTokenizer has
+        # Skip a vocabulary that is a tokenizer.json, because FullTokenizer
         # already read its casing.
         if is_lower_case is None and (
             os.path.basename(vocab_file) != _TOKENIZER_FILE

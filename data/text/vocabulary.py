@@ -239,8 +239,8 @@ def extension_rows(
     """Maps each token of an extended vocabulary to ids of the old vocabulary.
 
     Returns:
-        a list of ids for each token of `extended`. If the token has the same
-        id in `vocab`, the list contains only this id. Otherwise it contains the
+        a list of ids for each token of `extended`. If the token's id in `vocab`
+        is the same, the list contains only this id. Otherwise it contains the
         ids of the WordPieces into which `vocab` splits the token.
 
     Raises:
