@@ -49,7 +49,7 @@ def check_records(files: Sequence[str], spec: Spec) -> None:
     """
     for path in files:
         if path.endswith(".gz"):
-            raise ValueError(f"{path}: decompress this file with gunzip first")
+            raise ValueError(f"{path}: unpack this file with gunzip first")
         if not _check_file(path, spec, _NUM_CHECKED):
             raise ValueError(f"{path}: the file contains no record")
 
