@@ -59,7 +59,9 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
         return ids
     lowest, highest = tf.reduce_min(ids), tf.reduce_max(ids)
     is_right = (lowest >= 0) & (highest < num_rows)
-    message = f"`{name}` must be from 0 to {num_rows - 1}. Received (min, max):"
+    message = (
+        f"`{name}` must be from 0 to {num_rows - 1}. Received: lowest, highest:"
+    )
     with tf.control_dependencies(
         [tf.debugging.Assert(is_right, [message, lowest, highest])]
     ):

@@ -278,10 +278,10 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
     )
     assert list(answers) == ["0", "1", "2"]
     with pytest.raises(
-        ValueError, match="features of example 0 are out of order"
+        ValueError, match="example with index 0 are out of order"
     ):
         decode(examples, features[::-1], best)
-    with pytest.raises(ValueError, match="no result for the window 1000000000"):
+    with pytest.raises(ValueError, match="no result .* unique_id=1000000000"):
         decoding.decode_predictions(examples, features, [], options, TOKENIZER)
 
 
