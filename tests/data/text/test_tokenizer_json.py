@@ -83,7 +83,9 @@ def test_added_tokens_have_their_rows(tmp_path, caplog):
     assert tokenizer.tokens == [*TOKENS, "", "", "[E1]"]
     tokenizer.check_vocab(11)
     (record,) = caplog.records
-    assert "a.json: 1 added tokens ([E1]) have ids" in record.getMessage()
+    assert (
+        "a.json adds 1 tokens to the vocabulary ([E1])" in record.getMessage()
+    )
 
 
 @pytest.mark.parametrize(
