@@ -139,7 +139,7 @@ def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
     assert tokenization.load_tokenizer(options).tokens[: len(TOKENS)] == TOKENS
     options.vocab_file.write_text(text.replace("un \n", "on \n"))
     message = (
-        f"{saved}: the WordPiece with id 6 is 'un', but in .* 'on'; delete"
+        f"{saved}: the WordPiece with id 6 is 'un', but in .* 'on'. Delete"
     )
     with pytest.raises(ValueError, match=message):
         tokenization.load_tokenizer(options)
