@@ -156,7 +156,8 @@ def score_known(
         predicted: predicted label of each example.
         label_ids: function that converts a list of labels to the array that
             `score` reads.
-        score: function of the same first three arguments as `compute_metrics`.
+        score: function (names, labels, predictions) that returns the metrics,
+            such as `compute_metrics`.
 
     Returns:
         {name: value} of the metrics, or {} if too few labels are known. If some

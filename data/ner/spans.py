@@ -315,8 +315,8 @@ def _explain(text: str, start: int, end: int, own: str | None) -> str:
     """Returns a sentence that explains why a span's positions may be wrong.
 
     `own` is the text that the file records for the span, or None if it records
-    none. If the positions lead to `own` when they count UTF-16 units, the
-    sentence says so.
+    none. If the positions lead to `own` once they are read as UTF-16 offsets,
+    the sentence says so.
     """
     units = text.encode("utf-16-le")[2 * start : 2 * end]
     if own and _is_same(own, units.decode("utf-16-le", "replace")):

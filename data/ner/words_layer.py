@@ -23,11 +23,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
 
-    Args:
-        texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
-
-    Returns:
-        string [N].
+    `texts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = drop_invalid(texts)
     texts = tf.strings.regex_replace(texts, r"(^|[\s\pZ])(\pP+)", r"\1\2 ")
@@ -53,7 +49,7 @@ class NerWindows:
     def __call__(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
-        """Cuts texts, with white space between words, into windows.
+        """Splits texts into words at white space, and cuts them into windows.
 
         Args:
             texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
