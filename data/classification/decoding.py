@@ -157,10 +157,10 @@ def write_predictions(
     """Writes predictions to test_results.tsv and predictions.jsonl.
 
     test_results.tsv is the file that Google's code writes. It contains a line
-    for each example, with a column for the probability of each label. A line of
+    for each example, with a column for the probability of each label. In
+    regression, its only column is the predicted value. A line of
     predictions.jsonl contains the fields of an example, the predicted `label`
-    and, except in regression, `probabilities`, a dict from each label to its
-    probability.
+    and, except in regression, `probabilities`: {label: probability}.
 
     Args:
         output_dir: folder to write to.

@@ -104,7 +104,7 @@ def compute_metrics(
             finite).
         labels: right labels: int [examples], float [examples] for
             correlations, or [examples, labels] of 0 and 1.
-        predictions: predictions in the same form as `labels`, not logits.
+        predictions: predicted labels, in the shape of `labels`, not logits.
         label_names: names of all labels, to add `LABEL_precision`,
             `LABEL_recall` and `LABEL_f1` for each of them. None adds nothing.
 

@@ -109,8 +109,8 @@ class RankingProcessor(TableProcessor):
 
         Queries without a relevant passage are skipped. Passages with equal
         predictions are ranked by ascending relevance, so that ties do not
-        improve the metrics. The gain of a passage is its relevance, as in
-        trec_eval.
+        improve the metrics. The gain of a passage is its relevance, or 0 if
+        that is negative, as in trec_eval.
 
         Args:
             examples: all examples of the set. `text_a` is the query.

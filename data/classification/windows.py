@@ -52,8 +52,8 @@ def check(options: Any) -> None:
     if options.doc_stride > size:
         raise ValueError(
             f"--doc_stride={options.doc_stride} would skip WordPieces, because "
-            f"a window of --max_seq_length={options.max_seq_length} has room "
-            f"for only {size} WordPieces of a text; set --doc_stride to at "
+            f"a window of --max_seq_length={options.max_seq_length} fits only "
+            f"{size} WordPieces of a text; set --doc_stride to at "
             f"most {size}, such as {size // 2 or 1}"
         )
     if "window_pooling" in options.given_flags and not options.doc_stride:

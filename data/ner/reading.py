@@ -191,10 +191,7 @@ class NerProcessor(SetReader[NerExample]):
         return examples
 
     def _read_spans(self, path: str, name: str) -> list[NerExample]:
-        """Reads a file of texts with spans.
-
-        `name` is the name of the set, such as "train".
-        """
+        """Reads the set `name`, such as "train", from texts with spans."""
         for flag in ("text_column", "label_column"):
             if column := getattr(self, f"_{flag}"):
                 raise ValueError(

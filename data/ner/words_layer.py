@@ -1,7 +1,7 @@
 """Cuts texts into words and windows, to find named entities in them.
 
 The code consists of operations of a graph. No Python runs when the graph is
-called. The windows are the same as in windows.py.
+called. The graph cuts the same windows as windows.py.
 
 N = number of texts.
 """

@@ -86,8 +86,8 @@ class Alignment(NamedTuple):
     """Finds the text of spans of WordPieces in their passage.
 
     Attributes:
-        passages: Passages.
-        row: int32, index of the passage.
+        passages: all passages.
+        row: int32, index of the passage that contains the spans.
         use_char_offsets: True to cut texts out of the unchanged passage at the
             characters of their first and last WordPiece. False to find texts
             as `decoding.get_final_text` does, with white space replaced by

@@ -280,11 +280,7 @@ def _answer_text(
 def _predicted_and_original(
     span: Span, example: SquadExample
 ) -> tuple[str, str]:
-    """Returns a span's text in two forms.
-
-    The first text is the span's WordPieces, joined. The second text is the
-    words of the passage that contain these WordPieces.
-    """
+    """Returns a span's joined WordPieces, and the words that contain them."""
     feature, start, end = span[:3]
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")

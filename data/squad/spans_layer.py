@@ -1,7 +1,7 @@
 """Finds the spans that may be SQuAD's answers, as operations of a graph.
 
 N = questions, W = windows, F = length of a window, S = spans, B = number of
-starts, and also of ends, that are considered in each window.
+starts, and also of ends, that `find_best` selects from each window.
 """
 
 from typing import NamedTuple

@@ -40,7 +40,8 @@ class SquadFeatures:
             whether no other window contains more context around the token}.
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = token of the passage.
+        segment_ids: list of int, [max_seq_length], 1 = token of the passage, or
+            the [SEP] after it.
         start_position: int, in training: position of the answer's first
             token, or 0 if the window does not contain the answer.
         end_position: int, in training: position of the answer's last token, or
@@ -91,7 +92,7 @@ class WindowOptions:
     )
 
     def __post_init__(self) -> None:
-        """Checks that a window can contain a part of the passage."""
+        """Checks the length and the stride of the windows."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
@@ -112,8 +113,8 @@ def create_features(
 ) -> Iterator[SquadFeatures]:
     """Cuts examples into windows, and yields the SquadFeatures of each window.
 
-    Memory does not grow with the number of windows. The positions of answers
-    are only computed if `is_training` is true.
+    Creates windows one at a time, to save memory. Computes the positions of
+    answers only if `is_training` is true.
     """
     numbered = _number(examples, tokenizer, options)
     windows = create_windows(tokenizer, options, is_training, numbered)

@@ -1,6 +1,6 @@
 """Cuts SQuAD's questions and passages into windows, as operations of a graph.
 
-The windows are the same as in windows.py. No Python runs when the graph is
+The graph cuts the same windows as windows.py. No Python runs when the graph is
 called.
 
 N = questions, each with its passage. W = windows. F = length of a window.
