@@ -233,11 +233,7 @@ class BertModel(FeaturesModel):
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
     ) -> Tensor:
-        """Returns the pooled output, float [B, W].
-
-        The layer reads the first position or, with `left_to_right`, the last
-        position that is not padding.
-        """
+        """Pools the first WordPiece or, with `left_to_right`, the last one."""
         if not self.left_to_right:
             return self.pooler(sequence_output[:, 0])
         if input_mask is None:

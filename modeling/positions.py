@@ -84,6 +84,9 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
 
 
 def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
-    """Gathers one vector of each sequence, at `positions` [B]: float [B, W]."""
+    """Returns the vector at one position of each sequence, float [B, W].
+
+    `positions`, int [B], contains the position in each sequence.
+    """
     positions = keras.ops.expand_dims(positions, 1)
     return keras.ops.squeeze(gather_indexes(sequence_tensor, positions), 1)

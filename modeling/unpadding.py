@@ -156,7 +156,7 @@ class UnpaddedRows(_KeptRows):
         self._spare = num_rows - 1
 
     def packed(self) -> "PackedRows":
-        """Returns a view that packs these rows into a few long sequences."""
+        """Returns an object that packs these rows into a few long sequences."""
         return PackedRows(self._positions, self._lengths, self._shape[1])
 
 

@@ -17,7 +17,8 @@ from files import json_files
 from files.atomic import is_remote, write_json
 from training import model_checks
 
-# The file stores checksums, so that a resume does not read the inputs again.
+# Name of the file that stores the inputs' checksums, so that a resumed run does
+# not have to read the inputs again to compute them.
 FILE = "input_checksums.json"
 
 

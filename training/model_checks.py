@@ -305,7 +305,7 @@ def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
 def _known_to_both(
     former: Mapping[str, Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Returns the descriptions of two tokenizers, with their common entries.
+    """Returns two descriptions of tokenizers, reduced to their common entries.
 
     An earlier version of this project may have recorded fewer entries.
     """

@@ -141,8 +141,9 @@ def _check_heads(config: PretrainingConfig) -> None:
     if not any("cls/predictions/" in x.replace(".", "/") for x in names):
         raise ValueError(
             f"--init_checkpoint={start} contains no masked LM head, so "
-            "--do_eval would score random weights. Pretrain it (--do_train), "
-            "or use the weights of a pretraining"
+            "--do_eval would score random weights; add --do_train to train "
+            "the head, or pass a checkpoint from pretraining, which includes "
+            "the head"
         )
 
 

@@ -110,14 +110,18 @@ class Trainer(BatchPredictor):
 
     @property
     def step(self) -> int:
-        """Number of steps trained so far, including skipped steps."""
+        """Number of steps run so far.
+
+        A step whose weight update was skipped, because the loss or gradient was
+        not finite, also counts.
+        """
         return int(self.optimizer.iterations.numpy())
 
     def callback(self, kind: type[_Callback]) -> _Callback:
-        """Returns the run's callback of a class.
+        """Returns the run's first callback that is an instance of `kind`.
 
         Raises:
-            StopIteration: the run has no callback of this class.
+            StopIteration: no callback of the run is an instance of `kind`.
         """
         return next(c for c in self.callbacks if isinstance(c, kind))
 
@@ -191,8 +195,8 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Saves the weights after `step`, without the optimizer's state.
 
-        Deletes weights that were saved in the folder before. `files` are files
-        to store in the checkpoint too, {name: text}.
+        Deletes the weights that `folder` contained. `files`, {name: text}, are
+        files whose texts the checkpoint also stores.
         """
         if self.is_chief:
             # Delete weights of an earlier run. With a higher step number, they

@@ -17,7 +17,7 @@ LABELS_FILE = "labels.txt"
 def load_labels(
     path: str | os.PathLike[str], num_labels: int | None = None
 ) -> list[str] | None:
-    """Reads the labels, the names of a model's outputs, beside its weights.
+    """Reads the names of a model's outputs from the folder of its weights.
 
     Args:
         path: a folder, the prefix of a TF1 checkpoint in it, or a

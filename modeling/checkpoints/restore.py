@@ -61,7 +61,7 @@ def restore_variables(
     read: Callable[[str], Any],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Assigns the values of a checkpoint, one variable at a time.
+    """Assigns a checkpoint's values to a model, one variable at a time.
 
     Checks all values before it assigns the first. Therefore it reads each value
     twice, because keeping all values would double the memory. The checkpoint

@@ -89,10 +89,7 @@ def move_into_place(files: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turns TensorFlow's errors into an OSError that names the path to write.
-
-    The function covers the errors inside a `with` block.
-    """
+    """Turns TensorFlow's errors in a `with` block into OSErrors with `path`."""
     try:
         yield
     except Exception as error:

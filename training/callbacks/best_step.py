@@ -84,7 +84,10 @@ class BestStep(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Evaluates if an evaluation is due. Returns True to stop training."""
+        """Runs an evaluation if one is due at `step`.
+
+        Returns True if training should stop. Does not use `logs` and `agreed`.
+        """
         # Also evaluate after the last step, even if its number is no multiple
         # of `every`.
         if step % self.every and step != self.trainer.num_train_steps:
@@ -114,10 +117,7 @@ class BestStep(Callback):
         return self.has_ended(step)
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether training stops early at `step`.
-
-        If so, also logs the reason.
-        """
+        """Returns whether training stops early at `step`. Logs the reason."""
         best = self._best
         if not self._patience or best is None:
             return False

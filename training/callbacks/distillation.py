@@ -115,7 +115,8 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
     except FileNotFoundError as error:
         raise ValueError(
             f"--teacher={teacher} contains no bert_config.json or config.json; "
-            "use a folder with a checkpoint, such as --export_weights writes"
+            "use a folder with a checkpoint, for example one written with "
+            "--export_weights"
         ) from error
 
 

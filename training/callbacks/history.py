@@ -92,7 +92,11 @@ class History(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Drops the lines of later steps, because training runs them again."""
+        """Prepares the history file when a `with` block of training begins.
+
+        Deletes the lines after the step from which training resumes, because
+        training will run the steps of these lines again.
+        """
         self.drop_after(self.trainer.global_step)
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.
@@ -114,10 +118,7 @@ class History(Callback):
         self.add("checkpoint", step, {})
 
     def drop_after(self, step: int) -> None:
-        """Deletes the history of all steps after `step`.
-
-        A resumed training runs these steps again.
-        """
+        """Deletes the lines of all steps after `step` from the history."""
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
@@ -201,7 +202,7 @@ class History(Callback):
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns {name: value} of _NAMES, the same for all lines of a step."""
+        """Returns {name: value} of _NAMES, equal in all lines of `step`."""
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}

@@ -138,10 +138,11 @@ class PeakRate:
     def update(self, achieved: float = 0.0) -> float:
         """Returns the highest rate so far, in operations per second.
 
-        First measures the rate again, if the last measurement is long ago.
+        Measures the rate again if enough time has passed that measuring takes
+        at most _MEASURING_SHARE of it.
 
         Args:
-            achieved: rate that the training reached. It may be the highest.
+            achieved: rate that the training reached, counted as a measurement.
         """
         started = time.monotonic()
         if started >= self._next:

@@ -35,7 +35,7 @@ class Rates(NamedTuple):
     take_v: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates, or rates that change nothing if not `made`."""
+        """Returns these rates if `made`, else rates that change nothing."""
         return Rates(
             *(
                 tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
@@ -117,7 +117,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         decay: float,
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns the number to subtract from `variable`, the next m and v.
+        """Returns (update to subtract from `variable`, next m, next v).
 
         `decay` is the variable's rate of weight decay.
         """

@@ -170,7 +170,8 @@ class PickledTensors:
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
             raise ValueError(
-                "the version must be 1001, and the byte order little-endian"
+                "the protocol version of its format must be 1001, and its byte "
+                "order little-endian"
             )
         reader = _Unpickler(file)
         found = reader.load()
