@@ -110,11 +110,7 @@ class Trainer(BatchPredictor):
 
     @property
     def step(self) -> int:
-        """Number of steps run so far.
-
-        A step whose weight update was skipped, because the loss or gradient was
-        not finite, also counts.
-        """
+        """Number of steps run so far, including steps without an update."""
         return int(self.optimizer.iterations.numpy())
 
     def callback(self, kind: type[_Callback]) -> _Callback:

@@ -76,7 +76,7 @@ class CastKernels:
         ]
 
     def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns `function`, with the model's kernels replaced by the copies."""
+        """Returns `function`, which calls the model, to run with the copies."""
         if not self._replaced:
             return function
 

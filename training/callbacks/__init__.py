@@ -105,7 +105,7 @@ class Callback:
         """
 
     def evaluating(self) -> Any:
-        """Returns a context manager that the Trainer enters for an evaluation."""
+        """Returns a context manager in which the Trainer runs an evaluation."""
         return contextlib.nullcontext()
 
     def on_save(self, step: int) -> None:

@@ -305,7 +305,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def weights(self) -> str | None:
-        """`output_dir` if it contains a checkpoint, else `initial_checkpoint`."""
+        """`output_dir` if a checkpoint is in it, else `initial_checkpoint`."""
         if self.has_checkpoint:
             return self.output_dir
         return self.initial_checkpoint
