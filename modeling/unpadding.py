@@ -25,12 +25,7 @@ _MAX_SHAPES = 64
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    """Returns a linear function whose gradient another function computes.
-
-    Args:
-        function: the linear function.
-        transposed: function (upstream gradient) -> gradient of the inputs.
-    """
+    """Returns the linear `function`, whose gradient `transposed` computes."""
 
     @keras.ops.custom_gradient
     def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:

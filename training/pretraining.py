@@ -203,10 +203,9 @@ def find_records(
 def _masking_settings(
     config: PretrainingConfig, records: tfrecords.Records
 ) -> dict[str, Any]:
-    """Returns the masking options, or {} if the records are masked already.
+    """Returns the masking options, {} if the records are masked already.
 
-    Raises:
-        ValueError: a masking flag is set, but the records contain masks.
+    Raises an error if a masking flag is set, but the records are masked.
     """
     if records.dynamic_masking is not None:
         return config.masking

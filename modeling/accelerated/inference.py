@@ -88,10 +88,7 @@ class CastKernels:
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) of each kernel that needs a cast.
-
-    Kernels that `keras.Model.quantize` converted to int8 are not cast.
-    """
+    """Returns (kernel, compute dtype) of each kernel to cast, except int8."""
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)

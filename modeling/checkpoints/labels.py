@@ -131,12 +131,7 @@ def _read_lines(labels_file: str) -> list[str]:
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the labels in `id2label`, sorted by their numbers.
-
-    Args:
-        names: value of `id2label`. If None, the result is None.
-        config_file: path of the config.json, for messages.
-    """
+    """Returns the labels of `names`, an `id2label`, ordered by their numbers."""
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(

@@ -157,14 +157,9 @@ def _check_complete(
 ) -> None:
     """Raises an error if a file lacks variables of the encoder.
 
-    If a model without an encoder is loaded, the file must contain at least one
-    of its variables.
-
-    Args:
-        path: path of the file, for messages.
-        sources: {name of a variable: name of its entry in the file}.
-        missing: names of the variables that the file lacks.
-        there: names of all entries in the file.
+    The file for a model without an encoder must contain at least one of the
+    model's variables. `sources` is {name of a variable: name of its entry in
+    the file}, and `there` lists all entries in the file.
     """
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):

@@ -123,10 +123,7 @@ def _refuse_folders(paths: Iterable[str]) -> None:
 
 
 def _is_special(path: str) -> bool:
-    """Returns whether a path is a link or device, such as /dev/stdout.
-
-    Such a path must be written to, not replaced.
-    """
+    """Returns whether a path is a link or device, so must not be replaced."""
     return (
         not is_remote(path)
         and os.path.lexists(path)

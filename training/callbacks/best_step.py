@@ -176,10 +176,9 @@ def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
 def _find_fault(
     folder: Path, settings: Mapping[str, Any], newest: int
 ) -> str | None:
-    """Returns evidence that another run wrote the best weights in `folder`.
+    """Returns evidence that another run wrote the best weights, or None.
 
-    Returns None if there is no evidence. `newest` is the newest step of the
-    run's checkpoints.
+    `newest` is the newest step of the run's checkpoints.
     """
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
@@ -192,11 +191,7 @@ def _find_fault(
 
 
 def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
-    """Reads the metrics of the best evaluation so far.
-
-    Raises:
-        ValueError: the file is damaged, or lacks a metric.
-    """
+    """Reads the metrics of the best step. The file must contain `metrics`."""
     try:
         best = json_files.read_json(path)
         for name in (*metrics, "global_step"):

@@ -288,7 +288,7 @@ def _by_name(outputs: Any) -> dict[str, Any]:
 
 
 def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
-    """Returns whether `path` is complete and was written from `made_from`."""
+    """Returns whether `path` is complete and was written from these sources."""
     if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
         return False
     try:

@@ -191,10 +191,7 @@ class PickledTensors:
 
 
 def _check_tensors(found: Any) -> dict[str, _Tensor]:
-    """Returns the loaded object `found`, which must be a dict of tensors.
-
-    Raises an error if it is not, or if a tensor is larger than its storage.
-    """
+    """Returns `found`. Raises an error unless it is a dict of valid tensors."""
     if not isinstance(found, dict):
         raise ValueError("the file contains no dictionary of tensors")
     for name, tensor in found.items():
