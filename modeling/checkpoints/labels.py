@@ -131,7 +131,7 @@ def _read_lines(labels_file: str) -> list[str]:
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the labels of `names`, an `id2label`, ordered by their numbers."""
+    """Returns the labels in an `id2label`, called `names`, by their numbers."""
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(
