@@ -1,7 +1,8 @@
 """Multi-head attention (Vaswani et al. 2017, section 3.2).
 
-Google's code calls it `attention_layer`. In shapes, B = batch, F = from length,
-T = to length, N = heads and H = size per head. Lengths are in WordPieces.
+Google's code calls it `attention_layer`. In shapes, B = batch, F = length of
+`from_tensor`, T = length of `to_tensor`, N = heads and H = size per head.
+Lengths are in WordPieces.
 """
 
 import math

@@ -38,7 +38,7 @@ class BertModel(FeaturesModel):
         ```
 
     Args:
-        config: `BertConfig`.
+        config: sizes and dropout rates of the network.
         use_one_hot_embeddings: look up word embeddings by multiplying one-hot
             rows with the table instead of by a gather.
         gradient_checkpointing: recompute each block's activations in the

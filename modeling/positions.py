@@ -1,7 +1,7 @@
 """Attention masks, and functions that gather the vectors at some positions.
 
-In shapes, B = batch, F = from length and T = to length in WordPieces, P =
-number of gathered positions and W = width.
+In shapes, B = batch, F = positions that attend, T = positions that they attend
+to, P = number of gathered positions and W = width.
 """
 
 import keras
@@ -22,7 +22,7 @@ def create_attention_mask_from_input_mask(
             positions.
 
     Returns:
-        int [B, 1, T], which broadcasts over the from positions, or
+        int [B, 1, T], which broadcasts over the F positions, or
         [B, F, T].
 
     Raises:

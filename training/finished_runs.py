@@ -148,7 +148,8 @@ def check_predictions(file: Path, runs: Sequence[Run]) -> None:
         runs: the runs of the table.
 
     Raises:
-        ValueError: the predictions come from other weights or other data.
+        ValueError: the weights in the folder did not write the predictions, or
+            the dev or test set differs from the data of a run.
     """
     path = file.parent / "summary.json"
     summary = json_files.read_json(path) if path.is_file() else {}

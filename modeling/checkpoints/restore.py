@@ -77,9 +77,6 @@ def restore_variables(
         layers: for each block of the model, the number of the checkpoint's
             block to start from. None = the block with the same number.
 
-    Returns:
-        `LoadReport`.
-
     Raises:
         ValueError: a variable of the encoder is missing, a shape differs, a
             value is not a finite floating-point number, or two variables of the

@@ -28,7 +28,7 @@ def staged_folder(
     Raises:
         OSError: the files cannot be written.
         ValueError: the folder contains a model that this project did not write,
-            or a model with other files.
+            or files of an earlier model that would stay beside the new files.
     """
     stage = partial_path(os.path.join(directory, last))
     try:

@@ -38,7 +38,7 @@ class Callback:
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
         """Returns the model and the loss to train, by default unchanged.
 
-        The Trainer calls this method in the scope of the strategy.
+        The Trainer calls this method in its strategy's scope.
         """
         return model, loss
 

@@ -194,7 +194,7 @@ class History(Callback):
             for line in self._lines.values()
             if line["kind"] == "eval"
             # Earlier versions of this project wrote no fingerprint. Assume that
-            # their dev set was the same.
+            # they evaluated on this run's dev set.
             and line.get("fingerprint", mine).get("dev_set") == dev_set
             # The history contains None for a value that was not finite.
             and (line["metrics"].get(name) or 0.0) >= target

@@ -18,7 +18,7 @@ class NonFinite(Callback):
     training.
 
     Args:
-        records: training records. The error message says which of them the
+        records: training records. The error message names the records that the
             last step read. None = the message names no records.
     """
 

@@ -12,7 +12,8 @@ from training.batch_sizes import BatchSizes
 from training.config.model import ModelConfig
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
-# With a decay rate of 1.0, gradients would never change Adam's moments.
+# Largest decay rate of Adam's moments and of --ema_decay. At 1.0, the moments
+# and the averages would never change.
 _LARGEST_BETA = 0.999999
 
 

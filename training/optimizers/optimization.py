@@ -27,7 +27,7 @@ def create_optimizer(
     num_hidden_layers: int = 0,
     time_spent: tf.Variable | None = None,
 ) -> AdamWeightDecayOptimizer:
-    """Returns an optimizer, by default the one of Google's create_optimizer.
+    """Returns an optimizer, by default as Google's create_optimizer does.
 
     The caller must sum the gradients over all replicas.
 
