@@ -174,7 +174,7 @@ class AttentionLayer(keras.layers.Layer):
         Args:
             projected: float [B, length, N * H], or [R, N * H] if `rows` is set.
             rows: object that extracted the rows [R, ...] from the batch. None
-                if `projected` has the shape [B, length, N * H].
+                if `projected` is float [B, length, N * H].
         """
         if rows:
             projected = rows.pad(projected)

@@ -89,9 +89,8 @@ class BatchSizes:
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # For a size whose steps are all trained, add an empty dataset, so
-            # that a resumed run's dataset has the shapes of a run that was
-            # never interrupted.
+            # For a size whose steps are all trained, add an empty dataset. Then
+            # the dataset's shapes do not depend on where the run resumes.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)

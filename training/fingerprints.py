@@ -47,7 +47,7 @@ class Inputs:
 
         If an earlier version of this project began the run, model.json contains
         checksums of only the beginning and the end of each file. Then this
-        method returns the same kind of checksums.
+        method computes such checksums too, so that they can be compared.
 
         Args:
             files: paths, local or remote.

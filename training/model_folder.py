@@ -9,7 +9,7 @@ that --export_weights and tools.convert_checkpoint write, and in every export:
     labels.txt                         names of the outputs, in order
 
 Google's releases and Hugging Face's folders contain some of these files, or
-files of other names for the same purposes. This module imports no TensorFlow.
+similar files with other names. This module imports no TensorFlow.
 """
 
 import dataclasses

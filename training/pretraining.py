@@ -141,7 +141,7 @@ def _check_heads(config: PretrainingConfig) -> None:
     if not any("cls/predictions/" in x.replace(".", "/") for x in names):
         raise ValueError(
             f"--init_checkpoint={start} contains no masked LM head, so "
-            "--do_eval would score random weights; add --do_train to train "
+            "--do_eval would score random weights. Add --do_train to train "
             "the head, or pass a checkpoint from pretraining, which includes "
             "the head"
         )

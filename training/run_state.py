@@ -100,7 +100,7 @@ def _mend(path: Path, text: bytes) -> None:
 
 
 def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
-    """Returns whether a history line is complete and has the expected step.
+    """Returns whether a history line is complete and of the expected step.
 
     Other entries may differ, because the user may have changed the line.
     """

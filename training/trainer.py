@@ -330,9 +330,8 @@ class Trainer(BatchPredictor):
     def save_as(self, config: Any) -> None:
         """Saves the weights in another folder, and uses it from now on.
 
-        Args:
-            config: configuration with this folder as `output_dir`. All later
-                output is written there.
+        `config` is a configuration with this folder as `output_dir`, to which
+        all output is written after this call.
         """
         self.config = self.summary.config = config
         self.save_weights(config.output_dir, self.global_step)
@@ -362,8 +361,8 @@ class Trainer(BatchPredictor):
 
         The folder --export_weights gets the files of Google's releases
         (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
-        labels.txt if the model's outputs are labels. If the path ends in
-        `.ckpt`, it names the checkpoint in such a folder.
+        labels.txt if the model's outputs are labels. A path that ends in
+        `.ckpt` names the checkpoint to write in its folder.
 
         Args:
             tokenizer: tokenizer of the model, or None without a vocabulary, as

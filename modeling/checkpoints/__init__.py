@@ -102,7 +102,7 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
 
 
 def _refuse(files: Iterable[str]) -> None:
-    """Raises an error with advice if one of the files has a foreign format."""
+    """Raises an error with advice if another framework wrote one of `files`."""
     for file in files:
         name = os.path.basename(file)
         way_out = _FOREIGN_FILES.get(name)

@@ -190,7 +190,8 @@ class Teacher(Callback):
 
         Args:
             model: the student.
-            loss: loss of the task, which is already part of the other loss.
+            loss: loss of the task. Not used, because the distillation loss
+                already contains it.
         """
         self._distiller = Distiller(
             model,
@@ -212,7 +213,7 @@ class Teacher(Callback):
     def add_outputs(self, records: tfrecords.Records) -> tfrecords.Records:
         """Returns training records with the teacher's outputs added.
 
-        The new records are written beside the old ones, with a JSON file that
+        The new records are written beside `records`, with a JSON file that
         names their sources. Records that an earlier run wrote from the same
         sources are reused. Then the teacher's memory is freed.
         """

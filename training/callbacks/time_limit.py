@@ -86,7 +86,7 @@ class TimeLimit(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Returns whether the time spent has reached --max_hours.
+        """Returns whether the time spent is at least --max_hours.
 
         `agreed` is the fraction of --max_hours, averaged over all workers.
         """

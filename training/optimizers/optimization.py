@@ -1,6 +1,6 @@
 """Creates an optimizer with its learning rate schedule (create_optimizer).
 
-The file's name is the same as in Google's code. The learning rate warms up
+This file is named as in Google's code. The learning rate warms up
 linearly, then decays polynomially, either with the steps or with the time
 spent.
 """
