@@ -57,7 +57,7 @@ class PaddedRows:
         return reshape_like(padded, self._rows) if self._is_flat else padded
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns the tensor [B, T, W] of rows [B * T, W]."""
+        """Restores the tensor [B, T, W] from its rows [B * T, W]."""
         if not self._is_flat:
             return rows
         return keras.ops.reshape(

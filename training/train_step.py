@@ -225,7 +225,7 @@ class TrainStep:
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Sums `_part_gradients` over all micro-batches of a batch."""
+        """Adds up the gradients and losses of a batch's micro-batches."""
         num_parts = self.config.gradient_accumulation_steps
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)

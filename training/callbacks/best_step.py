@@ -86,7 +86,7 @@ class BestStep(Callback):
     ) -> bool:
         """Runs an evaluation if one is due at `step`.
 
-        Returns True if training should stop. Does not use `logs` and `agreed`.
+        Returns True if training should stop. Ignores `logs` and `agreed`.
         """
         # Also evaluate after the last step, even if its number is no multiple
         # of `every`.

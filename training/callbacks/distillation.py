@@ -250,7 +250,7 @@ class Teacher(Callback):
     def _write_records(
         self, model: keras.Model, records: tfrecords.Records, path: str
     ) -> None:
-        """Adds a model's outputs to records, and writes them to `path`."""
+        """Writes the records to `path`, each with the model's outputs added."""
         config = self._config
         dataset = tfrecords.create_dataset(
             records,

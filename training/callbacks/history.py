@@ -114,7 +114,7 @@ class History(Callback):
         self._rate = logs.get("learning_rate")
 
     def on_save(self, step: int) -> None:
-        """Adds a line of the kind "checkpoint", for resumed runs."""
+        """Adds a line of the kind "checkpoint", which a resumed run reads."""
         self.add("checkpoint", step, {})
 
     def drop_after(self, step: int) -> None:
