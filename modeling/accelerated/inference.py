@@ -76,7 +76,7 @@ class CastKernels:
         ]
 
     def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns `function`, which calls the model, to run with the copies."""
+        """Returns `function` in a form in which the model uses the copies."""
         if not self._replaced:
             return function
 
