@@ -53,8 +53,8 @@ def export_token_classifier(
         export_dir: folder to write. It appears when it is complete.
         model: BertTokenClassifier.
         label_list: tags in the order of the model's outputs.
-        options: ServingOptions. Texts longer than their `max_seq_length` are
-            read in several windows.
+        options: ServingOptions. Texts longer than `options.max_seq_length`
+            are read in several windows.
         only_legal: True to return the best legal sequence of tags (see
             data/ner/legal_tags.py), False to return the best tag of each word.
     """

@@ -258,7 +258,7 @@ def compute(
     pads: bool = False,
     max_values: int = 1,
 ) -> list[Any]:
-    """Runs inputs of any lengths, batched with inputs of similar length.
+    """Runs the network on inputs of any length, batched by similar length.
 
     Args:
         engine: Engine.

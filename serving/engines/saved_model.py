@@ -93,7 +93,7 @@ class SavedModel:
     def run_signature(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Calls a signature as `call` does, but raises ValueErrors of one line.
+        """Calls a signature. Converts TensorFlow's errors to ValueErrors.
 
         Raises:
             ValueError: the signature fails on the inputs.

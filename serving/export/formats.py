@@ -2,9 +2,10 @@
 
 The inputs of the exported models are WordPiece ids.
 
-    litert    model.tflite                 tf.lite, builtin operations only
-    onnx      onnx/model.onnx              onnx.py
-    openvino  model.xml and model.bin      openvino, from the same graph
+    Format    Files                    Converter
+    litert    model.tflite             tf.lite, only with builtin operations
+    onnx      onnx/model.onnx          onnx.py, which builds the graph
+    openvino  model.xml and model.bin  openvino, from the graph of onnx.py
 
 LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
 the plain operations of modeling/ops.py, and also computes padding.

@@ -23,8 +23,8 @@ from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM
 from serving import engines
 
-# The first version of ONNX's operators that contains Gelu, and the version of
-# the file format that these operators need.
+# The first version of ONNX's set of operators that contains Gelu, and the first
+# version of ONNX's file format that can store this set.
 _OPSET = 20
 _IR_VERSION = 10
 # Maximum bytes of weights inside the file, because Protobuf's limit is 2 GiB.
@@ -228,7 +228,7 @@ class _Writer:
         return outputs, self.add("Tanh", self.dense(first, bert.pooler))
 
     def embed(self, layer: Any, *ids: str) -> str:
-        """Returns the normalized sum of word, segment and position vectors."""
+        """Adds the normalized sum of word, segment and position vectors."""
         tables = (
             layer.word_embeddings,
             layer.token_type_embeddings,
@@ -387,7 +387,7 @@ class _Writer:
         return outputs | {"probabilities": (self.add(operation, logits), shape)}
 
     def predict_words(self, model: Any, sequence: str) -> str:
-        """Returns the masked LM's logits at all positions."""
+        """Adds the masked LM's head, which computes logits at all positions."""
         head = model.masked_lm
         outputs = self.dense(sequence, head.dense)
         outputs = self.activate(outputs, self.config.hidden_act)

@@ -42,7 +42,8 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-# Replies of more bytes are sent in parts of this size.
+# Maximum bytes of a reply that is sent at once. A longer reply is sent in parts
+# of this size.
 _PART = 1 << 18
 
 

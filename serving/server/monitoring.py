@@ -37,7 +37,7 @@ class RequestRecord:
     Attributes:
         model: name of the model, or "" if the server serves no such model.
         operation: name of the signature or the task, "status" or "metadata".
-        num_texts: number of texts, or rows.
+        num_texts: number of rows. A row is one text or one pair of texts.
         status: HTTP status of the reply.
         error: error message of the reply, or "".
     """

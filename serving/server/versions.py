@@ -172,7 +172,7 @@ class ServedModel:
         self.current: LoadedVersion | None = None
 
     def refresh(self) -> None:
-        """Loads the newest version that can be loaded, unless already served.
+        """Loads the newest version that can be loaded, unless it is served.
 
         If loading fails, the next older version is served. The failed version
         is loaded again when its files change.
@@ -222,7 +222,8 @@ class ServedModel:
     def _load(self, number: int, folder: Path) -> bool:
         """Loads a version, and returns whether it replaced the current one."""
         files, before = find_files(folder), self.current
-        # Without a process, try again: the memory may have been short.
+        # After the current version's process has ended, also try to load files
+        # that could not be loaded before. Memory may have been short then.
         is_lost = before is not None and before.is_lost
         if self._failed.get(number) == files and not is_lost:
             return False

@@ -1,6 +1,6 @@
-"""Base class of tasks, which turn texts into an exported model's answers.
+"""Base class of tasks. A task answers requests with an exported model.
 
-The tasks use the same tokenizer, windows and decoders as training.
+The tasks call the tokenizer, windows and decoders that training also calls.
 """
 
 import abc
@@ -125,7 +125,7 @@ class TextTask(abc.ABC):
         )
 
     def reply(self, request: Request, row: Row) -> Reply:
-        """Returns the result of `read`, and "num_wordpieces_cut" if not 0.
+        """Returns the result of `read`. Adds "num_wordpieces_cut" if not 0.
 
         "num_wordpieces_cut" is a lower bound, because the end of a very long
         text is not tokenized.

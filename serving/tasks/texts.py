@@ -169,7 +169,7 @@ class Embed(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `embed`, which need the option `tokens`."""
+        """Returns the outputs of `embed`. The option `tokens` must be True."""
         (vectors,) = row.outputs
         return {
             "pooled_output": vectors["pooled"],
