@@ -201,8 +201,9 @@ def _pool(
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
     if output_mode == "classification" and temperature != 1:
-        # As training does, pool the log probabilities from before the division
-        # by the temperature. Dividing them before or after pooling is the same.
+        # Undo the division by the temperature inside the softmax, because
+        # training pools undivided log probabilities. They may be divided before
+        # pooling, because division and pooling can be exchanged.
         before = tf.nn.softmax(temperature * values)
         values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":

@@ -120,7 +120,7 @@ def _select(
     L]. `places` contains, for each word, the window that tags the word and the
     position in the window, int64 [words, 2].
     """
-    # `places` is sorted by window, so these windows are consecutive rows of it.
+    # `places` is sorted by window, so words of these windows are adjacent rows.
     first, last = tf.unstack(
         tf.searchsorted(places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64))
     )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_LINE_BYTES = 1 << 24
 # A batch is complete when its texts contain this many characters.
 _MAX_BATCH_CHARS = 1 << 20
-# Minimum number of values that NumPy rounds faster than Python.
+# From this number of values on, NumPy rounds them faster than Python does.
 _MANY = 64
 _POWERS = np.array([float(f"1e{n}") for n in range(309)])
 # Marks a gap in a text, for the task fill-mask.
@@ -135,8 +135,8 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # A table whose columns are selected by number has no header, so
-            # no optional column can be found by its name.
+            # The first line of a table whose columns are selected by number
+            # is not a header, so no optional column can be found by its name.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)
@@ -275,7 +275,7 @@ def cut_shard(
     """Returns the first row of a shard and the row after its last row.
 
     No batch is divided between two shards. So joining the answers of all shards
-    gives the answers of one run over all rows.
+    produces the answers of one run over all rows.
 
     Args:
         num_rows: number of rows in all shards.

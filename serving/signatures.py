@@ -90,7 +90,7 @@ def serve_ids(
     config: BertConfig,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
-    """Creates the endpoint `serve`, which takes WordPiece ids.
+    """Creates the endpoint `serve`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
     BERT. In a SavedModel, the endpoint fails on ids outside the model's range.

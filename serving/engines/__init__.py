@@ -34,7 +34,7 @@ class Engine(Protocol):
         is_row_wise: True if the result for a row depends on the other rows of
             the batch and on the padding. Then pass one row at a time, with as
             little padding as possible.
-        inputs: {name: shape}, with None for a variable size.
+        inputs: {name of an input: shape, with None for a variable size}.
     """
 
     name: str

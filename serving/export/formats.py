@@ -48,7 +48,7 @@ def write(
         output_mode: for a classifier, "classification", "multilabel" or
             "regression".
         length: fixed length of inputs in WordPieces, or None for any length.
-        int8: whether to quantize the model.
+        int8: whether to quantize the weights to int8.
     """
     path = folder / engines.RUNTIMES[name].file
     path.parent.mkdir(exist_ok=True)
@@ -68,10 +68,10 @@ def write(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Lets a model compute with plain float32 operations, also at padding.
+    """Lets a model compute with plain operations in a `with` block.
 
-    While the block runs, a model with mixed precision computes in float32,
-    because LiteRT cannot convert operations in 16 bits.
+    The model computes also at padding, and in float32 even with mixed
+    precision, because LiteRT cannot convert operations in 16 bits.
     """
     layers = all_layers(model)
     policies = [layer.dtype_policy for layer in layers]

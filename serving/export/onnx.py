@@ -23,8 +23,8 @@ from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM
 from serving import engines
 
-# The first version of ONNX's set of operators that contains Gelu, and the first
-# version of ONNX's file format that can store this set.
+# The first version of ONNX's operators that contains Gelu, and the version of
+# ONNX's file format to write.
 _OPSET = 20
 _IR_VERSION = 10
 # Maximum bytes of weights inside the file, because Protobuf's limit is 2 GiB.
@@ -103,9 +103,6 @@ class _Writer:
     """Builds the operations and weights of a graph.
 
     The methods accept names of tensors, and return the name of a new tensor.
-
-    Args:
-        config: configuration of the model.
     """
 
     def __init__(self, config: BertConfig) -> None:

@@ -90,7 +90,7 @@ class Server:
         self.models = models
         self.limits = limits
         self.monitoring = monitoring
-        # True after a stop signal.
+        # Becomes True when the server begins to stop.
         self.is_ending = False
         self._token = token
         self._poll = poll
@@ -350,7 +350,8 @@ class Server:
     ) -> Any:
         """Parses a request's inputs, runs its signature and writes the reply.
 
-        `parse` and `write` run in threads, so that the event loop stays free.
+        `parse` returns the inputs, `write` the reply to the outputs. Both run
+        in threads, so that the event loop stays free.
         """
         arrays = await asyncio.to_thread(parse)
         record.num_texts = num_rows = self.limits.check_size(arrays)
@@ -371,7 +372,7 @@ class Server:
     async def _compute(
         self, model: ServedModel, number: int | None, *call: Any
     ) -> Any:
-        """Submits a request to a model and returns the model's result.
+        """Calls LoadedVersion.submit with `call`, and returns the result.
 
         Raises:
             RestError: the queue is full, the reply is not ready after

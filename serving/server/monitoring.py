@@ -103,7 +103,7 @@ class Monitoring:
 
     @contextlib.contextmanager
     def observe(self, request: Request) -> Iterator[RequestRecord]:
-        """Counts and logs a request after the block has filled its record."""
+        """Yields a record for the block to fill, then counts and logs it."""
         began = time.monotonic()
         record = RequestRecord()
         try:

@@ -94,7 +94,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _named(host: str, port: int) -> Iterator[None]:
-    """Names --host and --port in the message of an OSError in the block."""
+    """Adds --host and --port to the message of a `with` block's OSError."""
     try:
         yield
     except OSError as error:

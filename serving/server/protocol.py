@@ -239,7 +239,7 @@ def _parse_columns(values: Any, inputs: Specs) -> dict[str, np.ndarray]:
 
 
 def _is_named(value: Any) -> bool:
-    """Returns whether a value is an object of inputs, not a base64 string."""
+    """Returns whether a value is {input: value}, and not {"b64": text}."""
     return isinstance(value, dict) and not _is_base64(value)
 
 

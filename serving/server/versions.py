@@ -210,7 +210,10 @@ class ServedModel:
         )
 
     def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
-        """Returns whether an export is complete and has stopped changing."""
+        """Returns whether an export is complete and no longer changes.
+
+        `files` must equal the files of the previous call for this version.
+        """
         before, self._seen[number] = self._seen.get(number), files
         try:
             names = manifests.listed(folder, manifests.EXPORT)
