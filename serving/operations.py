@@ -83,12 +83,12 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
     """Checks that a SavedModel uses only operations in ALLOWED.
 
     Args:
-        used: names of operations.
+        used: names of the operations that the SavedModel uses.
         path: the SavedModel's folder, for the error message.
-        allow_any_operation: whether to allow other operations.
+        allow_any_operation: True to also allow operations not in ALLOWED.
 
     Raises:
-        ValueError: an operation is not in ALLOWED.
+        ValueError: an operation is not allowed.
         OSError: an earlier version of this project exported the model in int8.
             On CPUs without VNNI, the results of its operations are wrong.
     """

@@ -38,7 +38,7 @@ class ServingOptions:
 
     Attributes:
         tokenizer: FullTokenizer of the model.
-        max_seq_length: maximum WordPieces of an input, or of a window.
+        max_seq_length: maximum number of WordPieces in an input or a window.
         predict_batch_size: maximum number of inputs that the network computes
             at a time, to limit the memory of a large request.
         export: format of the export. None for a SavedModel.

@@ -155,9 +155,9 @@ def open_engine(
 ) -> Engine:
     """Loads an export into a runtime that suits the export and this machine.
 
-    If ONNX Runtime or else TensorFlow can use an NVIDIA GPU of the machine,
-    that runtime is chosen. Otherwise the first installed one of RUNTIMES is
-    chosen.
+    Without `name`, chooses an installed runtime whose file the export contains:
+    ONNX Runtime or else TensorFlow, if it can use an NVIDIA GPU of the machine,
+    otherwise the first such runtime in RUNTIMES.
 
     Args:
         folder: folder of an export, with at least one of FILES.

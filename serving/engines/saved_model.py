@@ -22,8 +22,8 @@ class SavedModel:
 
     Args:
         path: folder of a SavedModel.
-        num_threads: number of threads per operation, in the whole process. None
-            lets TensorFlow choose.
+        num_threads: number of threads per operation, for all models of the
+            process. None lets TensorFlow choose.
         allow_any_operation: True to load a model whose operations may do more
             than compute, such as read files. See operations.py.
 

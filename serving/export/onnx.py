@@ -89,7 +89,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model to a file, and weights above 2 GB to a second file."""
+    """Writes a model. If its weights exceed 2 GB, they go to a second file."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -140,7 +140,7 @@ class _Writer:
         return self.add("Gather", inputs, indices, axis=axis)
 
     def dense(self, inputs: str, layer: Any) -> str:
-        """Multiplies by a dense layer's kernel, and adds its bias."""
+        """Adds a dense layer: a product with its kernel, plus its bias."""
         product = self.add("MatMul", inputs, self.weight(layer.kernel))
         return self.add("Add", product, self.weight(layer.bias))
 
@@ -161,7 +161,7 @@ class _Writer:
         )
 
     def activate(self, inputs: str, hidden_act: str) -> str:
-        """Applies an activation function by its name in ops.ACTIVATIONS."""
+        """Adds the activation function `hidden_act` of ops.ACTIVATIONS."""
         if hidden_act == "linear":
             return inputs
         if hidden_act == "silu":
@@ -280,10 +280,10 @@ class _Writer:
         mask: str,
         last: str,
     ) -> tuple[str, str]:
-        """Applies a BidirectionalLSTM. Padding must be at the end of inputs.
+        """Adds a BidirectionalLSTM. Padding must be at the end of inputs.
 
-        Returns the outputs at all positions, and the final outputs of both
-        directions.
+        Returns the names of two tensors: the outputs at all positions, and the
+        final outputs of both directions.
         """
         half = layer.hidden_size // 2
         cells = [
@@ -340,7 +340,7 @@ class _Writer:
             output_mode: for a BertClassifier, "classification", "multilabel"
                 or "regression".
             encoded: sequence output and pooled output, from `encode`.
-            shape: shape of the inputs.
+            shape: shape of the network's inputs, [B, T] or [B, C, T].
         """
         kind = type(model).__name__
         sequence, pooled = encoded

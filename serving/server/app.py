@@ -72,7 +72,7 @@ class Server:
     """Answers HTTP requests to models.
 
     Args:
-        models: {name: ServedModel}.
+        models: {name of the model in requests: ServedModel}.
         limits: limits on requests.
         monitoring: metrics and the request log.
         token: bearer token that clients must send, or "" for no token.

@@ -103,8 +103,8 @@ def find_signature(
 ) -> str:
     """Returns the name of the signature that fits a request.
 
-    The request must contain exactly the inputs of the signature. It may also
-    name the signature.
+    The request must contain exactly the inputs of the signature. The request
+    may also name the signature.
 
     Raises:
         BadRequest: no signature fits.

@@ -97,7 +97,7 @@ class Monitoring:
         self._log = None if request_log is None else _open_log(request_log)
 
     def on_batch(self, model: str, rows: int, seconds: float) -> None:
-        """Counts a batch of a model: its rows, and the seconds it took."""
+        """Counts a batch of a model, its rows, and its seconds to compute."""
         self._batch_rows.labels(model).observe(rows)
         self._batch_seconds.labels(model).observe(seconds)
 

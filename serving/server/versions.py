@@ -172,7 +172,7 @@ class ServedModel:
         self.current: LoadedVersion | None = None
 
     def refresh(self) -> None:
-        """Loads the newest version that can be loaded, unless it is served.
+        """Serves the newest version that can be loaded.
 
         If loading fails, the next older version is served. The failed version
         is loaded again when its files change.
@@ -267,7 +267,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version, whose number is `version` if not None.
+        """Returns the served version. `version` is its number, or None.
 
         Raises:
             RestError: this version of the model is not loaded.

@@ -93,7 +93,7 @@ class Rerank(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `rerank`."""
+        """Returns `scores`, and `order`: passage indices, best first."""
         scores = np.array(row.outputs, np.float32)
         order = np.argsort(-scores, kind="stable").astype(np.int32)
         return {"scores": scores, "order": order}
@@ -109,7 +109,7 @@ class ZeroShot(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether one of the model's labels is "entailment"."""
+        """Returns whether a single-label model predicts "entailment"."""
         is_single = settings.get("output_mode") == "classification"
         return is_single and _LABEL in _labels(settings)
 
