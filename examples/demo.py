@@ -147,7 +147,7 @@ def read_results(name):
 def read_curve(metric):
     """Lists a metric's values at the evaluations of pretraining.
 
-    Returns text such as "200: 0.310, 400: 0.452", with steps before values.
+    Returns "step: value" of each evaluation, as in "200: 0.310, 400: 0.452".
     """
     from training.callbacks import history
 

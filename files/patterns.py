@@ -65,7 +65,7 @@ def literal_name(path: StrPath) -> Iterator[str]:
             raise OSError(
                 f"TensorFlow cannot read {path} because of a special character "
                 f"(* ? [ or \\), and the temporary folder {links} contains one "
-                "too. Set TMPDIR to another folder"
+                "too; set TMPDIR to another folder"
             )
         linked = os.path.join(links, "linked")
         if os.path.isdir(local):

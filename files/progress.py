@@ -11,7 +11,8 @@ from absl import logging
 
 _Element = TypeVar("_Element")
 
-# Seconds between updates of the bar, and between log lines.
+# Minimum number of seconds between two updates of the progress bar, and between
+# two log lines.
 BAR_INTERVAL = 0.5
 LINE_INTERVAL = 10.0
 

@@ -1,7 +1,8 @@
 """Multi-head attention (Vaswani et al. 2017, section 3.2).
 
-Google's code calls it `attention_layer`. In shapes, B = batch, F = from length,
-T = to length, N = heads and H = size per head. Lengths are in WordPieces.
+Google's code calls it `attention_layer`. In shapes, B = batch, F = length of
+`from_tensor`, T = length of `to_tensor`, N = heads and H = size per head.
+Lengths are in WordPieces.
 """
 
 import math
@@ -36,14 +37,14 @@ class AttentionLayer(keras.layers.Layer):
         from_tensor: float [B, F, width].
         to_tensor: float [B, T, width]. For self-attention, pass `from_tensor`
             again. Otherwise the two widths may differ.
-        attention_mask: int [B, F, T] or [B, 1, T]. At 1, position F may attend
-            to position T. None = all positions may attend to all others.
+        attention_mask: int [B, F, T] or [B, 1, T]. 1 = position F may attend to
+            position T. None = all positions may attend to all positions.
         seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
             dropout. None = no dropout.
         training: whether the call is part of a training step.
-        rows: for self-attention, a view of the batch from
-            modeling/unpadding.py. Both inputs are then the rows of this view,
-            [R, width]. None = both inputs have the shapes above.
+        rows: for self-attention on rows [R, width], the object from
+            modeling/unpadding.py that extracted both inputs from the batch.
+            None = both inputs have the shapes above.
         return_attention_probs: return the attention weights too.
 
     Returns:
@@ -172,8 +173,8 @@ class AttentionLayer(keras.layers.Layer):
 
         Args:
             projected: float [B, length, N * H], or [R, N * H] if `rows` is set.
-            rows: view of the batch to which the rows of `projected` belong.
-                None if `projected` is not a view.
+            rows: object that extracted the rows [R, ...] from the batch. None
+                if `projected` is float [B, length, N * H].
         """
         if rows:
             projected = rows.pad(projected)

@@ -38,7 +38,7 @@ class BertModel(FeaturesModel):
         ```
 
     Args:
-        config: `BertConfig`.
+        config: sizes and dropout rates of the network.
         use_one_hot_embeddings: look up word embeddings by multiplying one-hot
             rows with the table instead of by a gather.
         gradient_checkpointing: recompute each block's activations in the
@@ -233,11 +233,7 @@ class BertModel(FeaturesModel):
     def _pool(
         self, sequence_output: Tensor, input_mask: Tensor | None
     ) -> Tensor:
-        """Returns the pooled output, float [B, W].
-
-        The layer reads the first position or, with `left_to_right`, the last
-        position that is not padding.
-        """
+        """Pools the first or, with `left_to_right`, the last WordPiece."""
         if not self.left_to_right:
             return self.pooler(sequence_output[:, 0])
         if input_mask is None:

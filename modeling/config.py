@@ -8,13 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from files.json_files import read_json
-from modeling.ops import ACTIVATIONS
 
 # Maximum size that TensorFlow's shapes can represent.
 _LARGEST = 2**31 - 1
 _MAX_FLOAT = sys.float_info.max
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
+# The keys of `ops.ACTIVATIONS`. This module does not import Keras, because
+# prediction without TensorFlow reads configurations too.
+ACTIVATIONS = (
+    *("gelu", "gelu_erf", "linear", "mish", "relu", "sigmoid", "silu", "tanh"),
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -215,8 +215,9 @@ class DistillationLoss(Loss):
     ) -> None:
         if not hasattr(loss, "value_divergences"):
             raise ValueError(
-                f"{type(loss).__name__} cannot be distilled, because it "
-                "defines no divergence from a teacher"
+                f"{type(loss).__name__} cannot be used for distillation, "
+                "because it does not define how to measure the student's "
+                "divergence from the teacher"
             )
         self.loss: Any = loss
         self.layers = layers

@@ -130,7 +130,6 @@ class Transformer(BertLayer):
     """A stack of `num_hidden_layers` blocks, each with its own weights.
 
     Args:
-        config: `BertConfig`.
         initializer: initializer of the kernels.
         gradient_checkpointing: keep only each block's input, and recompute the
             other activations in the backward pass. A step takes about a third

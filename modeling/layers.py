@@ -23,7 +23,6 @@ class BertLayer(keras.layers.Layer):
     """Base class of the layers whose sizes a `BertConfig` determines.
 
     Args:
-        config: `BertConfig`.
         initializer: initializer of the layer's kernels and tables. None = a
             truncated normal with the standard deviation
             `config.initializer_range`.

@@ -126,7 +126,7 @@ class ClassifierLoss(WeightedLoss):
         self._class_weights = class_weights
 
     def value_weights(self, features: Features) -> Features:
-        """Returns the weight of each example, float [B]."""
+        """Returns {"loss": weight of each example, float [B]}."""
         weights = _example_weights(features)
         if self._class_weights is not None:
             by_class = keras.ops.convert_to_tensor(
@@ -136,7 +136,7 @@ class ClassifierLoss(WeightedLoss):
         return {"loss": weights}
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each example's loss, float [B]."""
+        """Returns {"loss": loss of each example, float [B]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
 
@@ -150,7 +150,7 @@ class SquaredLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns squared distances, float [B]. Does not use `temperature`."""
+        """Returns {"loss": squared distance, [B]}. Ignores `temperature`."""
         squares = keras.ops.square(at_least_float32(outputs) - teacher_outputs)
         axes = tuple(range(1, len(squares.shape)))
         return {"loss": keras.ops.sum(squares, axis=axes)}
@@ -160,7 +160,7 @@ class RegressionLoss(SquaredLoss):
     """Mean squared error of predictions [B, 1] and `label_ids` float [B]."""
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each example's loss, float [B]."""
+        """Returns {"loss": loss of each example, float [B]}."""
         predictions = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], predictions.dtype)
         return {"loss": keras.ops.square(predictions - labels)}
@@ -173,7 +173,7 @@ class RankingLoss(SquaredLoss):
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each example's loss, float [B]."""
+        """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)[..., 0]
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         labels = keras.ops.clip(labels, 0.0, 1.0)
@@ -187,7 +187,7 @@ class CosineLoss(SquaredLoss):
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each example's loss, float [B]."""
+        """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.sum(vectors[:, 0] * vectors[:, 1], axis=-1)
         labels = keras.ops.cast(features["label_ids"], cosines.dtype)
@@ -209,7 +209,7 @@ class ContrastiveLoss(SquaredLoss):
         self._temperature = temperature
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each example's loss, float [B]."""
+        """Returns {"loss": loss of each example, float [B]}."""
         vectors = at_least_float32(outputs)
         cosines = keras.ops.matmul(
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
@@ -229,7 +229,7 @@ class MultiLabelLoss(WeightedLoss):
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each example's loss, float [B]."""
+        """Returns {"loss": loss of each example, float [B]}."""
         logits = at_least_float32(outputs)
         labels = keras.ops.cast(features["label_ids"], logits.dtype)
         # -log sigmoid(x) = softplus(-x), and 1 - sigmoid(x) = sigmoid(-x).
@@ -240,7 +240,7 @@ class MultiLabelLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns each example's mean divergence over labels, float [B]."""
+        """Returns {"loss": mean divergence over the labels, float [B]}."""
         # Each label is a choice of two classes. The logit of the class "label
         # is absent" is 0.
         student, teacher = (
@@ -259,7 +259,7 @@ class SpanLoss(WeightedLoss):
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each example's loss, float [B]."""
+        """Returns {"loss": loss of each example, float [B]}."""
         start, end = (
             cross_entropy(
                 outputs[f"{side}_logits"], features[f"{side}_positions"]
@@ -271,7 +271,7 @@ class SpanLoss(WeightedLoss):
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the mean divergence of start and end, float [B]."""
+        """Returns {"loss": mean divergence of start and end, float [B]}."""
         start, end = (
             _token_divergence(outputs[name], teacher_outputs[name], temperature)
             for name in ("start_logits", "end_logits")
@@ -290,17 +290,17 @@ class TokenLoss(WeightedLoss):
     epsilon = {"loss": 1e-5}
 
     def value_weights(self, features: Features) -> Features:
-        """Returns the weight of each WordPiece, float [B, T]."""
+        """Returns {"loss": weight of each WordPiece, float [B, T]}."""
         return {"loss": features["label_weights"]}
 
     def values(self, outputs: Any, features: Features) -> Features:
-        """Returns each WordPiece's loss, float [B, T]."""
+        """Returns {"loss": loss of each WordPiece, float [B, T]}."""
         return {"loss": cross_entropy(outputs, features["label_ids"])}
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
-        """Returns the divergence at each WordPiece, float [B, T]."""
+        """Returns {"loss": divergence at each WordPiece, float [B, T]}."""
         return {
             "loss": _token_divergence(outputs, teacher_outputs, temperature)
         }
@@ -359,7 +359,7 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns example weights, [B], by default 1. Feature `counted` tells B."""
+    """Returns each example's weight, [B]. Feature `counted` is [B, ...]."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")

@@ -295,12 +295,7 @@ def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
 def _apply_layer_settings(
     model: keras.Model, settings: dict[str, dict[str, Any]]
 ) -> None:
-    """Changes a new model's inner layers.
-
-    Args:
-        model: the new model.
-        settings: result of `_layer_settings` for another model.
-    """
+    """Applies a result of `_layer_settings` to the layers of a new model."""
     model.trainable = model.trainable
     for path, layer, _ in _inner_layers(model):
         own = settings.get(path, {})

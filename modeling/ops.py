@@ -1,7 +1,7 @@
 """Building blocks of the network, written with `keras.ops`.
 
-In shapes, B = batch, F = from length and T = to length in WordPieces, N =
-heads, H = size of a head, W = width, V = width of the outputs and L = labels.
+In shapes, B = batch, F = positions that attend, T = positions that they attend
+to, N = heads, W = width, V = width of the outputs and L = labels.
 
 A function marked `Overridable` may have a faster form in modeling/accelerated/.
 The code here is its plain form, from which faster forms differ by rounding.

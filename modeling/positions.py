@@ -1,7 +1,7 @@
 """Attention masks, and functions that gather the vectors at some positions.
 
-In shapes, B = batch, F = from length and T = to length in WordPieces, P =
-number of gathered positions and W = width.
+In shapes, B = batch, F = positions that attend, T = positions that they attend
+to, P = number of gathered positions and W = width.
 """
 
 import keras
@@ -22,7 +22,7 @@ def create_attention_mask_from_input_mask(
             positions.
 
     Returns:
-        int [B, 1, T], which broadcasts over the from positions, or
+        int [B, 1, T], which broadcasts over the F positions, or
         [B, F, T].
 
     Raises:
@@ -84,6 +84,9 @@ def gather_indexes(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
 
 
 def gather_vectors(sequence_tensor: Tensor, positions: Tensor) -> Tensor:
-    """Gathers one vector of each sequence, at `positions` [B]: float [B, W]."""
+    """Returns the vector at one position of each sequence, float [B, W].
+
+    `positions`, int [B], contains the position in each sequence.
+    """
     positions = keras.ops.expand_dims(positions, 1)
     return keras.ops.squeeze(gather_indexes(sequence_tensor, positions), 1)

@@ -25,7 +25,7 @@ class TaskModel(FeaturesModel, abc.ABC):
     """Base of task models: a `BertModel`, to which subclasses add a head.
 
     Args:
-        config: `BertConfig`.
+        config: sizes and dropout rates of the network.
         name, dtype, trainable: arguments of `keras.Model`.
         bilstm: put a bidirectional LSTM between encoder and head (paper,
             section 5.1). The head then reads the LSTM's outputs.

@@ -25,12 +25,7 @@ _MAX_SHAPES = 64
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    """Returns a linear function whose gradient another function computes.
-
-    Args:
-        function: the linear function.
-        transposed: function (upstream gradient) -> gradient of the inputs.
-    """
+    """Returns the linear `function`, whose gradient `transposed` computes."""
 
     @keras.ops.custom_gradient
     def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
@@ -62,7 +57,7 @@ class PaddedRows:
         return reshape_like(padded, self._rows) if self._is_flat else padded
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Returns the tensor [B, T, W] of rows [B * T, W]."""
+        """Restores the tensor [B, T, W] from its rows [B * T, W]."""
         if not self._is_flat:
             return rows
         return keras.ops.reshape(
@@ -156,7 +151,7 @@ class UnpaddedRows(_KeptRows):
         self._spare = num_rows - 1
 
     def packed(self) -> "PackedRows":
-        """Returns a view that packs these rows into a few long sequences."""
+        """Returns an object that packs these rows into a few long sequences."""
         return PackedRows(self._positions, self._lengths, self._shape[1])
 
 

@@ -1,4 +1,4 @@
-"""Exports models with `export_...`, and runs exports with `load`."""
+"""Exports models with `export_...`, and runs exported models with `load`."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

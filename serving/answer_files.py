@@ -80,12 +80,13 @@ def check_form(form: str) -> None:
 
 
 class Fields:
-    """Selects the fields of each answer that are written.
+    """Selects which fields of each answer to write.
 
     Args:
-        wanted: names of the fields. None selects all fields, or for npy the
-            first of _NUMBERS that the answers contain.
-        form: format of the output, a value of ENDINGS.
+        wanted: names of the fields to write. None writes all fields. An npy
+            file stores one field, so None then selects the first name in
+            _NUMBERS that the first answer contains.
+        form: format of the output file, a value of ENDINGS.
     """
 
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
@@ -155,7 +156,7 @@ def _to_array(name: str, value: Any) -> np.ndarray:
 
 
 def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
-    """Converts answers from JSON lines to another format, and writes them.
+    """Writes answers, which are stored as JSON lines, in the format `form`.
 
     Args:
         answers: file of JSON lines, read from its current position to the end.
@@ -193,7 +194,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
 
 
 def _write_npy(read: Read, output: IO[bytes]) -> None:
-    """Writes the only field of the answers as a float32 array [rows, ...].
+    """Writes the selected field of all answers as float32 [rows, ...].
 
     The values of a row without an answer are NaN.
     """
@@ -229,7 +230,7 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def _order(names: Iterable[str]) -> list[str]:
-    """Removes repeated column names, and moves the names of errors last."""
+    """Removes repeated column names, and puts the names in _OF_ERRORS last."""
     unique = dict.fromkeys(names)
     errors = [name for name in _OF_ERRORS if name in unique]
     return [name for name in unique if name not in errors] + errors

@@ -140,13 +140,13 @@ def open_unfinished(
     Args:
         path: path of the output, to which `.unfinished` is appended. A symbolic
             link is followed.
-        settings: all values that the answers depend on. Answers of a run with
-            other settings are deleted. None opens an unnamed temporary file,
-            which no later run can continue.
+        settings: all values that the answers depend on. If the file contains
+            answers for different settings, they are deleted. None opens an
+            unnamed temporary file, which no other run can continue.
 
     Yields:
-        a file, positioned at its first answer. The file is deleted at the end
-        of the block and after a ValueError. After any other exception the file
+        a file, positioned at its first answer. The file is deleted when the
+        block ends or raises a ValueError. After any other exception the file
         stays, so that the next run can continue it.
 
     Raises:
@@ -189,11 +189,11 @@ def open_unfinished(
 def skip_answered(
     file: IO[bytes], batches: Batches, answerer: Answerer
 ) -> Batches:
-    """Counts the answers in a file, and returns the batches without answers.
+    """Counts the answers in a file, and returns the batches still to answer.
 
     Args:
-        file: file that `open_unfinished` yields. An incomplete last batch is
-            removed from the file.
+        file: file that `open_unfinished` yields. If it ends inside a batch, the
+            answers to this batch are removed.
         batches: all batches of requests.
         answerer: Answerer whose counts are increased.
     """
@@ -218,7 +218,7 @@ def write_rows(
     batches: Batches,
     num_rows: int | None,
 ) -> None:
-    """Writes the missing answers to a file, and shows the progress.
+    """Appends the answers that a file lacks, and shows a progress bar.
 
     Args:
         file: file that `open_unfinished` yields.

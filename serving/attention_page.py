@@ -45,7 +45,7 @@ def render(found: dict[str, Any]) -> bytes:
 
 
 def check_may_replace(path: str | os.PathLike[str]) -> None:
-    """Checks that a path is free, or that its file is a page of `render`.
+    """Checks that no file exists at a path, or that `render` created it.
 
     Raises:
         FileExistsError: the file exists, and `render` did not create it.

@@ -1,6 +1,6 @@
 """Computes large requests inside a SavedModel, a few rows at a time.
 
-N = number of texts, M = length of the longest row.
+N = number of rows, one per text, M = length of the longest row.
 """
 
 from collections.abc import Callable, Sequence
@@ -99,7 +99,8 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     memory.
 
     Args:
-        rows: {name: ragged tensor [N, None, ...]}, all of equal row lengths.
+        rows: {name: ragged tensor [N, None, ...]}. Row i of every tensor is of
+            the same length.
         width: number of values in each cell of a row.
 
     Returns:

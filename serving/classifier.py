@@ -59,11 +59,10 @@ def export_classifier(
         model: BertClassifier.
         label_list: labels in the order of the model's outputs, or None in
             regression.
-        options: ServingOptions. Texts longer than their `max_seq_length` are
-            cut, unless windows are used.
+        options: ServingOptions. Texts longer than `options.max_seq_length` are
+            cut, unless `window_options` sets a `doc_stride`.
         output_mode: "classification", "multilabel" or "regression".
-        window_options: options for reading long texts in windows, or None to
-            cut long texts.
+        window_options: how to read long texts in windows, or None to cut them.
         temperature: number by which the exported model divides its logits.
         thresholds: {label: threshold} for "multilabel", or None for 0.5 each.
     """
@@ -144,10 +143,10 @@ def export_classifier(
 
 @contextlib.contextmanager
 def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
-    """Divides the output layer by the temperature while the block runs.
+    """Divides the weights and the bias of the output layer in a `with` block.
 
-    A model that is exported in the block then outputs divided logits, although
-    its graph contains no division.
+    A model that is exported in the block then outputs logits divided by the
+    temperature, although its graph contains no division.
     """
     names = ("output_weights", "output_bias") if temperature != 1 else ()
     variables = [each for each in model.weights if original_name(each) in names]
@@ -189,7 +188,7 @@ def _pool(
     window_options: WindowOptions,
     temperature: float,
 ) -> tf.Tensor:
-    """Pools the outputs of windows, in the same way as training.
+    """Pools the outputs for the windows of each text, as training does.
 
     `values` are the windows' probabilities, float32 [W, L], or in regression
     their numbers, float32 [W]. `rows` is the index of each window's text, int64
@@ -202,8 +201,9 @@ def _pool(
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
     if output_mode == "classification" and temperature != 1:
-        # As training does, pool the log probabilities from before the division
-        # by the temperature. Dividing them before or after pooling is the same.
+        # Undo the division by the temperature inside the softmax, because
+        # training pools undivided log probabilities. They may be divided before
+        # pooling, because division and pooling can be exchanged.
         before = tf.nn.softmax(temperature * values)
         values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":

@@ -25,7 +25,7 @@ from serving import batches, export, signatures
 from serving.batches import Features
 
 # Maximum number of values in a padded output, if over three quarters of the
-# values are padding. In float32 they need 256 MiB.
+# values are padding. This number of float32 values needs 256 MiB.
 _MAX_PADDING = 1 << 26
 
 
@@ -52,7 +52,7 @@ def export_encoder(
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: BertModel.
-        options: ServingOptions. Texts above their `max_seq_length` are cut.
+        options: ServingOptions. Texts above `options.max_seq_length` are cut.
     """
 
     def encode(features: Features) -> Features:

@@ -1,7 +1,4 @@
-"""Evaluates all formats of an export on the records of a split.
-
-B = batch size, F = WordPieces in an input.
-"""
+"""Evaluates each format of an export on the records of a split."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -33,7 +30,7 @@ def evaluate_export(
             features.
 
     Returns:
-        {format: scores}.
+        {name of the format: {name of the score: score}}.
 
     Raises:
         OSError: a model file cannot be loaded.
@@ -80,8 +77,7 @@ def _run(
 ) -> Iterator[tuple[Arrays, Arrays]]:
     """Runs the network. Yields the features and the outputs of each batch.
 
-    The outputs are 0 at padding. `longest`, `pads` and `width` are arguments of
-    `engines.cut`.
+    Outputs for padding are 0. `engines.cut` explains the last three arguments.
     """
     for batch in batches:
         features = {name: np.asarray(value) for name, value in batch.items()}

@@ -1,8 +1,8 @@
 """Supports SavedModels of earlier versions, which contain no model.json.
 
 The task, the casing and the maximum length can be inferred from the signatures
-in the graph. The options of windows cannot, so for question answering the graph
-itself finds the answers.
+in the graph. The options that cut a passage into windows cannot be inferred, so
+the signature `answer_n_best` of the graph answers questions.
 """
 
 from pathlib import Path
@@ -88,7 +88,6 @@ class FormerAnswer(Answer):
     def _decode(
         self, request: Request, row: Row
     ) -> tuple[Reply, float, list[Reply]]:
-        """Returns the answer, `null_odds` and the n best answers."""
         found, context = row.encoded.state, request["context"].encode()
 
         def describe(text: bytes, prob: float, *in_bytes: int) -> Reply:

@@ -189,7 +189,7 @@ class TextModel:
 
         Args:
             name: name of a task in `tasks`, or None for the main task.
-            options: TaskOptions, which limit or extend the replies.
+            options: TaskOptions, such as `top_k` and `n_best`.
 
         Raises:
             ValueError: the model does not support this task, or supports no
@@ -255,8 +255,9 @@ class TextModel:
     def embed(self, text: Texts, tokens: bool = False) -> Any:
         """Returns vectors of a text: {"pooled", "mean", "mean_normalized"}.
 
-        To compare texts, use the dot product of their `mean_normalized`, which
-        is the cosine. `pooled` is the input of BERT's own heads.
+        To compare two texts, use the dot product of their "mean_normalized",
+        which is the cosine. "pooled" is the vector that BERT's classification
+        heads read.
 
         Args:
             text: one or several texts.
@@ -321,7 +322,7 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns the reply to one text, or the list of replies to a list."""
+        """Returns the reply to one text, or a list of replies to a list."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {
@@ -346,7 +347,7 @@ class TextModel:
         try:
             replies = task.answer(requests)
         except ValueError as error:
-            # `answer` adds the text's number only if there are several texts.
+            # task.answer names the text's number only for several texts.
             where = "text 1: " if counts and len(requests) == 1 else ""
             raise ValueError(f"{where}{error}") from None
         return replies if counts else replies[0]

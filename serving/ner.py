@@ -53,8 +53,8 @@ def export_token_classifier(
         export_dir: folder to write. It appears when it is complete.
         model: BertTokenClassifier.
         label_list: tags in the order of the model's outputs.
-        options: ServingOptions. Texts longer than their `max_seq_length` are
-            read in several windows.
+        options: ServingOptions. Texts longer than `options.max_seq_length`
+            are read in several windows.
         only_legal: True to return the best legal sequence of tags (see
             data/ner/legal_tags.py), False to return the best tag of each word.
     """
@@ -120,7 +120,7 @@ def _select(
     L]. `places` contains, for each word, the window that tags the word and the
     position in the window, int64 [words, 2].
     """
-    # `places` is sorted by window, so these windows are consecutive rows of it.
+    # `places` is sorted by window, so words of these windows are adjacent rows.
     first, last = tf.unstack(
         tf.searchsorted(places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64))
     )

@@ -43,8 +43,8 @@ _SAVER = {
 def find(data: bytes) -> tuple[SavedModel, set[str]]:
     """Returns a SavedModel and the names of the operations that it uses.
 
-    The functions that save and restore weights may use the operations in
-    _SAVER, so these are omitted there.
+    The names omit operations in _SAVER that only the functions that save and
+    restore weights use.
 
     Args:
         data: contents of saved_model.pb.
@@ -83,15 +83,16 @@ def check(used: Set[str], path: str, allow_any_operation: bool) -> None:
     """Checks that a SavedModel uses only operations in ALLOWED.
 
     Args:
-        used: names of operations.
+        used: names of the operations that the SavedModel uses.
         path: the SavedModel's folder, for the error message.
-        allow_any_operation: whether to allow other operations.
+        allow_any_operation: True to also allow operations not in ALLOWED.
 
     Raises:
-        ValueError: an operation is not in ALLOWED.
-        OSError: an operation computes in int8, which is wrong on some CPUs.
+        ValueError: an operation is not allowed.
+        OSError: an earlier version of this project exported the model in int8.
+            On CPUs without VNNI, the results of its operations are wrong.
     """
-    # QuantizedMatMul is part of the names of all int8 operations.
+    # The names of all these int8 operations contain QuantizedMatMul.
     if any("QuantizedMatMul" in name for name in used):
         raise OSError(
             f"{path} uses int8 operations whose results are wrong on some "

@@ -1,7 +1,7 @@
 """Exports a pretrained model, which predicts masked words and next sentences.
 
-N = number of texts, M = maximum number of masks in a text, K = WordPieces that
-are returned for each mask.
+N = number of texts, M = number of masks in the text with the most masks, K =
+number of WordPieces that are returned for each mask.
 """
 
 import os
@@ -33,8 +33,8 @@ def export_pretrainer(
                        mask, "" after the last mask of a text
         probabilities  float32 [N, M, K], the probability of each WordPiece, 0
                        after the last mask of a text
-        num_masks      int32 [N], the number of masks, without masks that were
-                       cut off
+        num_masks      int32 [N], the number of masks in each text after long
+                       texts are cut
 
     The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
     returns `probability`, float32 [N], that the second text follows the first.
@@ -45,7 +45,7 @@ def export_pretrainer(
         export_dir: folder to write. It appears when it is complete.
         model: BertPretrainer.
         options: ServingOptions, or None to export only `serve`. Texts longer
-            than their max_seq_length are cut.
+            than `options.max_seq_length` are cut.
         top_k: number of WordPieces per mask, K.
         export_options: format of the export, if `options` is None.
     """
@@ -95,8 +95,8 @@ def export_pretrainer(
             )
             is_mask = tf.ones_like(positions, tf.bool).to_tensor()
             outputs = predict(features, positions.to_tensor())
-            # Drop additional rows, which the model's embedding table may
-            # contain after the rows of the vocabulary.
+            # Drop probabilities of ids beyond the vocabulary, because the
+            # model's embedding table may contain additional rows.
             named = outputs["masked_lm_probabilities"][..., : len(vocab)]
             probabilities, ids = tf.math.top_k(
                 tf.boolean_mask(named, is_mask), top_k
@@ -122,7 +122,8 @@ def export_pretrainer(
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, tokens, begin, end)
-            # Pass no positions, because no masked LM output is needed.
+            # Pass no positions of masks, because only the probability that
+            # one text follows the other is needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]
             outputs = predict(features, nowhere)
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}

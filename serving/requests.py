@@ -1,6 +1,6 @@
 """Reads requests from tables, JSON lines or text, and checks them.
 
-After a bad row, predict.py continues with the next row.
+A ValueError replaces a row that cannot be read, and reading continues.
 """
 
 import dataclasses
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 MAX_LINE_BYTES = 1 << 24
 # A batch is complete when its texts contain this many characters.
-_MAX_BATCH_BYTES = 1 << 20
-# Minimum number of values that NumPy rounds faster than Python.
+_MAX_BATCH_CHARS = 1 << 20
+# From this number of values on, NumPy rounds them faster than Python does.
 _MANY = 64
 _POWERS = np.array([float(f"1e{n}") for n in range(309)])
 # Marks a gap in a text, for the task fill-mask.
@@ -95,8 +95,8 @@ class Source:
         form: one of tables.FORMS. None chooses the form of each file by the
             file's name or first line.
         quoting: whether `"` quotes cells of CSV and TSV files.
-        columns: name of the column to read for each of the task's first fields.
-            None stands for a column with the name of the field.
+        columns: names of the columns to read for the task's first fields, in
+            their order. None reads the column with the name of the field.
     """
 
     paths: Sequence[str]
@@ -105,7 +105,7 @@ class Source:
     columns: Sequence[str | None] = ()
 
     def read(self, task: "TextTask") -> Iterator[Numbered]:
-        """Yields the request of each row. Blank lines are skipped.
+        """Yields (position, request) for each row. Skips blank lines.
 
         Raises:
             OSError: a file cannot be read.
@@ -135,7 +135,8 @@ class Source:
             else:
                 optional += others
         if all(column.isdecimal() for some in needed for column in some):
-            # Numbers select columns, so the table names no other columns.
+            # The first line of a table whose columns are selected by number
+            # is not a header, so no optional column can be found by its name.
             optional = []
         for path in self.paths:
             form = self.form or tables.form_of(path)
@@ -156,7 +157,7 @@ class Source:
                     yield Place(number, file), row
 
     def count(self, task: "TextTask") -> int:
-        """Returns the number of rows. Checks that at least one is valid.
+        """Counts the rows. Checks that the task can answer at least one.
 
         Raises:
             OSError: a file cannot be read.
@@ -185,15 +186,11 @@ def _to_request(
     replaced: Set[str],
     is_table: bool,
 ) -> dict[str, Any]:
-    """Converts a row to a request.
+    """Converts a row, {column: cell}, to a request.
 
-    Args:
-        row: {column: cell}.
-        names: {column: field}, for columns that flags name.
-        replaced: columns that are not copied: the columns in `names`, and
-            columns with a name of their fields.
-        is_table: True for a row of a table. Then an empty cell is a missing
-            field, and `words` may be a text.
+    `names` is {column: field} for columns that flags name, and the columns in
+    `replaced` are not copied. In a table, an empty cell is a missing field, and
+    `words` may be a text.
     """
     if names.keys().isdisjoint(row):
         # Plain text contains no columns, so there is nothing to rename.
@@ -239,7 +236,7 @@ def read_batches(
         while (
             len(batch) < batch_size
             and not waiting.empty()
-            and size < _MAX_BATCH_BYTES
+            and size < _MAX_BATCH_CHARS
         ):
             if (item := waiting.get()) is None:
                 # Put None back into the queue, so that the outer loop ends too.
@@ -255,14 +252,15 @@ def read_batches(
 def cut_batches(
     numbered: Iterable[Numbered], batch_size: int
 ) -> Iterator[list[Numbered]]:
-    """Divides requests into batches, in the same way in each run.
+    """Divides requests into batches that depend only on the requests.
 
-    A batch ends at each multiple of `batch_size` rows. A shard can begin there.
+    A batch ends at each multiple of `batch_size` rows, where a shard may begin,
+    or after a row with which its texts reach _MAX_BATCH_CHARS characters.
     """
     batch: list[Numbered] = []
     size = 0
     for index, item in enumerate(numbered):
-        if batch and (index % batch_size == 0 or size >= _MAX_BATCH_BYTES):
+        if batch and (index % batch_size == 0 or size >= _MAX_BATCH_CHARS):
             yield batch
             batch, size = [], 0
         batch.append(item)
@@ -276,8 +274,8 @@ def cut_shard(
 ) -> tuple[int, int]:
     """Returns the first row of a shard and the row after its last row.
 
-    No batch is in two shards. So the answers of all shards, joined, equal the
-    answers of one run.
+    No batch is divided between two shards. So joining the answers of all shards
+    produces the answers of one run over all rows.
 
     Args:
         num_rows: number of rows in all shards.
@@ -315,7 +313,7 @@ def check_request(
     if isinstance(item, ValueError):
         raise item
     try:
-        # Check the id one level deeper, because an answer contains the id.
+        # Nest the id in a list, because an answer nests the id one level deep.
         json.dumps([item.get("id")])
     except RecursionError:
         del item["id"]

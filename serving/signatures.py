@@ -34,11 +34,11 @@ Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
 @dataclasses.dataclass(frozen=True)
 class ServingOptions:
-    """Options for exports that take text: how text is encoded, and formats.
+    """Options of an export that takes text: tokenizer, lengths and format.
 
     Attributes:
         tokenizer: FullTokenizer of the model.
-        max_seq_length: maximum WordPieces of an input, or of a window.
+        max_seq_length: maximum number of WordPieces in an input or a window.
         predict_batch_size: maximum number of inputs that the network computes
             at a time, to limit the memory of a large request.
         export: format of the export. None for a SavedModel.
@@ -74,8 +74,8 @@ def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
 
     def call(*inputs: Any) -> Features:
         if ops.is_plain():
-            # An export for LiteRT contains only one signature, so its graph
-            # cannot be copied.
+            # An export for LiteRT contains only one signature, so it contains
+            # only one copy of the graph.
             return function(*inputs)
         specs = tf.nest.map_structure(
             lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
@@ -90,17 +90,19 @@ def serve_ids(
     config: BertConfig,
     num_dimensions: int = 2,
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
-    """Returns the endpoint for ids, with Google's names of inputs.
+    """Creates the endpoint `serve`, which accepts WordPiece ids.
 
-    In a SavedModel, the endpoint fails on ids outside the model's range. In
-    LiteRT, the endpoint does not check ids, and a wrong id looks up an
-    arbitrary row.
+    Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
+    BERT. In a SavedModel, the endpoint fails on ids outside the model's range.
+    In LiteRT, it checks no ids, and a wrong id reads an arbitrary embedding.
 
     Args:
-        function: function from a dict of input_ids, input_mask and segment_ids,
-            int32 [B, F], to a dict of outputs.
+        function: function from a dict of the inputs to a dict of outputs.
         config: configuration of the model.
-        num_dimensions: 2, or 3 for inputs of C choices, int32 [B, C, F].
+        num_dimensions: 2 for inputs [B, F], or 3 for C choices, [B, C, F].
+
+    Returns:
+        (the endpoint's function, the specs of its int32 inputs).
     """
     sizes = (config.vocab_size, 2, config.type_vocab_size)
 
@@ -160,14 +162,14 @@ def export_model(
 
     Args:
         export_dir: folder to write. It appears when it is complete.
-        model: model of a task.
+        model: a BertModel, or a model from modeling.tasks.
         predict: function (features) -> dict of outputs, for `serve`.
         endpoints: the task's signatures that take text. The signatures of
             `inspect` are added. If `endpoints` is None, or if the tokenizer
             uses a segmenter, only `serve` is exported.
         options: ServingOptions, or None for a model without a tokenizer.
-        task: {name: value} for `task` in model.json, in addition to
-            `max_seq_length` and the entries of the run's model.json.
+        task: {name: value} to record under `task` in the export's model.json.
+            `max_seq_length` is added.
         export_options: format of the export, if `options` is None.
         num_dimensions: number of dimensions of the inputs of `serve`, 2 or 3.
     """
@@ -219,7 +221,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
         tokens          string [N, T], the tokens that the model reads, with
                         [CLS] and [SEP], "" after the end of a text
         lengths         int32 [N], the number of tokens
-        num_wordpieces  int32 [N], WordPieces of both texts before any cut
+        num_wordpieces  int32 [N], WordPieces of both texts before they are cut
 
     `attention` returns `tokens`, `lengths` and
 

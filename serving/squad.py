@@ -42,11 +42,11 @@ def export_span_labeler(
     """Exports a span labeler: `serve` accepts ids, `answer*` accepts text.
 
     The inputs of `answer` are `question` and `context`, string [N], of any
-    length. The answers equal the answers of run_squad.py. `answer` returns
-    these outputs, [N] each:
+    length. The graph creates windows and decodes answers by the same rules as
+    run_squad.py. `answer` returns these outputs, [N] each:
 
         answer                string
-        probability           float32, among the n best answers
+        probability           float32, of this answer among the n best answers
         start_byte, end_byte  int32, position of the answer in the context, -1
                               for "no answer"
         null_odds             float32, the score of "no answer" minus the score

@@ -69,7 +69,7 @@ class Config:
     )
     bert_config_file: str | None = flag(
         None,
-        "The model's configuration. By default the file beside the checkpoint.",
+        "The model's configuration. The default is in the checkpoint's folder.",
         kind=Kind.MODEL,
     )
     vocab_file: str | None = flag(

@@ -2,8 +2,9 @@
 
 from files import run_files
 
-# Register the names of a run's files here. The modules that write these files
-# load TensorFlow, but flags are compared with these names before that.
+# Register the names of a run's files here, not in the modules that write them.
+# Those modules import TensorFlow, and the flags are checked against these names
+# before TensorFlow is imported.
 run_files.register(
     *("model.ckpt-*.index", "model.ckpt-*.data-*", "checkpoint"),
     *("events.out.*", "history.jsonl", "summary.json", "model.json"),

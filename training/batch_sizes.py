@@ -1,4 +1,4 @@
-"""Computes batch sizes that grow during training, and examples seen so far."""
+"""Computes batch sizes that grow in training, and counts the examples used."""
 
 import dataclasses
 import functools
@@ -63,7 +63,7 @@ class BatchSizes:
         )
 
     def at(self, step: int) -> int:
-        """Returns the batch size after `step` steps."""
+        """Returns the size of the batch that follows the first `step` steps."""
         return next(
             (size for size, end in self.warmup if step < end), self.final
         )
@@ -89,8 +89,8 @@ class BatchSizes:
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # Also add the stages that are finished, as empty datasets, so that
-            # the dataset's shapes equal the shapes in an uninterrupted run.
+            # For a size whose steps are all trained, add an empty dataset. Then
+            # the dataset's shapes do not depend on where the run resumes.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)

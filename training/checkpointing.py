@@ -241,9 +241,8 @@ def optimizer_variables(
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns a clause for an error message: which checkpoint is intact.
+    """Returns a clause for an error message that names the last of `steps`.
 
-    Names only the last of `steps`, the steps of all intact checkpoints. Returns
-    "" if there are none.
+    `steps` are the steps of the intact checkpoints. "" if there are none.
     """
     return f"; the checkpoint of step {steps[-1]} is intact" if steps else ""

@@ -128,11 +128,7 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
 
 
 def _check_num_train_runs(config: FineTuningConfig) -> None:
-    """Checks that --output_dir does not mix a single run with several runs.
-
-    With --num_train_runs, the runs are in the folders run_1, run_2 ... of
-    --output_dir.
-    """
+    """Checks that --output_dir does not mix a single run with several runs."""
     folder = Path(config.output_dir)
     if config.num_train_runs > 1:
         if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
@@ -232,10 +228,7 @@ def _check_labels(
 def _check_heads(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks that the head in a checkpoint fits the task.
-
-    Called only by commands that do not train.
-    """
+    """Checks that a checkpoint's head fits a task that will not be trained."""
     for flag, path in _models(config):
         model_checks.check_head(path, config.head, task.problem_type)
         if config.has_checkpoint:

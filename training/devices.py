@@ -88,7 +88,7 @@ def _tpu_strategy(
 
 
 def set_precision(precision: str) -> None:
-    """Sets the precision of the models built from now on.
+    """Sets the precision of all models that are built after this call.
 
     Variables, losses, softmax and LayerNorm's statistics stay float32, also in
     oneDNN's fused operations for inference on a CPU.

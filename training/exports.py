@@ -129,10 +129,7 @@ def _find_loss(
     results: Mapping[str, float],
     limit: float,
 ) -> str | None:
-    """Returns a message about the first format that scores too low.
-
-    Returns None if all scores are high enough.
-    """
+    """Returns a message about the first format that scores too low, or None."""
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"

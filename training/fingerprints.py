@@ -17,7 +17,8 @@ from files import json_files
 from files.atomic import is_remote, write_json
 from training import model_checks
 
-# The file stores checksums, so that a resume does not read the inputs again.
+# Name of the file that stores the inputs' checksums, so that a resumed run does
+# not have to read the inputs again to compute them.
 FILE = "input_checksums.json"
 
 
@@ -46,7 +47,7 @@ class Inputs:
 
         If an earlier version of this project began the run, model.json contains
         checksums of only the beginning and the end of each file. Then this
-        method returns the same kind of checksums.
+        method computes such checksums too, so that they can be compared.
 
         Args:
             files: paths, local or remote.

@@ -105,12 +105,11 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 
 
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
-    """Drops runs that were evaluated on another dev set than most.
+    """Drops runs whose dev set differs from the dev set of similar runs.
 
-    Runs that differ only in flags of the training should be evaluated on equal
-    dev sets. If the dev sets differ, the function keeps the runs of the most
-    frequent dev set. If there is a tie, it keeps the runs of the dev set that
-    was used last. A warning names the dropped runs.
+    Runs are similar if they differ only in flags of the training. Of similar
+    runs, the function keeps the runs of the most frequent dev set or, if there
+    is a tie, of the dev set that was used last. A warning names dropped runs.
     """
     trained = {
         field.name
@@ -133,7 +132,8 @@ def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
         left += [run.folder for group in others for run in group]
         if others:
             logging.warning(
-                "Skipped runs with another dev set than %s: %s",
+                "Skipped runs that were evaluated on a different dev set from "
+                "the run in %s: %s",
                 taken[0].folder,
                 ", ".join(str(run.folder) for group in others for run in group),
             )
@@ -148,7 +148,8 @@ def check_predictions(file: Path, runs: Sequence[Run]) -> None:
         runs: the runs of the table.
 
     Raises:
-        ValueError: the predictions come from other weights or other data.
+        ValueError: the weights in the folder did not write the predictions, or
+            the dev or test set differs from the data of a run.
     """
     path = file.parent / "summary.json"
     summary = json_files.read_json(path) if path.is_file() else {}

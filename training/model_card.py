@@ -213,10 +213,7 @@ def _front_matter(
 def _usage(
     description: Mapping[str, Any], kind: str, num_labels: int | None
 ) -> list[str]:
-    """Returns lines of Python code that show how to use a model's folder.
-
-    See `format_card` for the arguments.
-    """
+    """Returns lines of Python code that show how to use a model's folder."""
     task = description["task"]
     name = task["name"]
     _, tag, call = _TASKS.get(name, _OTHER)

@@ -136,9 +136,8 @@ def _changed_flags(
 ) -> dict[str, list[Any]]:
     """Returns {flag: [value before, value now]} for each changed flag.
 
-    A flag that the run did not save is newer than the run, and is not compared.
-    A flag that is defined with `may_grow` may increase. Its value None means
-    that there is no limit.
+    Ignores flags that the run did not save, because they are newer than the
+    run. A flag defined with `may_grow` may increase, and None is no limit.
     """
     growing = {
         field.name
@@ -305,7 +304,7 @@ def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
 def _known_to_both(
     former: Mapping[str, Any], given: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Returns the descriptions of two tokenizers, with their common entries.
+    """Returns two descriptions of tokenizers, reduced to their common entries.
 
     An earlier version of this project may have recorded fewer entries.
     """

@@ -239,10 +239,7 @@ def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
 
 
 def _command(config: "TrainingConfig") -> dict[str, Any]:
-    """Returns {flag on the command line: value}.
-
-    Paths are shortened to the names of their files or folders.
-    """
+    """Returns {flag on the command line: value}, with paths cut to names."""
     kinds = {
         field.name: flags.meta_of(field).kind
         for field in flags.fields(config, *Role)

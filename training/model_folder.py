@@ -9,7 +9,7 @@ that --export_weights and tools.convert_checkpoint write, and in every export:
     labels.txt                         names of the outputs, in order
 
 Google's releases and Hugging Face's folders contain some of these files, or
-files of other names for the same purposes. This module imports no TensorFlow.
+similar files with other names. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -193,11 +193,7 @@ def _read_file(file: str) -> dict[str, Any]:
 
 
 def _typed(task: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
-    """Adds the entry "problem_type" to `task`.
-
-    Its value is the name that transformers uses for `mode`, a value of
-    --output_mode.
-    """
+    """Returns `task` with the `problem_type` that belongs to --output_mode."""
     found = PROBLEM_TYPES.get(mode or "")
     return {**({"problem_type": found} if found else {}), **task}
 

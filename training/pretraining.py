@@ -141,8 +141,9 @@ def _check_heads(config: PretrainingConfig) -> None:
     if not any("cls/predictions/" in x.replace(".", "/") for x in names):
         raise ValueError(
             f"--init_checkpoint={start} contains no masked LM head, so "
-            "--do_eval would score random weights. Pretrain it (--do_train), "
-            "or use the weights of a pretraining"
+            "--do_eval would score random weights. Add --do_train to train "
+            "the head, or pass a checkpoint from pretraining, which includes "
+            "the head"
         )
 
 
@@ -202,10 +203,9 @@ def find_records(
 def _masking_settings(
     config: PretrainingConfig, records: tfrecords.Records
 ) -> dict[str, Any]:
-    """Returns the masking options, or {} if the records are masked already.
+    """Returns the masking options, {} if the records are masked already.
 
-    Raises:
-        ValueError: a masking flag is set, but the records contain masks.
+    Raises an error if a masking flag is set, but the records are masked.
     """
     if records.dynamic_masking is not None:
         return config.masking

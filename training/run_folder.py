@@ -53,7 +53,8 @@ def find_results(
 ) -> dict[str, tuple[int, int]]:
     """Finds the result files in a folder.
 
-    Returns {name: (inode, time)}. Rewriting a file changes both numbers.
+    Returns {name of the file: (inode, time of the last change)}. If a run
+    rewrites a file, both numbers change.
 
     Args:
         folder: folder of a run.
@@ -73,7 +74,7 @@ def warn_of_earlier(
     """Warns of result files of an earlier run that this run did not rewrite.
 
     For example, a run without --version_2_with_negative writes no
-    null_odds.json, so users could mistake an earlier run's file for a part of
+    null_odds.json, so users could think that an earlier run's file belongs to
     the new answers. The file is not deleted, because it may be the user's.
 
     `before` and `after` are results of `find_results`.

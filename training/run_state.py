@@ -102,8 +102,7 @@ def _mend(path: Path, text: bytes) -> None:
 def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
     """Returns whether a history line is complete and of the expected step.
 
-    `expected` is the line that the checkpoint contains. Entries other than the
-    step may differ, because the user may have changed the line.
+    Other entries may differ, because the user may have changed the line.
     """
     try:
         return line.startswith(_CHECKPOINT_LINE) and (

@@ -207,11 +207,7 @@ def train(
 
 
 def _freeze_layers(model: keras.Model, num_layers: int) -> None:
-    """Freezes the embeddings and the lowest blocks.
-
-    Raises:
-        ValueError: the model has fewer than `num_layers` blocks.
-    """
+    """Freezes the embeddings and the lowest `num_layers` blocks."""
     if not num_layers:
         return
     blocks = model.bert.encoder.blocks

@@ -223,7 +223,7 @@ class Task(abc.ABC):
         split: str,
         create_batches: Callable[[int], Iterable[Mapping[str, Any]]],
     ) -> dict[str, dict[str, float]]:
-        """Computes the same scores as `evaluate`, but of exported files.
+        """Computes the scores of `evaluate` for the exported files.
 
         Args:
             export_dir: folder that `export` wrote.

@@ -114,7 +114,10 @@ class TrainStep:
         clip_factor: tf.Tensor,
         is_made: tf.Tensor,
     ) -> None:
-        """Clips the gradients, and updates the model if `is_made`."""
+        """Clips the gradients, and applies them to the model.
+
+        Leaves the model's weights unchanged if `is_made` is false.
+        """
         variables = [self.model.trainable_variables[index] for index in grads]
         if self._clips_in_update:
             values = [*grads.values()]
@@ -213,18 +216,16 @@ class TrainStep:
         return grads, clip_factor, norm / scale, losses, outcome, votes
 
     def _offset_seed(self, seed: tf.Tensor, index: tf.Tensor) -> tf.Tensor:
-        # One seed is drawn per step. Replicas and accumulation steps add
-        # different offsets to it. The offsets exceed the number of dropout
-        # calls in a model, so that no two calls use the same seed.
+        # One seed is drawn per step. Each replica and accumulation step adds a
+        # different multiple of 1,000,003 to it, and each dropout call then adds
+        # its own index. A model contains fewer dropout calls, so no two calls
+        # of a step use the same seed.
         return seed + tf.cast(tf.stack([index * 1_000_003, 0]), seed.dtype)
 
     def _accumulate_gradients(
         self, features: Features, weights: Features, seed: tf.Tensor
     ) -> Gradients:
-        """Sums the gradients and losses over all accumulation steps of a batch.
-
-        Calls `_part_gradients` for each of these micro-batches.
-        """
+        """Adds up the gradients and losses of a batch's micro-batches."""
         num_parts = self.config.gradient_accumulation_steps
         if num_parts == 1:
             return self._part_gradients(features, weights, seed)

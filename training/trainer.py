@@ -110,14 +110,14 @@ class Trainer(BatchPredictor):
 
     @property
     def step(self) -> int:
-        """Number of steps trained so far, including skipped steps."""
+        """Number of steps run so far, including steps without an update."""
         return int(self.optimizer.iterations.numpy())
 
     def callback(self, kind: type[_Callback]) -> _Callback:
-        """Returns the run's callback of a class.
+        """Returns the run's first callback that is an instance of `kind`.
 
         Raises:
-            StopIteration: the run has no callback of this class.
+            StopIteration: no callback of the run is an instance of `kind`.
         """
         return next(c for c in self.callbacks if isinstance(c, kind))
 
@@ -191,8 +191,8 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Saves the weights after `step`, without the optimizer's state.
 
-        Deletes weights that were saved in the folder before. `files` are files
-        to store in the checkpoint too, {name: text}.
+        Deletes the weights that `folder` contained. `files`, {name: text}, are
+        files whose texts the checkpoint also stores.
         """
         if self.is_chief:
             # Delete weights of an earlier run. With a higher step number, they
@@ -330,9 +330,8 @@ class Trainer(BatchPredictor):
     def save_as(self, config: Any) -> None:
         """Saves the weights in another folder, and uses it from now on.
 
-        Args:
-            config: configuration with this folder as `output_dir`. All later
-                output is written there.
+        `config` is a configuration with this folder as `output_dir`, to which
+        all output is written after this call.
         """
         self.config = self.summary.config = config
         self.save_weights(config.output_dir, self.global_step)
@@ -362,8 +361,8 @@ class Trainer(BatchPredictor):
 
         The folder --export_weights gets the files of Google's releases
         (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
-        labels.txt if the model's outputs are labels. If the path ends in
-        `.ckpt`, it names the checkpoint in such a folder.
+        labels.txt if the model's outputs are labels. A path that ends in
+        `.ckpt` names the checkpoint to write in its folder.
 
         Args:
             tokenizer: tokenizer of the model, or None without a vocabulary, as

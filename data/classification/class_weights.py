@@ -29,7 +29,7 @@ class WeightOptions:
 
 
 def check(setting: str, output_mode: str) -> None:
-    """Checks `setting`, the value of --class_weights, before any long work.
+    """Checks `setting`, the value of --class_weights, before training starts.
 
     Raises:
         ValueError: `setting` is empty, or `output_mode` is not
@@ -59,7 +59,7 @@ def create(
     """Computes balanced class weights, or reads weights from a JSON file.
 
     Balanced weights are N / (L * n), for N examples, L labels and n examples of
-    a class. So the total weight of every class is the same.
+    a class. So the total weight of the examples of each class is N / L.
 
     Args:
         setting: BALANCED, or the path of the JSON file.

@@ -52,7 +52,7 @@ class LabelDecoder:
         return len(self.label_list) if self.label_list else 1
 
     def predictions(self, outputs: np.ndarray) -> np.ndarray:
-        """Converts outputs to predictions that can be compared with label_ids.
+        """Converts the network's outputs to predicted label indices or values.
 
         Args:
             outputs: logits, float [examples, labels], or values [examples, 1]
@@ -92,7 +92,7 @@ class LabelDecoder:
         return special.softmax(outputs, axis=-1)
 
     def label_ids(self, labels: Sequence) -> np.ndarray:
-        """Converts names of labels to an array of numbers, as records contain.
+        """Converts the labels of examples to the numbers that records contain.
 
         Args:
             labels: label of each example: its name, in multi-label
@@ -135,9 +135,9 @@ class LabelDecoder:
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:
     """Returns the fields that describe an example in predictions.jsonl.
 
-    These are `guid`, its name, its texts and, if it is known, its right label
-    `gold_label`. `has_label` is False if the label of the example is only a
-    placeholder.
+    The fields are `guid` (the example's name), `text_a`, `text_b` for a pair,
+    and `gold_label` if the right label is known. `has_label` is False if the
+    example's label is only a placeholder.
     """
     entry: dict[str, Any] = {"guid": example.guid, "text_a": example.text_a}
     if example.text_b is not None:
@@ -157,10 +157,10 @@ def write_predictions(
     """Writes predictions to test_results.tsv and predictions.jsonl.
 
     test_results.tsv is the file that Google's code writes. It contains a line
-    for each example, with a column for the probability of each label. A line of
+    for each example, with a column for the probability of each label. In
+    regression, its only column is the predicted value. A line of
     predictions.jsonl contains the fields of an example, the predicted `label`
-    and, except in regression, `probabilities`, a dict from each label to its
-    probability.
+    and, except in regression, `probabilities`: {label: probability}.
 
     Args:
         output_dir: folder to write to.

@@ -87,10 +87,10 @@ class DataProcessor(SetReader[InputExample]):
         predictions: np.ndarray,
         label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Computes metrics of a set, by default with `metrics.compute_metrics`.
+        """Computes metrics of a set. Subclasses may define their own metrics.
 
         Args:
-            examples: all examples of the set, also those without a label.
+            examples: all examples of the set, including unlabeled ones.
             names: names of the metrics.
             labels: right labels of the examples whose label is known.
             predictions: predictions for the same examples as `labels`.

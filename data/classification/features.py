@@ -30,7 +30,7 @@ class ClassificationFeatures:
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = token of the second
-            text.
+            text, or the [SEP] after it.
         label_id: int, index of the label in the label list. In regression a
             float. In multi-label classification a list of 0 or 1 for each
             label. None if the label is unknown.

@@ -324,8 +324,8 @@ def write_submission(
     Args:
         output_dir: folder to write to.
         task_name: name of a task of GLUE.
-        predictions: labels (str, or float in regression) in the order of the
-            test set's file.
+        predictions: labels in the order of the test set's file, str. In STS-B,
+            scores, float, which are clipped to the range from 0 to 5.
 
     Returns:
         path of the written file.

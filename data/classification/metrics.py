@@ -104,7 +104,7 @@ def compute_metrics(
             finite).
         labels: right labels: int [examples], float [examples] for
             correlations, or [examples, labels] of 0 and 1.
-        predictions: predictions in the same form as `labels`, not logits.
+        predictions: predicted labels, in the shape of `labels`, not logits.
         label_names: names of all labels, to add `LABEL_precision`,
             `LABEL_recall` and `LABEL_f1` for each of them. None adds nothing.
 
@@ -156,7 +156,8 @@ def score_known(
         predicted: predicted label of each example.
         label_ids: function that converts a list of labels to the array that
             `score` reads.
-        score: function of the same first three arguments as `compute_metrics`.
+        score: function (names, labels, predictions) that returns the metrics,
+            such as `compute_metrics`.
 
     Returns:
         {name: value} of the metrics, or {} if too few labels are known. If some

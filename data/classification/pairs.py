@@ -109,8 +109,8 @@ class RankingProcessor(TableProcessor):
 
         Queries without a relevant passage are skipped. Passages with equal
         predictions are ranked by ascending relevance, so that ties do not
-        improve the metrics. The gain of a passage is its relevance, as in
-        trec_eval.
+        improve the metrics. The gain of a passage is its relevance, or 0 if
+        that is negative, as in trec_eval.
 
         Args:
             examples: all examples of the set. `text_a` is the query.
@@ -194,7 +194,7 @@ class PairProcessor(TableProcessor):
         return examples
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
-        """Returns the largest score that the scores' scale allows, 5 or 1.
+        """Returns the highest score of the scale that the labels use, 5 or 1.
 
         If any score is above 1, the largest score is 5, as in STS-B. The first
         call determines the scale of all splits. `split` is the name of the
@@ -278,7 +278,7 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
 
 
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
-    """Computes recall@1, the fraction of texts that are nearest to their pair.
+    """Computes recall@1: how often a text is nearest to its own partner.
 
     A pair counts if its first text is nearer to its second text than to the
     second text of every other pair. If all vectors are equal, the result is 0.
@@ -286,8 +286,8 @@ def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
     Args:
         vectors: unit vectors of the two texts of each pair, float
             [pairs, 2, width].
-        partners: second text of each pair. Other pairs with the same second
-            text are not compared.
+        partners: second text of each pair. If several pairs have an equal
+            second text, they are not compared with each other.
 
     Returns:
         a fraction from 0 to 1.

@@ -1,7 +1,7 @@
 """SWAG (paper 4.4): which of four endings continues a sentence?
 
-Each choice is a pair of texts. The second text is the start of the endings,
-followed by one ending:
+Each choice is a pair of texts. The first text is the sentence. The second text
+is the words with which all endings start, followed by one ending:
 
     [CLS] A drum line passes by . [SEP] Members of the procession wait . [SEP]
 """

@@ -73,7 +73,7 @@ def fit(
 
     Args:
         options: TuningOptions.
-        decoder: LabelDecoder whose temperature and thresholds are set.
+        decoder: LabelDecoder, whose temperature and thresholds are changed.
         label_ids: right labels of the dev set, in the form that
             `LabelDecoder.predictions` returns.
         outputs: logits for the dev set, float [examples, labels].
@@ -139,8 +139,9 @@ def find_thresholds(
 ) -> dict[str, float]:
     """Finds, for each label, the threshold of its probability with the best F1.
 
-    A threshold is the mean of two neighboring probabilities of the dev set. If
-    a label is right for no example of the dev set, its threshold is 0.5.
+    A threshold is the mean of two neighboring probabilities of the dev set, or
+    half the lowest probability. If a label is right for no example of the dev
+    set, its threshold is 0.5.
 
     Args:
         names: names of the labels.

@@ -1,4 +1,4 @@
-"""Classifies long texts by the outputs for the windows into which they are cut.
+"""Combines the outputs for the windows of a long text into one prediction.
 
 This module imports no TensorFlow.
 """
@@ -51,10 +51,10 @@ def check(options: Any) -> None:
     size = options.max_seq_length - 2
     if options.doc_stride > size:
         raise ValueError(
-            f"--doc_stride={options.doc_stride} skips WordPieces: a window of "
-            f"--max_seq_length={options.max_seq_length} contains {size} of a "
-            f"text; set --doc_stride to at most {size}, such as "
-            f"{size // 2 or 1}"
+            f"--doc_stride={options.doc_stride} would skip WordPieces, because "
+            f"a window of --max_seq_length={options.max_seq_length} fits only "
+            f"{size} WordPieces of a text; set --doc_stride to at "
+            f"most {size}, such as {size // 2 or 1}"
         )
     if "window_pooling" in options.given_flags and not options.doc_stride:
         raise ValueError(

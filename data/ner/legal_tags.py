@@ -61,7 +61,7 @@ def find_penalties(
 
 
 def to_scores(probabilities: np.ndarray) -> np.ndarray:
-    """Returns the logarithms of probabilities. For 0, it is finite too."""
+    """Returns logarithms of probabilities, with a finite number for 0."""
     return np.log(np.maximum(probabilities, np.finfo(np.float32).tiny))
 
 

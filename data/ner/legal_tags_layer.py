@@ -1,7 +1,7 @@
 """Finds the most probable legal sequence of tags, as operations of a graph.
 
-A sequence is legal if each tag may follow the preceding one. The results are
-the same as in legal_tags.py. N = texts, M = words of the longest text, L =
+A sequence is legal if each tag may follow the preceding one. The graph chooses
+the same tags as legal_tags.py. N = texts, M = words of the longest text, L =
 tags.
 """
 

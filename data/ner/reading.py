@@ -17,8 +17,8 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# A line with a word and its tag, separated by a character other than a tab or a
-# space, which is not supported.
+# Matches a line whose word and tag are separated by an unsupported character,
+# such as a comma. The supported characters are tabs and spaces.
 _OTHER_COLUMNS = re.compile(r".+(?:_|[^\w-])(O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
@@ -32,7 +32,7 @@ _SET_FILES = {
 
 @dataclasses.dataclass(slots=True)
 class NerExample:
-    """A sentence, or a text of a file that contains texts with spans.
+    """A sentence with tagged words, or a text with annotated spans.
 
     Attributes:
         guid: str, name of the example.
@@ -191,10 +191,7 @@ class NerProcessor(SetReader[NerExample]):
         return examples
 
     def _read_spans(self, path: str, name: str) -> list[NerExample]:
-        """Reads a file of texts with spans.
-
-        `name` is the name of the set, such as "train".
-        """
+        """Reads the set `name`, such as "train", from texts with spans."""
         for flag in ("text_column", "label_column"):
             if column := getattr(self, f"_{flag}"):
                 raise ValueError(
@@ -220,10 +217,10 @@ class NerProcessor(SetReader[NerExample]):
     def _convert(
         self, tags: list[str], where: list[str], unknown: dict[str, str]
     ) -> list[str]:
-        """Converts tags to the scheme of `labels`.
+        """Converts a sentence's tags to the scheme of the task's labels.
 
-        `where` contains the place of each tag in its file. A tag that is not in
-        `labels` is added to `unknown`, with its first place.
+        `where` contains the place of each tag in its file. A tag that is none
+        of the labels is added to `unknown`, with its first place.
         """
         tags = to_scheme(tags, self._labels or ())
         for tag, place in zip(tags, where, strict=True):
@@ -234,10 +231,10 @@ class NerProcessor(SetReader[NerExample]):
     def _check_unknown(
         self, unknown: dict[str, str], examples: list[NerExample], name: str
     ) -> None:
-        """Raises an error if a model cannot use a set's unknown tags.
+        """Raises a ValueError, or logs a warning, if a set has unknown tags.
 
-        A dev or test set may contain tags that no training example contains,
-        if the model knows other tags of the set.
+        A warning suffices for a dev or test set, unless all its tags except O
+        are unknown.
         """
         if not unknown:
             return

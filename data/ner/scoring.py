@@ -29,11 +29,11 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
         B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
 
     The numbers are the indices of the first word and after the last word.
-    An entity begins at B-TYPE, at any tag other than O after O or after another
-    type, and at E-TYPE or I-TYPE after E-TYPE. These rules are right for the
-    schemes IOB1, IOB2 and IOE2. conlleval.pl contains no rules for the prefixes
-    S, L and U, so it joins adjacent entities of one type with such tags.
-    `to_scheme` separates such entities correctly.
+    An entity begins at B-TYPE, at E-TYPE or I-TYPE after E-TYPE, and at any tag
+    of a type after O or after another type. These rules are right for IOB1,
+    IOB2 and IOE2. conlleval.pl contains no rules for the prefixes S, L and U,
+    so it joins adjacent entities of one type with such tags. `to_scheme`
+    separates them correctly.
     """
     return _split(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS

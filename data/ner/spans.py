@@ -44,7 +44,7 @@ class SpannedText(NamedTuple):
     """A text, its words, and the words' tags.
 
     Attributes:
-        where: file and line of the text, for error messages.
+        where: file and line, or list entry, of the text, for error messages.
         text: str, the text.
         places: list of (start, end) of each word in the text, in characters.
             `end` is exclusive.
@@ -76,8 +76,8 @@ def read(
     Raises:
         OSError: the file cannot be read.
         ValueError: a text or a span is malformed, a span is outside its text,
-            the file records another text for a span, or two spans overlap. The
-            message names the line.
+            contains no word, or is not the text that the file records for it,
+            or two spans overlap. The message names the line or list entry.
     """
     num_spans = num_texts = num_unknown = 0
     widened: list[tuple[str, str]] = []
@@ -139,7 +139,7 @@ def _show(text: str, span: Span) -> str:
 
 
 def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
-    """Yields (file and line, parsed JSON value) of each text in a file."""
+    """Yields (place in the file, parsed JSON value) of each text in a file."""
     with text_files.open_binary(path) as file:
         lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
         head = next(lines, None)
@@ -315,8 +315,8 @@ def _explain(text: str, start: int, end: int, own: str | None) -> str:
     """Returns a sentence that explains why a span's positions may be wrong.
 
     `own` is the text that the file records for the span, or None if it records
-    none. If the positions lead to `own` when they count UTF-16 units, the
-    sentence says so.
+    none. If the positions lead to `own` once they are read as UTF-16 offsets,
+    the sentence says so.
     """
     units = text.encode("utf-16-le")[2 * start : 2 * end]
     if own and _is_same(own, units.decode("utf-16-le", "replace")):

@@ -1,6 +1,7 @@
 """Cuts tagged sentences into windows (CoNLL-2003, section 5.3 of the paper).
 
-A word has the tag of its first WordPiece. Tags of other WordPieces are ignored:
+The tag of a word is learned and predicted at its first WordPiece. The outputs
+at its other WordPieces (-) are ignored:
 
     [CLS] Jim   Hen   ##son was a puppet ##eer [SEP]
           B-PER I-PER  -    O   O O       -
@@ -46,10 +47,10 @@ class NerFeatures:
         label_ids: list of int, [max_seq_length], index of the tag of the word
             that begins at each position, 0 where `label_weights` is 0.
         label_weights: list of float, [max_seq_length], 1 = the first WordPiece
-            of a word whose tag is known, and is learned and predicted in this
-            window, and not in another window. Otherwise 0.
+            of each word in `words` whose right tag is known. Otherwise 0.
         words: list of (position in the window, index of the example, index of
-            the word in the example) of the words with weight 1.
+            the word in the example) of each word whose tag is learned and
+            predicted in this window, and in no other window.
     """
 
     tokens: list[str]
@@ -193,7 +194,7 @@ def select_words(
     values: Iterable[np.ndarray],
     num_labels: int,
 ) -> list[np.ndarray]:
-    """Selects the values of each word from the values of all positions.
+    """Selects the values at the first WordPiece of each word.
 
     Args:
         examples: the sentences.

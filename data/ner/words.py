@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from data.text.characters import CJK_RANGES
 
-# The expression _BETWEEN_WORDS matches text that becomes separate words. These
-# are ideographs, as in Chinese corpora and for BERT's tokenizer. They are also
-# em dashes, horizontal bars and ellipses, even if typed as -- and ..., because
-# texts contain them without spaces around them.
+# _BETWEEN_WORDS matches text that becomes a separate word even without spaces
+# around it. An ideograph is a word in Chinese corpora and for BERT's tokenizer.
+# Em dashes, horizontal bars and ellipses, also if typed as -- and ..., often
+# stand between two words without spaces.
 _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"

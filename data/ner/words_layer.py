@@ -1,7 +1,7 @@
 """Cuts texts into words and windows, to find named entities in them.
 
 The code consists of operations of a graph. No Python runs when the graph is
-called. The windows are the same as in windows.py.
+called. The graph cuts the same windows as windows.py.
 
 N = number of texts.
 """
@@ -23,11 +23,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
 
         He's "in" (St. Ives). -> He's " in " ( St . Ives ).
 
-    Args:
-        texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
-
-    Returns:
-        string [N].
+    `texts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = drop_invalid(texts)
     texts = tf.strings.regex_replace(texts, r"(^|[\s\pZ])(\pP+)", r"\1\2 ")
@@ -53,7 +49,7 @@ class NerWindows:
     def __call__(
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
-        """Cuts texts, with white space between words, into windows.
+        """Splits texts into words at white space, and cuts them into windows.
 
         Args:
             texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.

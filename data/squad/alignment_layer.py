@@ -1,4 +1,4 @@
-"""Finds the text of WordPieces in SQuAD's passages, as operations of a graph.
+"""Finds the text of spans of WordPieces in SQuAD's passages, inside a graph.
 
 The code processes one passage at a time. It copies only the texts of spans, not
 the passage.
@@ -39,24 +39,24 @@ class Spans(NamedTuple):
         return self.start_logits + self.end_logits
 
     def gather(self, indexes: tf.Tensor) -> "Spans":
-        """Selects spans by index."""
+        """Returns the spans with the indices `indexes`, an int vector."""
         return Spans(*(tf.gather(value, indexes) for value in self))
 
     def concat(self, other: "Spans") -> "Spans":
-        """Returns these spans, followed by other spans."""
+        """Appends the spans of `other` to these spans."""
         pairs = zip(self, other, strict=True)
         return Spans(*(tf.concat(pair, 0) for pair in pairs))
 
 
 class Letters(NamedTuple):
-    """Positions of S spans in their passage before normalization.
+    """Positions of S spans in the passages before normalization.
 
-    A letter is any character of the passage except white space, and is named by
-    its index.
+    Letters are all characters of the passages except white space. They are
+    numbered through all passages.
 
     Attributes:
-        first: int32 [S], the first letter of each span.
-        last: int32 [S], the last letter of each span.
+        first: int32 [S], number of the first letter of each span.
+        last: int32 [S], number of the last letter of each span.
         word_char: int32 [S], index of the normalized character that begins the
             span's first word, if the span's text must be searched from there.
             Otherwise -1.
@@ -86,8 +86,8 @@ class Alignment(NamedTuple):
     """Finds the text of spans of WordPieces in their passage.
 
     Attributes:
-        passages: Passages.
-        row: int32, index of the passage.
+        passages: all passages.
+        row: int32, index of the passage that contains the spans.
         use_char_offsets: True to cut texts out of the unchanged passage at the
             characters of their first and last WordPiece. False to find texts
             as `decoding.get_final_text` does, with white space replaced by
@@ -99,7 +99,7 @@ class Alignment(NamedTuple):
     use_char_offsets: bool
 
     def remove_repeated(self, spans: Spans) -> Spans:
-        """Drops spans at the same position in the passage as earlier spans."""
+        """Keeps only the first of several spans at one place in the passage."""
         firsts, _ = first_of_equals(_keys(self._letters_at(spans)))
         return spans.gather(firsts)
 
@@ -141,17 +141,13 @@ class Alignment(NamedTuple):
         )
 
     def _find_letters(self, spans: Spans) -> Letters:
-        """Finds the part of the passage that is the answer of each span.
+        """Finds the first and last letter of the text of each span.
 
-        With character offsets, the part contains the letters of the span's
-        tokens. A letter is any character of the passage except white space.
-
-        Otherwise, the result is the same as of `get_final_text`, which matches
-        the characters of the tokenized words one to one with the letters of the
-        words. It searches the words for the span's text, so it finds the last
-        "a" of the tokens "an ##a" at the first "a". If the numbers of
-        characters and letters differ, or the span contains [UNK], the part
-        contains all letters of the words.
+        With character offsets, these are letters of the span's WordPieces.
+        Otherwise, the code searches the span's words for its text, as
+        `get_final_text` does, so it finds the "##a" of "an ##a" at the first
+        "a". If the words' numbers of characters and letters differ, or the span
+        contains [UNK], the text contains all letters of the words.
 
         `spans` must not contain "no answer".
         """
@@ -171,10 +167,7 @@ class Alignment(NamedTuple):
         )
 
     def _chars_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the first and the last normalized character of each span.
-
-        Both are indices, int32 [S].
-        """
+        """Returns the index of each span's first and last character."""
         first_char = tf.gather(self.passages.first_char, spans.starts)
         next_char = tf.gather(self.passages.first_char, spans.ends + 1)
         return first_char, next_char - 1
@@ -218,10 +211,9 @@ class Alignment(NamedTuple):
     def _find_chars(
         self, word_char: tf.Tensor, first_char: tf.Tensor, last_char: tf.Tensor
     ) -> tf.Tensor:
-        """Returns the index of the character where each text first occurs.
+        """Finds where S texts first occur in the normalized passage.
 
-        The texts are searched in the normalized passage. All arguments and the
-        result are indices of its characters, int32 [S].
+        All arguments and the result are indices of its characters, int32 [S].
 
         Args:
             word_char: character at which the search for each text starts.
@@ -264,7 +256,7 @@ def _keys(letters: Letters) -> tf.Tensor:
 
 
 def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
-    """Returns the byte offset of the first `part` in `text`, int32."""
+    """Returns the byte offset at which `part` first occurs in `text`, int32."""
     parts = tf.raw_ops.StringSplitV2(input=[text], sep=part, maxsplit=1)
     return tf.strings.length(parts.values[0])
 
@@ -272,10 +264,9 @@ def _bytes_before(text: tf.Tensor, part: tf.Tensor) -> tf.Tensor:
 def _substrings(
     text: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor
 ) -> tf.Tensor:
-    """Returns the parts of one text between byte offsets, string [S].
+    """Cuts S parts out of one text, which is not copied.
 
-    `starts` and `ends` are int32 [S]. An end is exclusive. The text is not
-    copied.
+    `starts` and `ends` are byte offsets, int32 [S]. An end is exclusive.
     """
     return tf.map_fn(
         lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),

@@ -35,15 +35,15 @@ def find_answers(
     Args:
         examples: the questions.
         features: windows of the questions, in the order of the questions.
-        batches: pairs (features, outputs) of batches of windows, in any order.
-            The features contain `unique_ids`. A model's outputs contain
+        batches: a pair (features, outputs) for each batch of windows, in any
+            order. The features contain `unique_ids`. A model's outputs contain
             `start_logits` and `end_logits`. An ensemble's outputs are a list of
             its models' outputs.
         options: DecodingOptions.
         tokenizer: tokenizer of the passages' words.
 
     Returns:
-        Answers, the same as `decode_predictions` returns.
+        the three dicts that the comment on `decoding.Answers` describes.
     """
     results: list[list[RawResult]] = []
     for batch, outputs in batches:
@@ -74,17 +74,17 @@ def average_nbest(
 ) -> Answers:
     """Combines the answers of an ensemble's models.
 
-    A text's probability is its mean over the models' n-best lists. In a list
-    without the text, its probability counts as 0. The score of no answer is
-    log(P(no answer) / P(best text)). For one model, this equals the score of no
-    answer minus the score of the best text.
+    The probability of an answer text is the average of its probabilities in the
+    models' n-best lists. A list without the text contributes 0. The returned
+    no-answer score is log(P(no answer) / P(best text)). With a single model,
+    this is the no-answer logit sum minus the logit sum of the best text.
 
-    `members` contains {question id: n-best list} of each model, which
-    `decode_predictions` returned with the same options.
+    `members` contains one dict {question id: n-best list} for each model, which
+    `decode_predictions` created with `options`.
 
     Returns:
-        Answers, as `decode_predictions` returns them. The logits of an entry
-        are the means over the lists that contain its text.
+        the dicts that the comment on `decoding.Answers` describes. The logits
+        of an entry are the means over the lists that contain its text.
     """
     predictions, all_nbest, score_diffs = {}, {}, {}
     for qas_id in members[0]:
@@ -108,7 +108,7 @@ def average_nbest(
 
 
 def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Averages n-best lists into one list, best first.
+    """Averages a question's n-best lists into one list, best first.
 
     Entries with the same text become one entry. Its probability is the mean
     over all lists, and its logits are the means over the lists that contain it.
@@ -133,11 +133,11 @@ def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
 
 
 def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
-    """Returns the best answer other than "no answer", and the null odds.
+    """Returns the most probable text except "", and the null odds.
 
-    The null odds are the logarithm of P(no answer) / P(best answer). If one of
-    the two probabilities is 0, they are NO_ANSWER_SCORE_DIFF or its negative.
-    If "no answer" is the only entry, returns ("", NO_ANSWER_SCORE_DIFF).
+    The null odds are log(P("") / P(that text)), in which "" means no answer. If
+    one of the two probabilities is 0, they are NO_ANSWER_SCORE_DIFF or its
+    negative. If "" is the only entry, returns ("", NO_ANSWER_SCORE_DIFF).
     """
     probabilities = {entry["text"]: entry["probability"] for entry in nbest}
     null = probabilities.pop("", 0.0)

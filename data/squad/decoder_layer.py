@@ -1,8 +1,8 @@
 """Turns start and end logits into SQuAD's answers, as operations of a graph.
 
-The answers are the same as in decoding.py, also if several candidates have
-equal scores or if a question has no candidate. No Python runs when the graph is
-called.
+The graph chooses the same answers as decoding.py, even if several candidates
+have equal scores or a question has no candidate. No Python runs when the graph
+is called.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list. "Characters" and "letters" are the units that windows_layer.py
@@ -193,7 +193,7 @@ class SquadDecoder:
     def _merge(
         self, spans: Spans, nbest: Spans, texts: tf.Tensor, alignment: Alignment
     ) -> tuple[Spans, tf.Tensor]:
-        """Merges the spans of some windows into the list of the n best spans.
+        """Merges the spans of the next windows into the list of the best spans.
 
         Args:
             spans: spans of the windows, best first.
@@ -244,8 +244,8 @@ class SquadDecoder:
     ) -> tuple[Spans, tf.Tensor]:
         """Inserts `null`, the span of "no answer", into the sorted n-best list.
 
-        In SQuAD v1.1, an empty list becomes a list of only the text "empty",
-        and other lists do not change.
+        In SQuAD v1.1, an empty list becomes a list of only the text "empty", as
+        in Google's code, and other lists do not change.
         """
         if self.options.version_2_with_negative:
             nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
@@ -257,8 +257,6 @@ class SquadDecoder:
                 : self.options.n_best_size + tf.cast(is_last, tf.int32)
             ]
             return nbest.gather(order), tf.gather(texts, order)
-        # As in Google's code, the answer is the text "empty" if there is no
-        # candidate.
         added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
         null = null._replace(
             start_logits=tf.zeros([1], tf.float64),

@@ -24,8 +24,8 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# Score of no answer minus score of the best answer, to write if a question has
-# no candidate except "no answer".
+# If "no answer" is the only candidate for a question, this number is written as
+# the score of no answer minus the score of the best answer.
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 Span = collections.namedtuple(
@@ -63,7 +63,7 @@ class DecodingOptions:
     verbose_logging: bool = flags.neutral(
         False, "Log answers that cannot be mapped to the passage's spelling."
     )
-    # Whether to ignore the logits at padding, which Google's code does not do.
+    # Whether to ignore the logits at padding. Google's code uses them.
     trim_padding: bool = False
 
 
@@ -87,9 +87,7 @@ def decode_predictions(
             it maps answers to the passage's spelling (`get_final_text`).
 
     Returns:
-        three dicts whose keys are question ids: texts of the answers, n-best
-        lists, and (only for SQuAD v2.0) scores of no answer minus scores of the
-        best answers. `Answers` describes them.
+        the three dicts that the comment on `Answers` describes.
 
     Raises:
         ValueError: a window has no result, or the windows are not in the order
@@ -282,11 +280,7 @@ def _answer_text(
 def _predicted_and_original(
     span: Span, example: SquadExample
 ) -> tuple[str, str]:
-    """Returns a span's text in two forms.
-
-    The first text is the span's WordPieces, joined. The second text is the
-    words of the passage that contain these WordPieces.
-    """
+    """Returns a span's joined WordPieces, and the words that contain them."""
     feature, start, end = span[:3]
     tok_text = " ".join(feature.tokens[start : end + 1])
     tok_text = tok_text.replace(" ##", "").replace("##", "")

@@ -15,8 +15,8 @@ from files.paths import StrPath
 
 _Kind = TypeVar("_Kind")
 
-# A word of a passage. The characters between words are those that Google's code
-# treats as white space.
+# Matches a word of a passage. The brackets contain the white space at which
+# Google's code splits passages.
 WORD = re.compile("[^ \t\r\n\u202f]+")
 
 
@@ -60,9 +60,9 @@ def read_squad_examples(
 ) -> list[SquadExample]:
     """Reads the questions of a SQuAD file, in the order of the file.
 
-    In training, if the passage does not contain an answer at the character
-    position (`answer_start`) that the file records, the question is skipped
-    with a warning.
+    With `is_training`, questions whose passage does not contain the answer at
+    the character position in the file (`answer_start`) are skipped with a
+    warning. With `version_2_with_negative`, questions may be unanswerable.
 
     With `use_char_offsets`, an answer that equals the passage's characters at
     its position is accepted. Its words are not compared, because str.split

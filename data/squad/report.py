@@ -77,7 +77,7 @@ def describe_answers(
 ) -> list[dict[str, str]]:
     """Returns the questions and answers that `write_report` shows, as text.
 
-    The arguments are the same as in `write_report`, without the output file.
+    `write_report` describes the arguments.
 
     Returns:
         for each question, in the order of the file, a dict of "question",
@@ -126,10 +126,7 @@ def _describe(answers: Iterable[str]) -> str:
 
 
 def _position(answer: dict) -> int:
-    """Returns the index in the passage of an answer's first character.
-
-    The result is -1 if `answer` does not contain this index.
-    """
+    """Returns the index of an answer's first character, or -1 if unknown."""
     start = answer.get("answer_start")
     return start if type(start) is int else -1
 

@@ -22,7 +22,8 @@ def score_predictions(
 ) -> dict[str, float]:
     """Scores answers as the official scripts do.
 
-    Questions without gold answers (`has_gold_answers`) are skipped.
+    Questions without gold answers (`has_gold_answers`) are skipped. A question
+    without a prediction counts as wrong in v1.1, and is skipped in v2.0.
 
     Args:
         input_file: a SQuAD file with answers.
@@ -31,10 +32,10 @@ def score_predictions(
 
     Returns:
         `exact_match` (`exact` in v2.0) and `f1`, in percent, and `total`, the
-        number of scored questions. In v2.0, the names with the prefix `HasAns_`
-        are the same results for only the questions with answers, and the names
-        with `NoAns_` for only the questions without answers. If questions were
-        skipped, `num_without_gold_answers` is their number.
+        number of scored questions. In v2.0, `HasAns_exact`, `HasAns_f1` and
+        `HasAns_total` are the results for only the questions with answers, and
+        `NoAns_exact` and so on for only the questions without answers. If
+        questions were skipped, `num_without_gold_answers` is their number.
 
     Raises:
         OSError: the file cannot be read.
@@ -56,7 +57,7 @@ def score_outputs(
 ) -> dict[str, float]:
     """Scores answers, and in v2.0 finds the best --null_score_diff_threshold.
 
-    The errors are the same as in `score_predictions`.
+    Raises the errors that `score_predictions` describes.
 
     Args:
         input_file: a SQuAD file with answers.
@@ -68,8 +69,9 @@ def score_outputs(
 
     Returns:
         the result of `score_predictions`. In v2.0 also `best_exact` and
-        `best_f1`, the scores at the best thresholds, and the thresholds
-        `best_exact_thresh` and `best_f1_thresh`.
+        `best_f1`, the highest scores that any threshold reaches, and
+        `best_exact_thresh` and `best_f1_thresh`, the thresholds that reach
+        them.
     """
     if not null_odds:
         return score_predictions(input_file, predictions)
@@ -113,10 +115,10 @@ def compute_exact(right_answer: str, prediction: str) -> int:
 
 
 def compute_f1(right_answer: str, prediction: str) -> float:
-    """Returns F1, the harmonic mean of precision and recall of words.
+    """Returns F1, the harmonic mean of a prediction's precision and recall.
 
-    Both texts are normalized first. If one of them is then empty, returns 1 if
-    both are empty, else 0.
+    They compare the words of the normalized texts. If one text is empty after
+    normalization, returns 1 if both are empty, else 0.
     """
     answer_words = normalize_answer(right_answer).split()
     predicted_words = normalize_answer(prediction).split()
@@ -138,7 +140,7 @@ def _read_gold_answers(
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
 ) -> tuple[list[tuple[str, list[str]]], dict[str, int]]:
-    """Reads the questions of a file that can be scored.
+    """Reads the gold answers to the questions that can be scored.
 
     Returns:
         (gold_answers, counts). `gold_answers` is a list of (question id, texts

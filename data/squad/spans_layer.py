@@ -1,7 +1,7 @@
 """Finds the spans that may be SQuAD's answers, as operations of a graph.
 
 N = questions, W = windows, F = length of a window, S = spans, B = number of
-starts, and also of ends, that are considered in each window.
+starts, and also of ends, that `find_best` selects from each window.
 """
 
 from typing import NamedTuple
@@ -17,9 +17,11 @@ class BestLogits(NamedTuple):
     """The B highest start logits and the B highest end logits of W windows.
 
     Attributes:
-        starts: int16 [W, B], positions in the window, best first.
+        starts: int16 [W, B], positions in the window of the highest start
+            logits, highest first.
         start_logits: float [W, B], start logits at `starts`.
-        ends: int16 [W, B], positions in the window, best first.
+        ends: int16 [W, B], positions in the window of the highest end logits,
+            highest first.
         end_logits: float [W, B], end logits at `ends`.
         null_start_logits: float [W], start logits of [CLS].
         null_end_logits: float [W], end logits of [CLS].
@@ -75,9 +77,8 @@ def find_spans(
         max_answer_length: maximum length of an answer in WordPieces.
 
     Returns:
-        Spans in the order of the windows. The spans of a window are in the
-        order of its best starts, and those with the same start in the order of
-        its best ends.
+        Spans, sorted by window, then from the highest to the lowest start
+        logit, then from the highest to the lowest end logit.
     """
     best = BestLogits(*(values[begin:end] for values in best))
     part = windows.slice(begin, end)
@@ -91,8 +92,8 @@ def find_spans(
     tokens = first_tokens + tf.where(is_start, starts, 0)
     numbers = tf.range(tf.cast(begin, tf.int64), tf.cast(end, tf.int64))
     is_start &= windows.most_context(tokens) == numbers[:, None]
-    # For each start and each end of a window, count the WordPieces after the
-    # start.
+    # For each pair of a start and an end in a window, count the WordPieces
+    # after the start, up to the end.
     num_further = ends[:, None, :] - starts[:, :, None]
     index = tf.where(
         is_start[:, :, None]
@@ -122,7 +123,7 @@ def find_nulls(
     Args:
         rows: int64 [W], index of each window's question.
         best: BestLogits of the W windows.
-        num_questions: N.
+        num_questions: number of questions, N.
 
     Returns:
         (Spans [N], scores float64 [N]).

@@ -32,15 +32,16 @@ class SquadFeatures:
         unique_id: int, number of the window among the windows of all examples.
             As in Google's code, the first number is 1000000000.
         example_index: int, index of the window's example.
-        doc_span_index: int, index among the example's windows.
+        doc_span_index: int, index of the window among its example's windows.
         tokens: list of str, the WordPieces without padding.
-        token_to_orig_map: {position of a passage token: index of its word in
-            the passage}.
-        token_is_max_context: {position of a passage token: whether no other
-            window contains more context around it}.
+        token_to_orig_map: {position of a passage token in the window: index of
+            its word in the passage}.
+        token_is_max_context: {position of a passage token in the window:
+            whether no other window contains more context around the token}.
         input_ids: list of int, [max_seq_length].
         input_mask: list of int, [max_seq_length], 1 = a real token.
-        segment_ids: list of int, [max_seq_length], 1 = token of the passage.
+        segment_ids: list of int, [max_seq_length], 1 = token of the passage, or
+            the [SEP] after it.
         start_position: int, in training: position of the answer's first
             token, or 0 if the window does not contain the answer.
         end_position: int, in training: position of the answer's last token, or
@@ -91,7 +92,7 @@ class WindowOptions:
     )
 
     def __post_init__(self) -> None:
-        """Checks that a window can contain a part of the passage."""
+        """Checks the length and the stride of the windows."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
@@ -112,8 +113,8 @@ def create_features(
 ) -> Iterator[SquadFeatures]:
     """Cuts examples into windows, and yields the SquadFeatures of each window.
 
-    Memory does not grow with the number of windows. The positions of answers
-    are only computed if `is_training` is true.
+    Creates windows one at a time, to save memory. Computes the positions of
+    answers only if `is_training` is true.
     """
     numbered = _number(examples, tokenizer, options)
     windows = create_windows(tokenizer, options, is_training, numbered)
@@ -294,19 +295,14 @@ def _find_answer(
 ) -> tuple[int, int]:
     """Returns the indices in `doc_tokens` of an answer's first and last token.
 
-    Without `char_spans`, the words that contain the answer may contain more
-    tokens: in "(1895-1943)." the answer "1895" is only the second token. If the
-    words do not contain the answer's tokens ("Japan" in "Japanese"), all tokens
-    of the words count as the answer.
+    `doc_tokens` are the WordPieces of the passage. `orig_to_tok_index` contains
+    the index of each word's first WordPiece, then the number of WordPieces.
+    `char_spans` contains the (start, end) of each WordPiece in characters.
 
-    Args:
-        example: the question, with its answer.
-        doc_tokens: WordPieces of the passage.
-        orig_to_tok_index: index of the first WordPiece of each word, then the
-            number of WordPieces.
-        char_spans: (start, end) in characters of each WordPiece in the passage,
-            or None to find the answer by its words.
-        tokenizer: FullTokenizer.
+    If it is None, the answer's tokens are searched in the words that contain
+    the answer: "1895" is the second token of "(1895-1943).". If these words do
+    not contain its tokens ("Japan" in "Japanese"), the result is all tokens of
+    the words.
     """
     text, begin = example.orig_answer_text, example.answer_start
     start, end = example.start_position, example.end_position

@@ -1,6 +1,6 @@
 """Cuts SQuAD's questions and passages into windows, as operations of a graph.
 
-The windows are the same as in windows.py. No Python runs when the graph is
+The graph cuts the same windows as windows.py. No Python runs when the graph is
 called.
 
 N = questions, each with its passage. W = windows. F = length of a window.
@@ -71,7 +71,7 @@ class Passages(NamedTuple):
         char_starts: int32 [C], offset in bytes of each character in the
             concatenation of `tokenized`.
         char_sizes: int8 [C], number of bytes of each character.
-        contexts: string [N], the unchanged passages.
+        contexts: string [N], the passages before any change.
         char_letters: int32 [C], the letter from which each character comes.
         last_letters: int32 [D], the last of the accents that follow each letter
             and that lower-casing drops. It is the letter itself if there are
@@ -176,8 +176,8 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         source = tf.identity(chars.source)
         num_chars = tf.size(source)
         char_letters = tf.gather(letters.count, source) - 1
-        # Each word follows a space. The word's first character is the first one
-        # that comes from a code point after this space.
+        # A space precedes each word in `texts`. The word starts at the first
+        # normalized character whose source code point lies after that space.
         word_chars = tf.searchsorted(source, letters.spaces)
     with tf.control_dependencies([char_letters, word_chars]):
         last_letters = _skip_accents(letters, char_letters)
@@ -271,10 +271,7 @@ def _find_letters(decoded: tf.Tensor) -> _Letters:
 
 
 def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
-    """Returns the byte offset of each letter in its passage, int32 [D].
-
-    Letters are all D characters of the passages except white space.
-    """
+    """Returns the byte offset of each letter in its passage, int32 [D]."""
     _, decoded, starts = tf.raw_ops.UnicodeDecodeWithOffsets(
         input=contexts, input_encoding="UTF-8", errors="ignore"
     )

@@ -1,7 +1,7 @@
 """Faster forms of the functions in modeling/ops.py.
 
-TensorFlow fuses or compiles these forms. Without this package the network
-computes the same results, but slower.
+TensorFlow fuses or compiles these forms. Without this package the network is
+slower, and its results differ only by rounding.
 
     choice.py     chooses for each call the form of a function
     fusions.py    for inference: forms that TensorFlow's graph optimizer fuses

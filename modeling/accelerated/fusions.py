@@ -17,7 +17,7 @@ from modeling.ops import Tensor
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """Does the same as `ops.dense`, in a form that TensorFlow can fuse.
+    """Applies a dense layer, in a form that TensorFlow can fuse.
 
     TensorFlow fuses the operations only if `inputs` have rank 2, [rows, width].
     """
@@ -42,7 +42,7 @@ def _add_bias_to_16_bits(
 
 
 def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
-    """Does the same as `ops.look_up`, but a CPU raises an error for wrong ids.
+    """Looks up rows as `ops.look_up` does. On a CPU, wrong ids raise an error.
 
     An id is wrong if it is negative or beyond the table. `keras.ops.take` would
     count negative ids from the end of the table.
@@ -69,7 +69,7 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
 
 
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """Does the same as `ops.reshape_like`, so that TensorFlow fuses a sum.
+    """Reshapes `inputs` to the shape of `other`, so that their sum is fused.
 
     TensorFlow fuses a sum of two tensors only if the graph shows that their
     shapes are equal. In this form, TensorFlow's graph optimizer sees that the
@@ -92,7 +92,7 @@ _ACTIVATIONS = ops.ACTIVATIONS | {"gelu": _gelu}
 
 
 def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
-    """Does the same as `ops.activation`, but in the dtype of `inputs`.
+    """Applies the activation `hidden_act`, computed in the dtype of `inputs`.
 
     TensorFlow fuses the activation with the dense layer before it.
     """
@@ -107,10 +107,10 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Does the same as `ops.attention_probs`, but in the dtype of the scores.
+    """Returns softmax(`scale * attention_scores + adder`), without dropout.
 
-    The function never drops weights. In bfloat16, oneDNN fuses the product of
-    query and key with the scale and the adder, and rounds only the result.
+    Computes in the dtype of the scores. In bfloat16, oneDNN fuses the product
+    of query and key with the scale and the adder, and rounds only the result.
     """
     dtype = attention_scores.dtype
     scaled = attention_scores * scale + keras.ops.cast(adder, dtype)
@@ -123,7 +123,7 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """Does the same as `ops.layer_norm`, by a fused batch normalization.
+    """Applies a layer normalization, computed by a fused batch normalization.
 
     In bfloat16, the layer's gamma and beta are rounded to bfloat16, as the
     kernels of dense layers are.
@@ -160,5 +160,5 @@ def dropout_add_norm(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Does the same as `ops.dropout_add_norm`, but never drops elements."""
+    """Returns `layer_norm` of `inputs + residual`, without dropout."""
     return layer_norm(inputs + residual, layer)

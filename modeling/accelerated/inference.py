@@ -14,8 +14,8 @@ class Predictor:
     """Calls a model for evaluation and prediction, inside a graph.
 
     If the CPU is the only device, the graph is pinned to the CPU, so that the
-    model uses the fused forms. In mixed precision, `cast_kernels` casts the
-    kernels once, so that calls need not cast them for every batch.
+    model uses the forms in fusions.py. In mixed precision, `cast_kernels` casts
+    the kernels once, so that calls need not cast them for every batch.
 
     Args:
         model: a keras.Model that reads a dict of features.
@@ -76,11 +76,7 @@ class CastKernels:
         ]
 
     def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wraps a function that calls the model.
-
-        Returns a function that does the same, but with these kernels instead of
-        the model's kernels.
-        """
+        """Returns `function` in a form in which the model uses the copies."""
         if not self._replaced:
             return function
 
@@ -92,10 +88,7 @@ class CastKernels:
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) of each kernel that needs a cast.
-
-    Kernels that `keras.Model.quantize` converted to int8 are not cast.
-    """
+    """Returns (kernel, compute dtype) of each kernel to cast, except int8."""
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)

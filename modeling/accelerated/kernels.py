@@ -114,7 +114,7 @@ def _uint32(value: int) -> Tensor:
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Does the same as `ops.keep_mask`, with numbers from `random_bits`.
+    """Returns the mask of `ops.keep_mask`, drawn with `random_bits`.
 
     XLA can compute these numbers in the same loop that drops the elements.
     """
@@ -127,7 +127,7 @@ _dropout = compiled(ops.dropout.plain)
 
 
 def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
-    """Does the same as `ops.dropout`, compiled with XLA."""
+    """Drops elements as `ops.dropout` does, but compiled with XLA."""
     if dropout_prob == 0:
         return inputs
     return _dropout(inputs, dropout_prob, seed=seed)
@@ -163,7 +163,7 @@ def dropout_add_norm(
     *,
     seed: Tensor,
 ) -> Tensor:
-    """Does the same as `ops.dropout_add_norm`, but compiled with XLA.
+    """Returns `layer_norm` of `dropout(inputs) + residual`, compiled with XLA.
 
     The function computes in float32, or in float64 for float64 inputs, and
     returns the dtype of `inputs`.
@@ -232,7 +232,7 @@ def _cross_entropy_gradient(
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
-    """Does the same as `ops.cross_entropy`, but compiled with XLA.
+    """Returns -log softmax(logits) at each label, compiled with XLA.
 
     The result cannot be differentiated twice. In bfloat16, TensorFlow's
     separate operations would read and write the logits of the masked LM a dozen

@@ -102,10 +102,7 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
 
 
 def _refuse(files: Iterable[str]) -> None:
-    """Raises an error for the first file of weights that cannot be read.
-
-    The error advises the user how to convert the weights.
-    """
+    """Raises an error with advice if another framework wrote one of `files`."""
     for file in files:
         name = os.path.basename(file)
         way_out = _FOREIGN_FILES.get(name)

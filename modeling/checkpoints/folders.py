@@ -74,7 +74,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     """Returns the reason why a folder's best weights must not be used.
 
     The best weights belong to an earlier run if a user deleted the checkpoints
-    of the folder and trained again. Returns None if no such fault was found.
+    of the folder and trained again. Returns None if they may be used.
 
     Args:
         path: folder of the run.
@@ -86,8 +86,8 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     step = max(figures.get("global_step", 0), _newest_step(str(best)))
     if step > newest:
         return f"{best} is of step {step}, but the run is only at step {newest}"
-    # Earlier versions of this project did not write both of these, so the best
-    # step cannot be compared.
+    # Earlier versions of this project wrote no fingerprint or no history. Then
+    # the best step cannot be compared with the run.
     if "fingerprint" not in figures or not history.is_file():
         return None
     for line in history.read_bytes().splitlines():

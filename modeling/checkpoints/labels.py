@@ -17,7 +17,7 @@ LABELS_FILE = "labels.txt"
 def load_labels(
     path: str | os.PathLike[str], num_labels: int | None = None
 ) -> list[str] | None:
-    """Reads the labels, the names of a model's outputs, beside its weights.
+    """Reads the names of a model's outputs from the folder of its weights.
 
     Args:
         path: a folder, the prefix of a TF1 checkpoint in it, or a
@@ -131,12 +131,7 @@ def _read_lines(labels_file: str) -> list[str]:
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the labels in `id2label`, sorted by their numbers.
-
-    Args:
-        names: value of `id2label`. If None, the result is None.
-        config_file: path of the config.json, for messages.
-    """
+    """Returns the labels in an `id2label`, called `names`, by their numbers."""
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(

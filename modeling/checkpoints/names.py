@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 
 import keras
 
-# Google's name at the end of a variable's path in Keras. Before it, the path
-# may contain the name of the task model, and the name of a head whose weights
-# have no scope in Google's checkpoints.
+# Matches Google's name at the end of a variable's path in Keras. The path may
+# begin with the name of the task model, and with the name of a head whose
+# weights have no scope in Google's checkpoints.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"

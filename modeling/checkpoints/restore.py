@@ -61,7 +61,7 @@ def restore_variables(
     read: Callable[[str], Any],
     layers: Sequence[int] | None = None,
 ) -> LoadReport:
-    """Assigns the values of a checkpoint, one variable at a time.
+    """Assigns a checkpoint's values to a model, one variable at a time.
 
     Checks all values before it assigns the first. Therefore it reads each value
     twice, because keeping all values would double the memory. The checkpoint
@@ -76,9 +76,6 @@ def restore_variables(
         read: function (Google's name of an entry) -> array of its values.
         layers: for each block of the model, the number of the checkpoint's
             block to start from. None = the block with the same number.
-
-    Returns:
-        `LoadReport`.
 
     Raises:
         ValueError: a variable of the encoder is missing, a shape differs, a
@@ -157,14 +154,9 @@ def _check_complete(
 ) -> None:
     """Raises an error if a file lacks variables of the encoder.
 
-    If a model without an encoder is loaded, the file must contain at least one
-    of its variables.
-
-    Args:
-        path: path of the file, for messages.
-        sources: {name of a variable: name of its entry in the file}.
-        missing: names of the variables that the file lacks.
-        there: names of all entries in the file.
+    The file for a model without an encoder must contain at least one of the
+    model's variables. `sources` is {name of a variable: name of its entry in
+    the file}, and `there` lists all entries in the file.
     """
     lost = [name for name in missing if _REQUIRED.match(name)]
     if lost or len(missing) == len(sources):

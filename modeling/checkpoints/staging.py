@@ -28,7 +28,7 @@ def staged_folder(
     Raises:
         OSError: the files cannot be written.
         ValueError: the folder contains a model that this project did not write,
-            or a model with other files.
+            or files of an earlier model that would stay beside the new files.
     """
     stage = partial_path(os.path.join(directory, last))
     try:
@@ -89,10 +89,7 @@ def move_into_place(files: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turns TensorFlow's errors into an OSError that names the path to write.
-
-    The function covers the errors inside a `with` block.
-    """
+    """Turns TensorFlow's errors in a `with` block into OSErrors with `path`."""
     try:
         yield
     except Exception as error:
@@ -126,10 +123,7 @@ def _refuse_folders(paths: Iterable[str]) -> None:
 
 
 def _is_special(path: str) -> bool:
-    """Returns whether a path is a link or device, such as /dev/stdout.
-
-    Such a path must be written to, not replaced.
-    """
+    """Returns whether a path is a link or device, so must not be replaced."""
     return (
         not is_remote(path)
         and os.path.lexists(path)

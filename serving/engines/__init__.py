@@ -34,7 +34,7 @@ class Engine(Protocol):
         is_row_wise: True if the result for a row depends on the other rows of
             the batch and on the padding. Then pass one row at a time, with as
             little padding as possible.
-        inputs: {name: shape}, with None for a variable size.
+        inputs: {name of an input: shape, with None for a variable size}.
     """
 
     name: str
@@ -155,9 +155,9 @@ def open_engine(
 ) -> Engine:
     """Loads an export into a runtime that suits the export and this machine.
 
-    If ONNX Runtime or else TensorFlow can use an NVIDIA GPU of the machine,
-    that runtime is chosen. Otherwise the first installed one of RUNTIMES is
-    chosen.
+    Without `name`, chooses an installed runtime whose file the export contains:
+    ONNX Runtime or else TensorFlow, if it can use an NVIDIA GPU of the machine,
+    otherwise the first such runtime in RUNTIMES.
 
     Args:
         folder: folder of an export, with at least one of FILES.
@@ -258,7 +258,7 @@ def compute(
     pads: bool = False,
     max_values: int = 1,
 ) -> list[Any]:
-    """Runs inputs of any lengths, batched with inputs of similar length.
+    """Runs the network on inputs of any length, batched by similar length.
 
     Args:
         engine: Engine.

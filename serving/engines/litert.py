@@ -28,8 +28,8 @@ class LiteRt:
 
     def __init__(self, folder: Path, num_threads: int | None = None) -> None:
         try:
-            # Read the file. LiteRT would map it into memory, and a copy over
-            # the file would change the answers, or end the process.
+            # Pass the file's bytes. LiteRT would map the file into memory, and
+            # overwriting it would change the answers or end the process.
             interpreter = Interpreter(
                 model_content=(folder / FILE).read_bytes(),
                 num_threads=engines.count_threads(num_threads),

@@ -35,7 +35,8 @@ class OpenVino:
         precision: str | None = None,
     ) -> None:
         core = openvino.Core()
-        # Read the files. A copy over mapped files would change the answers.
+        # Do not map the files, because overwriting them while the model runs
+        # would change the answers.
         core.set_property({"ENABLE_MMAP": False})
         able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         default = "bfloat16" if "BF16" in able else "float32"

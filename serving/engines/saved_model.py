@@ -22,8 +22,8 @@ class SavedModel:
 
     Args:
         path: folder of a SavedModel.
-        num_threads: number of threads per operation, in the whole process. None
-            lets TensorFlow choose.
+        num_threads: number of threads per operation, for all models of the
+            process. None lets TensorFlow choose.
         allow_any_operation: True to load a model whose operations may do more
             than compute, such as read files. See operations.py.
 
@@ -93,7 +93,7 @@ class SavedModel:
     def run_signature(
         self, signature: str, inputs: Mapping[str, Any]
     ) -> dict[str, np.ndarray]:
-        """Calls a signature as `call` does, but raises ValueErrors of one line.
+        """Calls a signature. Converts TensorFlow's errors to ValueErrors.
 
         Raises:
             ValueError: the signature fails on the inputs.

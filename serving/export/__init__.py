@@ -30,9 +30,9 @@ def export_saved_model(
 ) -> None:
     """Exports a model in each format that `options` names.
 
-    A SavedModel contains all endpoints. The other formats contain only the
-    first one. An earlier export in the folder is replaced when the new export
-    is complete.
+    A SavedModel contains all endpoints. Each other format contains only the
+    first endpoint. An earlier export in the folder is replaced when the new
+    export is complete.
 
     Args:
         export_dir: folder to write. Missing parent folders are created.
@@ -115,8 +115,8 @@ def _trace(
 ) -> Callable[..., Any]:
     """Traces a function, and returns a function that calls the trace.
 
-    Keras and TensorFlow each trace the function that they export. If this is
-    the returned function, they trace only its call, not the network again.
+    Keras and TensorFlow each trace the function that they export. In the
+    returned function they trace only one call, not the network again.
     """
     traced = tf.function(
         function, signature, autograph=False

@@ -2,9 +2,10 @@
 
 The inputs of the exported models are WordPiece ids.
 
-    litert    model.tflite                 tf.lite, builtin operations only
-    onnx      onnx/model.onnx              onnx.py
-    openvino  model.xml and model.bin      openvino, from the same graph
+    Format    Files                    Converter
+    litert    model.tflite             tf.lite, only with builtin operations
+    onnx      onnx/model.onnx          onnx.py, which builds the graph
+    openvino  model.xml and model.bin  openvino, from the graph of onnx.py
 
 LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
 the plain operations of modeling/ops.py, and also computes padding.
@@ -47,7 +48,7 @@ def write(
         output_mode: for a classifier, "classification", "multilabel" or
             "regression".
         length: fixed length of inputs in WordPieces, or None for any length.
-        int8: whether to quantize the model.
+        int8: whether to quantize the weights to int8.
     """
     path = folder / engines.RUNTIMES[name].file
     path.parent.mkdir(exist_ok=True)
@@ -67,10 +68,10 @@ def write(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Lets a model compute with plain float32 operations, also at padding.
+    """Lets a model compute with plain operations in a `with` block.
 
-    While the block runs, a model with mixed precision computes in float32,
-    because LiteRT cannot convert operations in 16 bits.
+    The model computes also at padding, and in float32 even with mixed
+    precision, because LiteRT cannot convert operations in 16 bits.
     """
     layers = all_layers(model)
     policies = [layer.dtype_policy for layer in layers]

@@ -24,7 +24,7 @@ from modeling.heads import BidirectionalLSTM
 from serving import engines
 
 # The first version of ONNX's operators that contains Gelu, and the version of
-# the file format that these operators need.
+# ONNX's file format to write.
 _OPSET = 20
 _IR_VERSION = 10
 # Maximum bytes of weights inside the file, because Protobuf's limit is 2 GiB.
@@ -89,7 +89,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model to a file, and weights above 2 GB to a second file."""
+    """Writes a model. If its weights exceed 2 GB, they go to a second file."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -103,9 +103,6 @@ class _Writer:
     """Builds the operations and weights of a graph.
 
     The methods accept names of tensors, and return the name of a new tensor.
-
-    Args:
-        config: configuration of the model.
     """
 
     def __init__(self, config: BertConfig) -> None:
@@ -143,7 +140,7 @@ class _Writer:
         return self.add("Gather", inputs, indices, axis=axis)
 
     def dense(self, inputs: str, layer: Any) -> str:
-        """Multiplies by a dense layer's kernel, and adds its bias."""
+        """Adds a dense layer: a product with its kernel, plus its bias."""
         product = self.add("MatMul", inputs, self.weight(layer.kernel))
         return self.add("Add", product, self.weight(layer.bias))
 
@@ -164,7 +161,7 @@ class _Writer:
         )
 
     def activate(self, inputs: str, hidden_act: str) -> str:
-        """Applies an activation function by its name in ops.ACTIVATIONS."""
+        """Adds the activation function `hidden_act` of ops.ACTIVATIONS."""
         if hidden_act == "linear":
             return inputs
         if hidden_act == "silu":
@@ -228,7 +225,7 @@ class _Writer:
         return outputs, self.add("Tanh", self.dense(first, bert.pooler))
 
     def embed(self, layer: Any, *ids: str) -> str:
-        """Returns the normalized sum of word, segment and position vectors."""
+        """Adds the normalized sum of word, segment and position vectors."""
         tables = (
             layer.word_embeddings,
             layer.token_type_embeddings,
@@ -283,10 +280,10 @@ class _Writer:
         mask: str,
         last: str,
     ) -> tuple[str, str]:
-        """Applies a BidirectionalLSTM. Padding must be at the end of inputs.
+        """Adds a BidirectionalLSTM. Padding must be at the end of inputs.
 
-        Returns the outputs at all positions, and the final outputs of both
-        directions.
+        Returns the names of two tensors: the outputs at all positions, and the
+        final outputs of both directions.
         """
         half = layer.hidden_size // 2
         cells = [
@@ -343,7 +340,7 @@ class _Writer:
             output_mode: for a BertClassifier, "classification", "multilabel"
                 or "regression".
             encoded: sequence output and pooled output, from `encode`.
-            shape: shape of the inputs.
+            shape: shape of the network's inputs, [B, T] or [B, C, T].
         """
         kind = type(model).__name__
         sequence, pooled = encoded
@@ -387,7 +384,7 @@ class _Writer:
         return outputs | {"probabilities": (self.add(operation, logits), shape)}
 
     def predict_words(self, model: Any, sequence: str) -> str:
-        """Returns the masked LM's logits at all positions."""
+        """Adds the masked LM's head, which computes logits at all positions."""
         head = model.masked_lm
         outputs = self.dense(sequence, head.dense)
         outputs = self.activate(outputs, self.config.hidden_act)

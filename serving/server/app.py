@@ -42,7 +42,8 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-# Replies of more bytes are sent in parts of this size.
+# Maximum bytes of a reply that is sent at once. A longer reply is sent in parts
+# of this size.
 _PART = 1 << 18
 
 
@@ -71,7 +72,7 @@ class Server:
     """Answers HTTP requests to models.
 
     Args:
-        models: {name: ServedModel}.
+        models: {name of the model in requests: ServedModel}.
         limits: limits on requests.
         monitoring: metrics and the request log.
         token: bearer token that clients must send, or "" for no token.
@@ -89,7 +90,7 @@ class Server:
         self.models = models
         self.limits = limits
         self.monitoring = monitoring
-        # True after a stop signal.
+        # Becomes True when the server begins to stop.
         self.is_ending = False
         self._token = token
         self._poll = poll
@@ -349,7 +350,8 @@ class Server:
     ) -> Any:
         """Parses a request's inputs, runs its signature and writes the reply.
 
-        `parse` and `write` run in threads, so that the event loop stays free.
+        `parse` returns the inputs, `write` the reply to the outputs. Both run
+        in threads, so that the event loop stays free.
         """
         arrays = await asyncio.to_thread(parse)
         record.num_texts = num_rows = self.limits.check_size(arrays)
@@ -370,7 +372,7 @@ class Server:
     async def _compute(
         self, model: ServedModel, number: int | None, *call: Any
     ) -> Any:
-        """Submits a request to a model and returns the model's result.
+        """Calls LoadedVersion.submit with `call`, and returns the result.
 
         Raises:
             RestError: the queue is full, the reply is not ready after

@@ -47,7 +47,7 @@ class _Work:
 
 
 class Batcher:
-    """Runs requests of equal keys together, in order of arrival.
+    """Computes requests with equal keys in batches, in order of arrival.
 
     Args:
         run: function that computes a batch. If the function fails, the batcher

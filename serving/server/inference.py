@@ -103,8 +103,8 @@ def find_signature(
 ) -> str:
     """Returns the name of the signature that fits a request.
 
-    The request must contain exactly the inputs of the signature. It may also
-    name the signature.
+    The request must contain exactly the inputs of the signature. The request
+    may also name the signature.
 
     Raises:
         BadRequest: no signature fits.
@@ -128,8 +128,8 @@ def parse_inputs(
 
     Args:
         body: JSON object that `parse_request` returned.
-        data: bytes that `parse_request` returned.
-        inputs: inputs of the signature.
+        data: binary tensors after the JSON, which `parse_request` returned.
+        inputs: specs of the signature's inputs.
 
     Raises:
         BadRequest: the arrays do not fit the inputs of the signature.
@@ -141,7 +141,9 @@ def parse_inputs(
         datatype = entry.get("datatype")
         expected = _type_of(spec.dtype)
         if datatype != expected and (datatype, expected) != ("INT64", "INT32"):
-            raise BadRequest(f"{name} is of {expected}. Received: {datatype!r}")
+            raise BadRequest(
+                f"{name} must have datatype {expected}. Received: {datatype!r}"
+            )
         if not isinstance(shape, list) or not all(
             type(size) is int and 0 <= size < 1 << 31 for size in shape
         ):

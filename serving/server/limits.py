@@ -121,7 +121,7 @@ class Limits(EngineConfig):
         return bytes(body)
 
     def check_rows(self, body: Mapping[str, Any]) -> None:
-        """Checks the number of rows, before the slow conversion to arrays.
+        """Checks the number of rows in a request's JSON. Needs no arrays.
 
         Raises:
             RestError: the request contains more than `max_texts` rows.

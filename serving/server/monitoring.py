@@ -37,7 +37,7 @@ class RequestRecord:
     Attributes:
         model: name of the model, or "" if the server serves no such model.
         operation: name of the signature or the task, "status" or "metadata".
-        num_texts: number of texts, or rows.
+        num_texts: number of rows. A row is one text or one pair of texts.
         status: HTTP status of the reply.
         error: error message of the reply, or "".
     """
@@ -97,13 +97,13 @@ class Monitoring:
         self._log = None if request_log is None else _open_log(request_log)
 
     def on_batch(self, model: str, rows: int, seconds: float) -> None:
-        """Counts a batch of a model: its rows, and the seconds it took."""
+        """Counts a batch of a model, its rows, and its seconds to compute."""
         self._batch_rows.labels(model).observe(rows)
         self._batch_seconds.labels(model).observe(seconds)
 
     @contextlib.contextmanager
     def observe(self, request: Request) -> Iterator[RequestRecord]:
-        """Counts and logs a request after the block has filled its record."""
+        """Yields a record for the block to fill, then counts and logs it."""
         began = time.monotonic()
         record = RequestRecord()
         try:

@@ -59,8 +59,8 @@ def serve(server: Server, listener: socket.socket) -> None:
     )
     running = _Uvicorn(config, server)
     # Uvicorn handles signals only while it serves. These handlers also stop it
-    # after a signal that arrives before. When Uvicorn ends, it raises the
-    # signals again, which then have no effect.
+    # if a signal arrives while it starts. When Uvicorn ends, it raises the
+    # signals again. Then these handlers have no effect.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
@@ -94,7 +94,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _named(host: str, port: int) -> Iterator[None]:
-    """Names --host and --port in the message of an OSError in the block."""
+    """Adds --host and --port to the message of a `with` block's OSError."""
     try:
         yield
     except OSError as error:

@@ -132,10 +132,10 @@ def parse_inputs(
 
 
 def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
-    """Checks that arrays fit the inputs of a signature.
+    """Checks that arrays are of the shapes that a signature requires.
 
     Raises:
-        BadRequest: the shape of an array does not fit.
+        BadRequest: an array is of a different shape.
     """
     for name, array in arrays.items():
         expected = inputs[name].shape
@@ -239,7 +239,7 @@ def _parse_columns(values: Any, inputs: Specs) -> dict[str, np.ndarray]:
 
 
 def _is_named(value: Any) -> bool:
-    """Returns whether a value is an object of inputs, not a base64 string."""
+    """Returns whether a value is {input: value}, and not {"b64": text}."""
     return isinstance(value, dict) and not _is_base64(value)
 
 
@@ -251,8 +251,8 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
     """Converts a JSON value or nested lists to an array. Strings become bytes.
 
     Raises:
-        RestError: the lists differ in length, or a value is not of the type of
-            `spec`.
+        RestError: two lists at one level differ in length, or a value is not
+            of the type of `spec`.
     """
     shape: list[int] = []
     inner = value

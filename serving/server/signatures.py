@@ -102,7 +102,7 @@ def read_signature(function: Any, definition: Any) -> Signature:
 
 
 def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
-    """Infers the Spec of each array from the arrays of two calls.
+    """Returns {name: Spec} of inputs or outputs, inferred from two calls.
 
     A size that differs between the calls is None. The first size, the number of
     rows, is always None.

@@ -172,7 +172,7 @@ class ServedModel:
         self.current: LoadedVersion | None = None
 
     def refresh(self) -> None:
-        """Loads the newest version that can be loaded, unless already served.
+        """Serves the newest version that can be loaded.
 
         If loading fails, the next older version is served. The failed version
         is loaded again when its files change.
@@ -210,7 +210,10 @@ class ServedModel:
         )
 
     def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
-        """Returns whether an export is complete and has stopped changing."""
+        """Returns whether an export is complete and no longer changes.
+
+        `files` must equal the files of the previous call for this version.
+        """
         before, self._seen[number] = self._seen.get(number), files
         try:
             names = manifests.listed(folder, manifests.EXPORT)
@@ -222,7 +225,8 @@ class ServedModel:
     def _load(self, number: int, folder: Path) -> bool:
         """Loads a version, and returns whether it replaced the current one."""
         files, before = find_files(folder), self.current
-        # Without a process, try again: the memory may have been short.
+        # After the current version's process has ended, also try to load files
+        # that could not be loaded before. Memory may have been short then.
         is_lost = before is not None and before.is_lost
         if self._failed.get(number) == files and not is_lost:
             return False
@@ -263,7 +267,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version, whose number is `version` if not None.
+        """Returns the served version. `version` is its number, or None.
 
         Raises:
             RestError: this version of the model is not loaded.

@@ -35,9 +35,9 @@ from serving.server.signatures import (
 from serving.tasks.base import Outputs, Request, Row, TextTask
 from training.command_line import chatter
 
-# Options (top_k, n_best, tokens) for the web page, for signatures, and for the
-# signature answer_n_best. With `tokens`, `embed` returns a vector for each
-# WordPiece.
+# (top_k, n_best, tokens) of TaskOptions: _PAGE for requests of the web page,
+# _N_BEST for the signature answer_n_best, _SIGNATURES for other signatures. If
+# `tokens` is True, `embed` returns a vector for each WordPiece.
 _PAGE = 8, 8, False
 _SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
 # {name of an exception's class: HTTP status}. Other exceptions get status 400.
@@ -71,8 +71,8 @@ class Version:
             for top_k, n_best, tokens in (_PAGE, _SIGNATURES, _N_BEST)
         )
         self._tasks = {name: model.task(name, page) for name in model.tasks}
-        # The tasks compute the signatures that take text, with every engine.
-        # Only in exports without a model.json, the graph computes them.
+        # {signature for text: task that computes it}. In exports without a
+        # model.json, the graph of the SavedModel computes these signatures.
         self._texts: dict[str, TextTask] = {
             name: model.task(task.name, every if "n_best" in name else default)
             for task in (() if model.is_former else self._tasks.values())
@@ -109,13 +109,10 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls each signature of the model, because first calls are slow.
+        """Calls all signatures, because first calls are slow. Returns them all.
 
-        Returns {name: Signature} for all signatures.
-
-        Args:
-            signatures: {name: Signature} in the graph of a SavedModel. Other
-                signatures are inferred from the results of two calls.
+        `signatures` are the signatures in the graph of a SavedModel. The specs
+        of other signatures are inferred from the results of two calls.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
         found = dict(signatures)
@@ -184,7 +181,7 @@ class Version:
             raise RestError(status, reason) from None
 
     def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
-        """Returns the task's replies to requests of the web page."""
+        """Returns the replies of a task to requests of the web page."""
         if name not in self._tasks:
             raise RestError(
                 404, f"no such task. Choose from {', '.join(self._tasks)}"
@@ -197,7 +194,7 @@ class Version:
         return [task.reply(*row) for rows in groups for row in rows]
 
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Returns the outputs of calls of a signature for text."""
+        """Computes calls of a signature that accepts text."""
         task = self._texts[name]
         # Decodes each text of an array, and drops bytes that are not UTF-8.
         decode = np.vectorize(lambda x: x.decode("utf-8", "ignore"), [object])
@@ -221,7 +218,7 @@ class Version:
     def _compute(
         self, signature: str, task: TextTask, groups: Sequence[list[Request]]
     ) -> list[list[tuple[Request, Row]]]:
-        """Computes the requests of several calls together.
+        """Computes a Row for each request. `groups` are lists, one per call.
 
         Raises:
             RestError: the texts contain too many WordPieces, or the replies
@@ -252,7 +249,7 @@ class Version:
         return [[(each, next(rows)) for each in group] for group in groups]
 
     def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Returns the outputs of calls of a signature for ids."""
+        """Computes calls of a signature that accepts WordPiece ids."""
         joined = {
             key: np.concatenate([arrays[key] for arrays in calls])
             for key in calls[0]

@@ -7,7 +7,7 @@ from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify, Embed
 from serving.tasks.words import FillMask, NextSentence, Score
 
-# {class of the model: tasks of its head, the main task first}.
+# {class of the model: tasks that its head can do, the main task first}.
 TASKS: dict[str, tuple[type[TextTask], ...]] = {
     "BertPretrainer": (FillMask, NextSentence, Score),
     "BertClassifier": (Classify, Rerank, ZeroShot),

@@ -94,7 +94,7 @@ class Answer(TextTask):
     def read_arrays(self, request: Request, row: Row) -> Outputs:
         """Returns the outputs of the signature `answer` or `answer_n_best`.
 
-        The option n_best is above 1 only for `answer_n_best`.
+        If the option n_best is above 1, the signature is `answer_n_best`.
         """
         reply, null_odds, n_best = self._decode(request, row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}

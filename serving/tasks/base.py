@@ -1,6 +1,6 @@
-"""Base class of tasks, which turn texts into an exported model's answers.
+"""Base class of tasks. A task answers requests with an exported model.
 
-The tasks use the same tokenizer, windows and decoders as training.
+The tasks call the tokenizer, windows and decoders that training also calls.
 """
 
 import abc
@@ -125,7 +125,7 @@ class TextTask(abc.ABC):
         )
 
     def reply(self, request: Request, row: Row) -> Reply:
-        """Returns the result of `read`, and "num_wordpieces_cut" if not 0.
+        """Returns the result of `read`. Adds "num_wordpieces_cut" if not 0.
 
         "num_wordpieces_cut" is a lower bound, because the end of a very long
         text is not tokenized.
@@ -175,9 +175,10 @@ class TextTask(abc.ABC):
 
     @abc.abstractmethod
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the task's signatures for one request.
+        """Returns one request's outputs of the task's signatures, as arrays.
 
-        The docstrings of the export functions in serving/ describe the outputs.
+        The docstrings of the functions `export_...` in serving/ describe the
+        outputs, except for signatures that only serve.py provides.
         """
 
 
@@ -188,7 +189,7 @@ class PairTask(TextTask):
     other_names = {"text_a": ["text"]}
 
     def check(self, request: Request) -> None:
-        """Checks a request. Also accepts `text` for `text_a`."""
+        """Checks a request, after renaming its field `text` to `text_a`."""
         if "text" in request:
             if "text_a" in request:
                 raise ValueError(

@@ -19,7 +19,7 @@ def _labels(settings: Mapping[str, Any]) -> list[str]:
 class OneToManyTask(TextTask):
     """A task over one text, paired with each text of a list.
 
-    The `fields` of a subclass are the text and the list, in this order.
+    The `fields` of a subclass name first the text, then the list.
     """
 
     repeats = True
@@ -43,7 +43,7 @@ class OneToManyTask(TextTask):
         return [(request[one], text) for text in request.get(many, [])]
 
     def texts_of(self, request: Request) -> list[str]:
-        """Returns all texts that the network reads, with repetitions."""
+        """Returns both texts of each pair, in one list."""
         return [text for pair in self.pairs(request) for text in pair]
 
     def encode(self, request: Request) -> Encoded:
@@ -93,7 +93,7 @@ class Rerank(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `rerank`."""
+        """Returns `scores`, and `order`: passage indices, best first."""
         scores = np.array(row.outputs, np.float32)
         order = np.argsort(-scores, kind="stable").astype(np.int32)
         return {"scores": scores, "order": order}
@@ -109,12 +109,12 @@ class ZeroShot(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether one of the model's labels is "entailment"."""
+        """Returns whether a single-label model predicts "entailment"."""
         is_single = settings.get("output_mode") == "classification"
         return is_single and _LABEL in _labels(settings)
 
     def check(self, request: Request) -> None:
-        """Checks a request, after adding --labels if it contains no labels."""
+        """Checks a request. Adds the flag's --labels if it names no labels."""
         request.setdefault("labels", self.options.labels)
         super().check(request)
         labels = request["labels"]

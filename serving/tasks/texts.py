@@ -92,7 +92,8 @@ class Classify(PairTask):
     def read(self, request: Request, row: Row) -> Reply:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
-        The label is None if its probability is below `min_probability`.
+        In multi-label classification, "label" is a list. Otherwise it is None
+        if its probability is below the option `min_probability`.
         """
         outputs = self._pool(row)
         if "values" in outputs:
@@ -169,7 +170,7 @@ class Embed(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of `embed`, which need the option `tokens`."""
+        """Returns the outputs of `embed`. The option `tokens` must be True."""
         (vectors,) = row.outputs
         return {
             "pooled_output": vectors["pooled"],

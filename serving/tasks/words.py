@@ -40,8 +40,8 @@ class FillMask(TextTask):
         """Returns the top_k probabilities and WordPiece ids for each [MASK]."""
         ids, vocab = np.array(encoded.ids), self.model.tokenizer.vocab
         masks = np.flatnonzero(ids == vocab[MASK])
-        # Drop additional rows, which the model's embedding table may contain
-        # after the rows of the vocabulary.
+        # Drop probabilities of ids beyond the vocabulary, because the model's
+        # embedding table may contain additional rows.
         num_tokens = len(self.model.tokenizer.tokens)
         probabilities = outputs["masked_lm_probabilities"][masks, :num_tokens]
         best = np.argsort(-probabilities, axis=-1, kind="stable")

@@ -3,7 +3,8 @@ import json
 import numpy as np
 import pytest
 
-from modeling import BertConfig, BertModel, load_config
+from modeling import BertConfig, BertModel, load_config, ops
+from modeling.config import ACTIVATIONS
 
 NAN = float("nan")
 RELEASED = {
@@ -120,3 +121,7 @@ def test_an_absent_file_is_named(tmp_path):
         BertConfig.from_json_file(tmp_path / "nowhere.json")
     with pytest.raises(FileNotFoundError, match=r"bert_config.json nor .*conf"):
         load_config(tmp_path)
+
+
+def test_activations_are_named_as_they_are_defined():
+    assert ACTIVATIONS == (*ops.ACTIVATIONS,)

@@ -261,5 +261,5 @@ def test_a_loss_without_a_divergence_says_so():
         def sums(self, outputs, features):
             return {"loss": keras.ops.sum(outputs)}
 
-    with pytest.raises(ValueError, match="Own cannot be distilled"):
+    with pytest.raises(ValueError, match="Own cannot be used for distill"):
         modeling.DistillationLoss(Own(), TEMPERATURE, ALPHA)

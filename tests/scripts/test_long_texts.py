@@ -164,7 +164,7 @@ def test_windows_that_cannot_be(trained):
     flags = flags | {"output_dir": "new", "do_train": True}
     glue = script_runner.SAMPLES / "glue"
     cases = [
-        ("--doc_stride=15", "window of --max_seq_length=16 contains 14"),
+        ("--doc_stride=15", "--max_seq_length=16 fits only 14"),
         ("--doc_stride=-1", "--doc_stride"),
         ("--window_pooling=max", "--window_pooling=max needs --doc_stride"),
         ("--window_pooling=sum --doc_stride=7", "window_pooling"),

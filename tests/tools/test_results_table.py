@@ -203,8 +203,8 @@ def test_runs_on_another_dev_set_are_named_and_left_out(tmp_path):
     write_run(tmp_path / "out/rte/seed_4", {"accuracy": 0.4}, task_name="rte")
     done = run(tmp_path, output="a.json").check()
     assert (
-        "Skipped runs with another dev set than out/rte/seed_2: "
-        "out/rte/seed_1\n" in done.stderr
+        "Skipped runs that were evaluated on a different dev set from the run "
+        "in out/rte/seed_2: out/rte/seed_1\n" in done.stderr
     )
     contents = json.loads((tmp_path / "a.json").read_text())
     figures = contents["rows"][0]["figures"]["accuracy"]

@@ -38,7 +38,7 @@ class Callback:
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
         """Returns the model and the loss to train, by default unchanged.
 
-        The Trainer calls this method in the scope of the strategy.
+        The Trainer calls this method in its strategy's scope.
         """
         return model, loss
 
@@ -77,18 +77,18 @@ class Callback:
         return 0.0
 
     def before_update(self, agreed: "tf.Tensor") -> None:
-        """Runs in the graph of each step, before the update.
+        """Runs in the graph of each step, before the weights are updated.
 
         Args:
             agreed: mean of the workers' votes (see `on_step_begin`), float [].
         """
 
     def after_update(self, step: "tf.Tensor", is_made: "tf.Tensor") -> None:
-        """Runs in the graph of each step, after the update.
+        """Runs in the graph of each step, after the weights are updated.
 
         Args:
             step: number of the step, from 1, int [].
-            is_made: False if the step was skipped, bool [].
+            is_made: False if the update was skipped, bool [].
         """
 
     def on_step(
@@ -105,10 +105,7 @@ class Callback:
         """
 
     def evaluating(self) -> Any:
-        """Returns a context manager that the Trainer enters to evaluate.
-
-        The Trainer enters it before each evaluation and exits it afterwards.
-        """
+        """Returns a context manager in which the Trainer runs an evaluation."""
         return contextlib.nullcontext()
 
     def on_save(self, step: int) -> None:

@@ -71,7 +71,7 @@ class WeightAverages(Callback):
                 average.assign(self._weights[name].value)
 
     def after_update(self, step: tf.Tensor, is_made: tf.Tensor) -> None:
-        """Updates the averages with the weights after a step."""
+        """Updates the averages, unless the step was skipped."""
         step = tf.cast(step, tf.float64)
         most = tf.constant(self.trainer.config.ema_decay, tf.float64)
         decay = tf.minimum(most, (1 + step) / (10 + step))

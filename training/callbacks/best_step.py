@@ -84,7 +84,10 @@ class BestStep(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Evaluates if an evaluation is due. Returns True to stop training."""
+        """Runs an evaluation if one is due at `step`.
+
+        Returns True if training should stop. Ignores `logs` and `agreed`.
+        """
         # Also evaluate after the last step, even if its number is no multiple
         # of `every`.
         if step % self.every and step != self.trainer.num_train_steps:
@@ -114,10 +117,7 @@ class BestStep(Callback):
         return self.has_ended(step)
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether training stops early at `step`.
-
-        If so, also logs the reason.
-        """
+        """Returns whether training stops early at `step`. Logs the reason."""
         best = self._best
         if not self._patience or best is None:
             return False
@@ -176,10 +176,9 @@ def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
 def _find_fault(
     folder: Path, settings: Mapping[str, Any], newest: int
 ) -> str | None:
-    """Returns evidence that another run wrote the best weights in `folder`.
+    """Returns evidence that another run wrote the best weights, or None.
 
-    Returns None if there is no evidence. `newest` is the newest step of the
-    run's checkpoints.
+    `newest` is the newest step of the run's checkpoints.
     """
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
@@ -192,11 +191,7 @@ def _find_fault(
 
 
 def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
-    """Reads the metrics of the best evaluation so far.
-
-    Raises:
-        ValueError: the file is damaged, or lacks a metric.
-    """
+    """Reads the metrics of the best step. The file must contain `metrics`."""
     try:
         best = json_files.read_json(path)
         for name in (*metrics, "global_step"):

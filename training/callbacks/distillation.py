@@ -115,7 +115,8 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
     except FileNotFoundError as error:
         raise ValueError(
             f"--teacher={teacher} contains no bert_config.json or config.json; "
-            "use a folder with a checkpoint, such as --export_weights writes"
+            "use a folder with a checkpoint, for example one written with "
+            "--export_weights"
         ) from error
 
 
@@ -189,7 +190,8 @@ class Teacher(Callback):
 
         Args:
             model: the student.
-            loss: loss of the task, which is already part of the other loss.
+            loss: loss of the task. Not used, because the distillation loss
+                already contains it.
         """
         self._distiller = Distiller(
             model,
@@ -211,7 +213,7 @@ class Teacher(Callback):
     def add_outputs(self, records: tfrecords.Records) -> tfrecords.Records:
         """Returns training records with the teacher's outputs added.
 
-        The new records are written beside the old ones, with a JSON file that
+        The new records are written beside `records`, with a JSON file that
         names their sources. Records that an earlier run wrote from the same
         sources are reused. Then the teacher's memory is freed.
         """
@@ -248,7 +250,7 @@ class Teacher(Callback):
     def _write_records(
         self, model: keras.Model, records: tfrecords.Records, path: str
     ) -> None:
-        """Adds a model's outputs to records, and writes them to `path`."""
+        """Writes the records to `path`, each with the model's outputs added."""
         config = self._config
         dataset = tfrecords.create_dataset(
             records,
@@ -287,7 +289,7 @@ def _by_name(outputs: Any) -> dict[str, Any]:
 
 
 def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
-    """Returns whether `path` is complete and was written from `made_from`."""
+    """Returns whether `path` is complete and was written from these sources."""
     if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
         return False
     try:

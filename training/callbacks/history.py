@@ -92,7 +92,11 @@ class History(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Drops the lines of later steps, because training runs them again."""
+        """Prepares the history file when a `with` block of training begins.
+
+        Deletes the lines after the step from which training resumes, because
+        training will run the steps of these lines again.
+        """
         self.drop_after(self.trainer.global_step)
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.
@@ -110,14 +114,11 @@ class History(Callback):
         self._rate = logs.get("learning_rate")
 
     def on_save(self, step: int) -> None:
-        """Adds a line of the kind "checkpoint", for resumed runs."""
+        """Adds a line of the kind "checkpoint", which a resumed run reads."""
         self.add("checkpoint", step, {})
 
     def drop_after(self, step: int) -> None:
-        """Deletes the history of all steps after `step`.
-
-        A resumed training runs these steps again.
-        """
+        """Deletes the lines of all steps after `step` from the history."""
         self._lines = {
             key: line for key, line in self._lines.items() if key[1] <= step
         }
@@ -193,7 +194,7 @@ class History(Callback):
             for line in self._lines.values()
             if line["kind"] == "eval"
             # Earlier versions of this project wrote no fingerprint. Assume that
-            # their dev set was the same.
+            # they evaluated on this run's dev set.
             and line.get("fingerprint", mine).get("dev_set") == dev_set
             # The history contains None for a value that was not finite.
             and (line["metrics"].get(name) or 0.0) >= target
@@ -201,7 +202,7 @@ class History(Callback):
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns {name: value} of _NAMES, the same for all lines of a step."""
+        """Returns {name: value} of _NAMES, equal in all lines of `step`."""
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}

@@ -18,7 +18,7 @@ class NonFinite(Callback):
     training.
 
     Args:
-        records: training records. The error message says which of them the
+        records: training records. The error message names the records that the
             last step read. None = the message names no records.
     """
 
@@ -79,10 +79,9 @@ class NonFinite(Callback):
         )
 
     def _way_back(self, last_made: int) -> str:
-        """Returns advice on the checkpoint from which to resume.
+        """Returns advice on the checkpoint to resume from, "" if there is none.
 
-        `last_made` is the last step that was not skipped. Returns "" if there
-        is no checkpoint.
+        `last_made` is the last step that was not skipped.
         """
         checkpointer = self.trainer.checkpointer
         if not checkpointer or not (steps := checkpointer.steps()):

@@ -48,7 +48,7 @@ class ProgressBar(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Shows the step if it is due, and pauses the bar's clock."""
+        """Updates the bar if an update is due, and pauses the bar's clock."""
         if self._bar.due(step):
             self._bar.examples_per_unit = self._sizes.at(step - 1)
             self._bar.update(step, **logs)
@@ -90,7 +90,7 @@ class Summaries(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> None:
-        """Writes losses and speed if the step is a multiple of `every`."""
+        """Adds losses and speed to the history at each multiple of `every`."""
         if self._last is None:
             # Ignore the speed of the first step, whose time includes start-up.
             self._last = (step, time.monotonic())
@@ -138,10 +138,11 @@ class PeakRate:
     def update(self, achieved: float = 0.0) -> float:
         """Returns the highest rate so far, in operations per second.
 
-        First measures the rate again, if the last measurement is long ago.
+        Measures the rate again if enough time has passed that measuring takes
+        at most _MEASURING_SHARE of it.
 
         Args:
-            achieved: rate that the training reached. It may be the highest.
+            achieved: rate that the training reached, counted as a measurement.
         """
         started = time.monotonic()
         if started >= self._next:

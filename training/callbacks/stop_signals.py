@@ -17,8 +17,7 @@ INTERRUPTED_STATUS = 75
 class StopSignals(Callback):
     """Ends all workers after the same step if one of them receives a signal.
 
-    A second signal of the same kind kills the process, as it does without this
-    callback.
+    A second SIGTERM or a second SIGINT ends the process without saving.
     """
 
     def __init__(self) -> None:

@@ -53,7 +53,7 @@ class TimeLimit(Callback):
         self._before = hours * 3600
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether --max_hours have passed, and logs the reason."""
+        """Returns whether earlier commands have spent --max_hours. Logs it."""
         if self.spent < 1:
             return False
         logging.info(
@@ -86,7 +86,10 @@ class TimeLimit(Callback):
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
     ) -> bool:
-        """Returns whether --max_hours have passed, on average over workers."""
+        """Returns whether the time spent is at least --max_hours.
+
+        `agreed` is the fraction of --max_hours, averaged over all workers.
+        """
         if agreed >= 1:
             logging.info("Reached --max_hours after step %d.", step)
         return agreed >= 1

@@ -204,10 +204,7 @@ def _interrupt(number: int, frame: Any) -> None:
 
 
 def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
-    """Returns the message of an error, with the flag whose file caused it.
-
-    Returns the error itself if no flag names the file.
-    """
+    """Returns the message of an error, with the flag that named its file."""
     if isinstance(error, OSError) and error.filename is not None:
         for flag in given:
             if error.filename in flag.parts:

@@ -100,10 +100,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that the user must set if the model's folder records no value.
-
-        Fine-tuning also needs a vocabulary.
-        """
+        """Flags to set if the model's folder does not record their values."""
         return (*super().needed, "vocab_file")
 
     def __post_init__(self) -> None:
@@ -170,8 +167,9 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         steps = int(num_examples / size * self.num_train_epochs)
         if not steps:
             raise ValueError(
-                f"--num_train_epochs={self.num_train_epochs} of {num_examples} "
-                f"examples are fewer than one step of {size} examples; "
+                f"--num_train_epochs={self.num_train_epochs} over "
+                f"{num_examples} examples do not fill one training step of "
+                f"{size} examples; "
                 "set a smaller --train_batch_size or more epochs"
             )
         return steps, int(steps * self.warmup_proportion)
@@ -189,7 +187,7 @@ class DataFolderConfig(FineTuningConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that the user must set if the model's folder records no value.
+        """Flags to set if the model's folder does not record their values.
 
         A command that reads examples also needs --data_dir.
         """

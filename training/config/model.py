@@ -273,16 +273,10 @@ class ModelConfig(DeviceConfig):
 
     @property
     def weights(self) -> str | None:
-        """Checkpoint to load, or a folder that contains it.
-
-        None if no flag names a checkpoint.
-        """
+        """Checkpoint to load or its folder, None if no flag names either."""
         return self.init_checkpoint
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that the user must set if the model's folder records no value.
-
-        A model's folder records the values of flags in its files.
-        """
+        """Flags to set if the model's folder does not record their values."""
         return ("bert_config_file",)

@@ -1,4 +1,4 @@
-"""Flags that every training script shares: optimizer, teacher, run."""
+"""Flags of all training scripts: optimizer, distillation, steps and logs."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,8 @@ from training.batch_sizes import BatchSizes
 from training.config.model import ModelConfig
 from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
-# With a decay rate of 1.0, gradients would never change Adam's moments.
+# Largest decay rate of Adam's moments and of --ema_decay. At 1.0, the moments
+# and the averages would never change.
 _LARGEST_BETA = 0.999999
 
 
@@ -144,10 +145,11 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     trim_padding: bool = flags.training(
         False,
         "Skip padding: cut batches to their longest input and, in training, "
-        "pack short inputs for attention. Ignored on a TPU and with "
-        "--jit_compile. Results change only by rounding, but more in SQuAD, "
-        "where Google's code lets positions of padding compete with the "
-        "answer.",
+        "pack several short inputs into one row for attention. Ignored on a "
+        "TPU and with --jit_compile. Results differ only by rounding errors, "
+        "except for SQuAD: Google's code includes padding positions in the "
+        "softmax over answer positions, so removing padding changes SQuAD's "
+        "results more.",
     )
     clip_norm: float = flags.training(
         1.0,
@@ -304,7 +306,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def weights(self) -> str | None:
-        """Path of the weights to load: the run's, else `initial_checkpoint`."""
+        """`output_dir` if a checkpoint is in it, else `initial_checkpoint`."""
         if self.has_checkpoint:
             return self.output_dir
         return self.initial_checkpoint

@@ -1,6 +1,6 @@
 """Speeds up an optimizer's update: one trace per shape, compiled by XLA.
 
-An optimizer without this module computes the same results, but slower.
+Without this module an optimizer is slower, but its results do not change.
 `ops.plain()` disables this module and the network's fused operations.
 """
 

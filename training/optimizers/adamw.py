@@ -1,7 +1,7 @@
 """BERT's optimizer, Adam with decoupled weight decay, and LAMB.
 
-AdamWeightDecayOptimizer computes the same as in Google's code: weight decay is
-added to the update instead of the loss (Loshchilov and Hutter 2019). The method
+As in Google's code, AdamWeightDecayOptimizer adds the weight decay to the
+update instead of the loss (Loshchilov and Hutter 2019). The method
 `formula` is plain TensorFlow, which accelerated_updates.py speeds up. LAMB is
 for batches of thousands of examples (You et al. 2019).
 """
@@ -35,7 +35,7 @@ class Rates(NamedTuple):
     take_v: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates, or rates that change nothing if not `made`."""
+        """Returns these rates if `made`, else rates that change nothing."""
         return Rates(
             *(
                 tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
@@ -117,7 +117,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         rates: Rates,
         decay: float,
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-        """Returns the number to subtract from `variable`, the next m and v.
+        """Returns (update to subtract from `variable`, next m, next v).
 
         `decay` is the variable's rate of weight decay.
         """
@@ -214,8 +214,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     ) -> None:
         """Updates variables with gradients times a factor, or skips the step.
 
-        Computes the same as `apply` of the scaled gradients under tf.cond, with
-        a third of the operations and fewer passes over memory. Does not
+        Replaces a call of `apply` under tf.cond with scaled gradients. Needs a
+        third of the operations, and fewer passes over memory. Does not
         increase `iterations`. Call this method only if `can_apply_scaled` is
         True and the strategy uses one replica.
 

@@ -1,6 +1,6 @@
 """Creates an optimizer with its learning rate schedule (create_optimizer).
 
-The file's name is the same as in Google's code. The learning rate warms up
+This file is named as in Google's code. The learning rate warms up
 linearly, then decays polynomially, either with the steps or with the time
 spent.
 """
@@ -27,7 +27,7 @@ def create_optimizer(
     num_hidden_layers: int = 0,
     time_spent: tf.Variable | None = None,
 ) -> AdamWeightDecayOptimizer:
-    """Returns an optimizer, by default the one of Google's create_optimizer.
+    """Returns an optimizer, by default as Google's create_optimizer does.
 
     The caller must sum the gradients over all replicas.
 

@@ -337,10 +337,7 @@ def config_entries(
 def _create_tensors(
     model: keras.Model, leave_out: Collection[str]
 ) -> dict[str, np.ndarray]:
-    """Returns {transformers' name: array} of a model's weights.
-
-    `leave_out` lists Google's names of weights to omit.
-    """
+    """Returns {transformers' name: array}. `leave_out` lists Google's names."""
     tensors = {}
     for weight in model.weights:
         name = original_name(weight)

@@ -115,9 +115,6 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
     Args:
         path: path of the file or its folder.
 
-    Returns:
-        `BertConfig`.
-
     Raises:
         FileNotFoundError: the file does not exist.
         ValueError: the file is not the configuration of a BERT. The message

@@ -44,10 +44,7 @@ def open_tensors(path: str | os.PathLike[str]) -> Iterator[Any]:
 
 
 def _hint_of_pointer(path: str | os.PathLike[str]) -> str:
-    """Returns advice to append to the error message about an unreadable file.
-
-    The advice begins with a separator. It is "" if there is no advice.
-    """
+    """Returns advice for an error about an unreadable file, or ""."""
     with contextlib.suppress(OSError), open(path, "rb") as file:
         if file.read(16) == b"version https://":
             return "; the file is a pointer of Git LFS: run `git lfs pull`"

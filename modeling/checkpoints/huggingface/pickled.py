@@ -170,7 +170,8 @@ class PickledTensors:
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
             raise ValueError(
-                "the version must be 1001, and the byte order little-endian"
+                "the protocol version of its format must be 1001, and its byte "
+                "order little-endian"
             )
         reader = _Unpickler(file)
         found = reader.load()
@@ -190,10 +191,7 @@ class PickledTensors:
 
 
 def _check_tensors(found: Any) -> dict[str, _Tensor]:
-    """Returns the loaded object `found`, which must be a dict of tensors.
-
-    Raises an error if it is not, or if a tensor is larger than its storage.
-    """
+    """Returns `found`. Raises an error unless it is a dict of valid tensors."""
     if not isinstance(found, dict):
         raise ValueError("the file contains no dictionary of tensors")
     for name, tensor in found.items():

@@ -43,10 +43,7 @@ def write_tokenizer(
 ) -> None:
     """Writes the four tokenizer files that `save_huggingface` lists.
 
-    Args:
-        directory: folder to write into.
-        tokenizer: the model's tokenizer.
-        max_length: maximum length of inputs, in WordPieces.
+    `max_length` is the maximum length of inputs, in WordPieces.
 
     Raises:
         OSError: a file cannot be written.

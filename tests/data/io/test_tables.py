@@ -111,8 +111,8 @@ HEADER = b"id,text\n"
     "data, message",
     [
         # The end of a cell is not known, so the rows after it are not either.
-        (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data; close t"),
-        (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*close the quote"),
+        (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data. Close t"),
+        (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*Close the quote"),
         (b"text,text\n", "one column 'text'; its columns are 'text', 'text'"),
         (
             b"id;review\n1;a\n",

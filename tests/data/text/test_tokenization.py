@@ -149,9 +149,9 @@ def test_repeated_lines_and_rows_without_a_word_are_googles(tmp_path, caplog):
         tokenizer.check_vocab(14)
     assert [record.getMessage() for record in caplog.records] == [
         f"{path} is smaller than the model: 11 WordPieces, but vocab_size is "
-        "14; the last 3 rows stay unused",
-        f"{path} repeats 2 lines. The last of equal lines counts: "
-        "line 2, 'a', equals line 8",
+        "14; the model's last 3 embeddings stay unused",
+        f"{path} repeats 2 lines, and the tokenizer uses the last of equal "
+        "lines: line 2, 'a', equals line 8",
     ]
 
 

@@ -83,7 +83,9 @@ def test_added_tokens_have_their_rows(tmp_path, caplog):
     assert tokenizer.tokens == [*TOKENS, "", "", "[E1]"]
     tokenizer.check_vocab(11)
     (record,) = caplog.records
-    assert "a.json: 1 added tokens ([E1]) have ids" in record.getMessage()
+    assert (
+        "a.json adds 1 tokens to the vocabulary ([E1])" in record.getMessage()
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_a_vocab_txt_with_other_words_is_refused(tmp_path):
     assert tokenization.load_tokenizer(options).tokens[: len(TOKENS)] == TOKENS
     options.vocab_file.write_text(text.replace("un \n", "on \n"))
     message = (
-        f"{saved}: the WordPiece with id 6 is 'un', but in .* 'on'; delete"
+        f"{saved}: the WordPiece with id 6 is 'un', but in .* 'on'. Delete"
     )
     with pytest.raises(ValueError, match=message):
         tokenization.load_tokenizer(options)

@@ -46,7 +46,7 @@ def test_rows_know_what_they_were():
             VOCAB[3:],
             {"seaweed": 5},
             None,
-            r"no \[unusedN\] entries; set --num_new",
+            r"no \[unusedN\] entries. Set --num_new",
         ),
         (VOCAB, {"seaweed": 1, "the": 9, "44": 3}, None, "nothing to add"),
     ],

@@ -54,7 +54,7 @@ BAD = [
     ({"inputs": [{"name": "x"}]}, "no signature of the model takes these"),
     (
         {"inputs": [TEXT | {"datatype": "FP32"}]},
-        "text is of BYTES. Received:",
+        "text must have datatype BYTES. Received:",
     ),
     ({"inputs": [TEXT | {"shape": [2]}]}, "text: 1 values do not fit [2]"),
     ({"inputs": [TEXT | {"shape": [1, 1]}]}, "text must have shape [-1]"),
