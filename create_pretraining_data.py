@@ -149,10 +149,7 @@ def create_at_scale(
 ) -> tuple[int, str]:
     """Writes the instances in the scalable mode, to shards and a manifest.
 
-    Args:
-        config: the script's flags.
-        input_files: paths of the text files.
-        beam_arguments: flags to pass to Apache Beam, such as `--runner=...`.
+    `beam_arguments` are flags to pass to Apache Beam, such as `--runner=...`.
 
     Returns:
         (number of instances, text for the log that names the written files).

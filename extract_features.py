@@ -108,7 +108,7 @@ class Config(ModelConfig, TextConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that the user must set if the model's folder lacks them."""
+        """Flags that must be set unless the model's folder records them."""
         return (*super().needed, "vocab_file")
 
 
@@ -119,10 +119,8 @@ def parse_features(
 
     Returns the numbers of the blocks in --layers, or [name of the combination].
 
-    Args:
-        name: value of --token_features.
-        layers: value of --layers.
-        num_blocks: number of blocks of the model.
+    `name` is the value of --token_features. The model consists of `num_blocks`
+    blocks.
 
     Raises:
         ValueError: the model lacks a block that the flags need.
@@ -160,8 +158,8 @@ def parse_weights(
         num_blocks: number of blocks of the model.
 
     Raises:
-        ValueError: there is not one finite number for each block that
-            --token_features adds up.
+        ValueError: a factor is not finite, or their number differs from the
+            number of blocks that --token_features adds up.
     """
     num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
     if texts is None:
@@ -201,11 +199,8 @@ def extract(
 
     The files appear when all vectors are written.
 
-    Args:
-        predictor: BatchPredictor whose model is an encoder.TokenFeatures.
-        batches: batches of inputs, from encoder.create_batches.
-        tokenizer: FullTokenizer of the model.
-        options: flags of the script.
+    The model of `predictor` is an encoder.TokenFeatures. encoder.create_batches
+    creates `batches`.
     """
     is_json = options.output_format == "jsonl"
     open_file = (

@@ -65,7 +65,7 @@ class Config(
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags that the user must set if the model's folder lacks them."""
+        """Flags that must be set unless the model's folder records them."""
         return (*super().needed, "task_name")
 
     def __post_init__(self) -> None:
@@ -196,7 +196,7 @@ class ClassifierTask(task.Task):
         return mean[..., 0] - mean[..., 1]
 
     def pool(self, split: str, batches: task.Batches) -> task.Batches:
-        """Combines the outputs of each text's windows, with --doc_stride."""
+        """Combines the outputs of each text's windows if --doc_stride is set."""
         if split not in self.starts:
             return batches
         how = self.decoder.output_mode, self.options.window_pooling
@@ -361,7 +361,7 @@ class EmbeddingTask(ClassifierTask):
         return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Correlates the cosines with the scores, or computes the recall."""
+        """Computes the recall, or if there are scores, their correlation."""
         if not self.has_scores[split]:
             every = np.concatenate([vectors for _, vectors in batches])
             partners = [each.text_b for each in self.examples[split]]

@@ -30,7 +30,7 @@ _SHARD = re.compile(
 
 
 def check_paths(given: Sequence[PathFlag]) -> None:
-    """Checks the paths of flags, and raises an error for the first problem.
+    """Checks the paths that flags name, and reports the first problem.
 
     Raises:
         ValueError: a path is empty or invalid, an output overlaps a file or

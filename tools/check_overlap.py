@@ -162,14 +162,10 @@ def _describe(
 ) -> None:
     """Prints which rows of an evaluation file another file contains.
 
-    Args:
-        config: flags of the tool.
-        index: index of all evaluation files.
-        path: path of the other file, such as a training file.
-        file: path of the evaluation file.
-        total: number of rows of the evaluation file.
-        found: for each kind of overlap, {index of a row in `index.places`: line
-            of `path` that overlaps with it}.
+    `index` contains all evaluation files. `path` is the other file, such as a
+    training file. `file` is the evaluation file, and `total` its number of
+    rows. `found` is for each kind of overlap {index of a row in `index.places`:
+    line of `path` that overlaps with it}.
     """
     print(f"{file}: {total} rows, compared with {path}")
     for kind, seen in zip(Index.KINDS, found, strict=True):

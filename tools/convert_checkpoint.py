@@ -107,11 +107,8 @@ def find_model(
 ) -> str:
     """Returns the kind of model in a checkpoint, a key of MODELS.
 
-    Args:
-        checkpoint: path of the checkpoint.
-        config_file: path of the model's configuration.
-        names: names of the weights in the checkpoint.
-        folder: description of the checkpoint's folder.
+    `names` are the names of the weights in the checkpoint. `folder` describes
+    the checkpoint's folder.
 
     Raises:
         ValueError: neither config.json nor the names determine the model.

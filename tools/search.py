@@ -149,10 +149,8 @@ def write_folds(
 def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
     """Trains and evaluates a classifier, and returns the value of --metric.
 
-    Args:
-        config: flags of the tool.
-        folder: folder of the run. Its log is written beside the folder.
-        arguments: other flags of run_classifier.py.
+    Writes the run to `folder`, and its log beside this folder. `arguments` are
+    the other flags of run_classifier.py.
 
     Raises:
         ValueError: the run failed, or its results do not include the metric.

@@ -50,8 +50,8 @@ class BeamExecutor:
         """Calls a function for each task, in one Beam pipeline.
 
         `tasks` is a list of pairs: a name, which is ignored, and the arguments
-        for the function. The function must be picklable, and its results are
-        dropped. When all tasks are done, the generator yields None for each.
+        for the function. The function must be picklable. Its results are
+        dropped: when all tasks are done, the generator yields None for each.
 
         Raises:
             OSError: the pipeline failed.

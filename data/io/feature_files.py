@@ -162,9 +162,6 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
     ends without an error. `tensorboard --logdir=FOLDER` shows the vectors as
     points under "Projector".
 
-    Args:
-        folder: folder to write the files to.
-
     Yields:
         a function (tokens, vectors, pooled) that adds one line of text.
         `tokens` is a list of N str that begins with [CLS] and ends with [SEP],
@@ -184,8 +181,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
                 f"{path / name} already exists, and --projector_dir did not "
                 "write it; use another folder"
             )
-    # Write the configuration first. If a later call finds it, that call knows
-    # that the other files are from this function and may be replaced.
+    # Write the configuration first. A later call that finds it may replace the
+    # other files, because this function wrote them.
     write_text(path / _CONFIG, _CONFIG_TEXT)
     counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:

@@ -234,9 +234,7 @@ def read_records(path: StrPath) -> Iterator[bytes]:
 def count_records(paths: Iterable[StrPath], limit: float = math.inf) -> int:
     """Counts the records of TFRecord files, reading only their headers.
 
-    Args:
-        paths: the files.
-        limit: number of records at which to stop.
+    Stops after `limit` records.
 
     Raises:
         ValueError: a file is truncated, or is not a TFRecord file.

@@ -171,9 +171,9 @@ def _read_part(
 ) -> Iterator[list[bytes] | None]:
     """Yields the sentences of a part, and None at the end of each document.
 
-    Counts the text in `counts`, and passes the held-out documents, line by
-    line, to `write`. If `write` is None, no document is held out. The end of a
-    file also ends a document.
+    Omits held-out documents, and calls `write` with each of their lines. If
+    `write` is None, no document is held out. The end of a file also ends a
+    document. Adds statistics of the text to `counts`.
     """
     number, blocks = part
     dropped: Counter[str] = Counter()

@@ -87,11 +87,8 @@ def find_casing(
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
     """Returns whether a flag, a file or the vocabulary determines the casing.
 
-    If none does, `find_casing` only assumes that text is lower-cased.
-
-    Args:
-        options: options of the command, as in `find_casing`.
-        tokens: the vocabulary's WordPieces.
+    If none does, `find_casing` only assumes that text is lower-cased. It
+    documents the arguments.
     """
     return bool(
         not options.do_lower_case

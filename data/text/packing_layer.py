@@ -73,13 +73,13 @@ class PackingLayer(keras.layers.Layer):
     def call(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
     ) -> dict[str, tf.Tensor]:
-        """Tokenizes and packs texts. See the class."""
+        """Tokenizes and packs texts as model inputs, dict of int32 [N, F]."""
         return self.pack(*self.tokenize(text_a, text_b))
 
     def tokenize(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
     ) -> tuple[tf.RaggedTensor, ...]:
-        """Returns the WordPiece ids of the texts, as arguments for `pack`.
+        """Returns the texts' WordPiece ids, the arguments of `pack`.
 
         Returns one ragged int32 [N, None] for single texts, and two for pairs.
         """

@@ -67,10 +67,8 @@ def splitter(language: str) -> Callable[[str], list[str]]:
 def segmenter(name: str) -> Callable[[str], list[str]]:
     """Imports the user's function that splits text into words.
 
-    The returned function calls it and checks its result at each call.
-
-    Args:
-        name: value of --segmenter, "module:function".
+    The returned function calls it and checks its result at each call. `name` is
+    the value of --segmenter, "module:function".
 
     Raises:
         ValueError: the function does not exist, or does not split a text into
