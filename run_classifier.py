@@ -111,8 +111,7 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         name = options.task_name
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # If the model's folder records another problem type, this setting
-        # causes an error. Without it, a warning is logged.
+        # Setting this turns the warning about another type into an error.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
@@ -196,7 +195,7 @@ class ClassifierTask(task.Task):
         return mean[..., 0] - mean[..., 1]
 
     def pool(self, split: str, batches: task.Batches) -> task.Batches:
-        """Combines the outputs of each text's windows if --doc_stride is set."""
+        """Combines the outputs of each text's windows (--doc_stride)."""
         if split not in self.starts:
             return batches
         how = self.decoder.output_mode, self.options.window_pooling

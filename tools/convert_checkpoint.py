@@ -298,8 +298,7 @@ def main(options: Config) -> None:
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
-    # By default, convert to the other format. Write an extended model in the
-    # format of --init_checkpoint.
+    # By default, change the format, or keep the format of an extended model.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )
