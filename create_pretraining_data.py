@@ -118,7 +118,7 @@ class Config(InstanceOptions):
 def create_as_original(
     config: Config, input_files: Sequence[str]
 ) -> tuple[int, str]:
-    """Writes the same instances as Google's script, in the same order.
+    """Writes the instances that Google's script writes, in the same order.
 
     Returns:
         (number of instances, text for the log that names the written files).

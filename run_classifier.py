@@ -111,7 +111,7 @@ class ClassifierTask(task.Task):
         self.labels = processor.get_labels()
         name = options.task_name
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # Setting this turns the warning about another type into an error.
+        # If it is set, weights of another problem type cause an error.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[processor.output_mode]
         self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)

@@ -182,10 +182,7 @@ def parse(config: type[Config]) -> Config:
 
 
 def required(config: type["DataclassInstance"]) -> list[str]:
-    """Returns the names of the flags without a default.
-
-    The user must set these flags.
-    """
+    """Returns the names of the flags that the user must set."""
     return [
         field.name for field in _flag_fields(config) if not _has_default(field)
     ]

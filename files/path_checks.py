@@ -302,7 +302,7 @@ def _find_places(flag: PathFlag) -> Iterator[_Place]:
 
 
 def _matches(flag: PathFlag, path: str) -> list[str]:
-    """Returns the local files or folders that a path or pattern matches."""
+    """Returns the local files or folders that a flag's `path` matches."""
     if flag.kind is Kind.INPUT_FILES:
         return find_matches(path)
     if flag.kind is Kind.MODEL and (

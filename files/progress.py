@@ -21,7 +21,7 @@ class Progress:
     """Shows the progress of some work, its rate and the time left.
 
     Args:
-        total: number of units of the whole work, None if unknown.
+        total: number of units of all work, None if unknown.
         initial: number of units that an earlier, interrupted run finished.
         unit: name of a unit of work, such as "step" or "record".
         examples_per_unit: number of examples in a unit, to show the number of

@@ -314,7 +314,7 @@ def main(options: Config) -> None:
     model_checks.check_head(checkpoint, MODELS[name], task.get("problem_type"))
     network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
-        # The LSTM belongs to the head, which a bare encoder lacks.
+        # Drop the LSTM, which belongs to the head that a bare encoder lacks.
         network.pop("bilstm", None)
     if becomes_theirs and options.output_dir.endswith(".ckpt"):
         raise ValueError(

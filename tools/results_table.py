@@ -207,8 +207,7 @@ def format_table(rows: Sequence[Row], markdown: bool) -> str:
 def describe(row: Row) -> dict[str, Any]:
     """Converts a row to a dict for JSON.
 
-    The dict contains the mean, the standard deviation and all values of each
-    result.
+    It contains the mean, the standard deviation and the values of each result.
     """
     figures = {
         name: {

@@ -130,9 +130,8 @@ def _check_feature(
 def naming_wrong_records(read: Iterable[tfrecords.Records]) -> Iterator[None]:
     """Adds the file and the record's number to errors about wrong records.
 
-    TensorFlow's errors name neither the file of a corrupt record, nor the
-    record of a batch that contains a wrong value. `read` lists the Records
-    that the code in the `with` block reads.
+    TensorFlow's errors name neither of them. `read` lists the Records that the
+    code in the `with` block reads.
 
     Raises:
         ValueError: the block raised tf.errors.DataLossError or

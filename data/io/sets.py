@@ -13,7 +13,7 @@ Example = TypeVar("Example")
 class SetReader(abc.ABC, Generic[Example]):
     """Reads the train, dev and test set of a data folder.
 
-    The methods have the names of Google's `DataProcessor` methods.
+    Google's class `DataProcessor` defines methods of the same names.
     """
 
     @abc.abstractmethod

@@ -189,7 +189,7 @@ def read_limited(
     the function yields a ValueError instead of the line.
 
     Raises:
-        OSError, ValueError: `read_lines` would raise the error too.
+        OSError, ValueError: for a reason that `read_lines` lists.
     """
     with open_binary(path) as file:
         for number in itertools.count(1):

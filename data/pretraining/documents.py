@@ -234,9 +234,9 @@ def group_documents(
 
     Args:
         lines: sentences from `TextReader.read`. None ends a document.
-        max_pieces: a list ends with the first document at whose end the list
-            contains this number of WordPieces. A document is cut when the list
-            contains twice this number.
+        max_pieces: number of WordPieces after which a list ends, at the end of
+            a document. A document is cut where the list reaches twice this
+            number.
         counts: Counter. The function adds the number of documents that end in
             `lines` to `counts["num_documents"]`.
     """

@@ -152,7 +152,7 @@ def create_training_instances(
     reader: TextReader,
     options: InstanceOptions,
 ) -> list[TrainingInstance]:
-    """Creates the same shuffled instances from text files as Google's code.
+    """Creates the instances that Google's code creates, in the same order.
 
     The options `dynamic_masking` and `whole_word_draw` must be off, because
     Google's code does not have them.
@@ -190,10 +190,10 @@ def create_instances_from_document(
 ) -> list[TrainingInstance]:
     """Creates the instances of one pass over one document.
 
-    Collects sentences up to the target length. The first of them become segment
-    A. With probability 0.5, the other collected sentences become segment B.
-    Otherwise segment B comes from another document, and the next instance
-    begins with these other sentences.
+    Collects sentences up to the target length. The first sentences become
+    segment A. With probability 0.5, the rest becomes segment B. Otherwise
+    segment B comes from another document, and the next instance begins with the
+    rest.
 
     If the option `dynamic_masking` is on, the instances contain no masks.
     """

@@ -139,7 +139,7 @@ class PackingLayer(keras.layers.Layer):
         starts_a = tokens_a.row_starts() + len(special)
         starts_b = tokens_b.row_starts() + len(special)
         starts_b += tf.size(tokens_a.flat_values, tf.int64)
-        # For each id of the result, compute its index in the joined `values`.
+        # For each id of the result, compute the index in `values` to copy from.
         source = tf.where(
             place_b < 0,
             tf.gather(starts_a, row) + place - 1,

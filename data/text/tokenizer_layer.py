@@ -194,7 +194,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Replaces indexes of rows in `Tables.several` by the code points."""
+        """Replaces each index of a row in `Tables.several` by the row."""
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -206,7 +206,7 @@ class TokenizerLayer(keras.layers.Layer):
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Compute the index in the result of each code point of a row.
+        # Compute the indexes in the result of the up to 3 code points of a row.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = chars.gather(origin)
