@@ -201,7 +201,7 @@ def test_run_squad_ner_and_swag(files, model_flags):
         (
             "--do_train=True --train_file=v2.json",
             "v2.json: data[0].paragraphs[0].qas[0]",
-            "SQuAD v2.0",
+            "for v2.0, set --version_2_with_negative",
         ),
         ("--max_query_length=61", "--max_seq_length=64"),
     ]

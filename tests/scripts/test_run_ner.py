@@ -143,7 +143,7 @@ def test_predicts_from_weights_and_names_what_is_wrong(runs, tmp_path):
     cases = [
         ("--report=True", "--report needs --do_eval"),
         ("--labels=B-LOC,O,B-ORG,I-ORG", trained),
-        ("--text_column=5", "--text_column=5 does not exist"),
+        ("--text_column=5", "--text_column=5 is too large: the lines of"),
         (
             "--data_dir=plain --document_context",
             "the predict set in plain has no line -DOCSTART-",

@@ -122,7 +122,7 @@ def test_classify(answered, exports):
             "half of a surrogate pair",
             '"id": NaN is not a finite number',
             "nested too deeply",
-            "'text' and 'text_a' are the same; use one",
+            "'text' and 'text_a' are the same field; use only one",
         ],
         strict=True,
     ):
