@@ -189,7 +189,9 @@ def test_nothing_is_a_text_too(method, load):
     nothing = ["", " ", " \t\n", "\u3000", "\u200b"]
     if method == "fill_mask":
         for text in [*nothing, nothing]:
-            with pytest.raises(ValueError, match="^no .MASK. in 'text'. Put it"):
+            with pytest.raises(
+                ValueError, match="^no .MASK. in 'text'. Put it"
+            ):
                 ask(text)
         return
     answers = ask(*[nothing] * count)

@@ -92,7 +92,9 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
         vocab_file,
     )
     boundaries.write_text("other\n")
-    with pytest.raises(ValueError, match="words.txt, line 1: the words"):
+    with pytest.raises(
+        ValueError, match="words.txt, line 1: apart from spaces"
+    ):
         create(tmp_path / "x", [corpus], boundary_files=[boundaries])
     assert not (tmp_path / "x").exists()
 
