@@ -150,7 +150,7 @@ def parse_features(
 def parse_weights(
     texts: Sequence[str] | None, name: str, num_blocks: int
 ) -> list[float]:
-    """Parses --layer_weights, the factors of the blocks in a sum.
+    """Parses --layer_weights, the factor of each block's output in a sum.
 
     Args:
         texts: value of --layer_weights, list of str. None = all factors are 1.
@@ -158,8 +158,8 @@ def parse_weights(
         num_blocks: number of blocks of the model.
 
     Raises:
-        ValueError: a factor is not finite, or their number differs from the
-            number of blocks that --token_features adds up.
+        ValueError: a factor is not finite, or there is not one factor for each
+            block that --token_features adds up.
     """
     num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
     if texts is None:

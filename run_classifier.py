@@ -312,7 +312,7 @@ class EmbeddingTask(ClassifierTask):
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Chooses the loss and metric for pairs with or without scores."""
+        """Chooses loss and metric by whether the train set contains scores."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)

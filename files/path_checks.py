@@ -65,7 +65,7 @@ def lock_path(flag: PathFlag) -> str | None:
     """Returns the path of the lock file for the output that a flag names.
 
     Returns None for inputs, remote paths and single files. Single files need no
-    lock, because they always appear complete.
+    lock, because each is written under a temporary name and then renamed.
     """
     path = os.path.normpath(flag.value)
     if is_remote(flag.value):

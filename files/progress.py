@@ -99,8 +99,8 @@ class Progress:
         else:
             self._bar.set_postfix(shown, refresh=False)
             self._bar.update(done - self.shown)
-        # The first units include the start of the program, and are slow.
-        # Exclude them from the rate that the next call shows.
+        # The time of the first units includes the program's start. Exclude it
+        # from the rate that the next call shows.
         self._first = False
         self.shown, self._shown_at = done, now
 

@@ -219,9 +219,10 @@ def select_features(model: Any, features: Mapping[str, Any]) -> dict[str, Any]:
 def check_ids(ids: Any, name: str, num_rows: int) -> Any:
     """Returns ids as integers, and checks the ids if their values are known.
 
-    While a graph is traced, the values are unknown. When the graph runs,
-    TensorFlow on a CPU raises an error for word ids beyond the table, and
-    `FeaturesModel` checks segment ids and masked positions in Keras's steps.
+    While a graph is traced, the values are unknown, so nothing is checked. When
+    the graph runs, TensorFlow on a CPU raises an error for word ids beyond the
+    embedding table, and `FeaturesModel` checks segment ids and masked positions
+    in `train_step`, `test_step` and `predict_step`.
 
     Raises:
         ValueError: an id is below 0, not below `num_rows` or not a whole

@@ -69,7 +69,7 @@ class Config:
     )
     bert_config_file: str | None = flag(
         None,
-        "The model's configuration. The default is in the checkpoint's folder.",
+        "The model's configuration file, by default in --init_checkpoint.",
         kind=Kind.MODEL,
     )
     vocab_file: str | None = flag(

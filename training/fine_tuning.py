@@ -232,7 +232,7 @@ class _Flow:
     def evaluate(self, trainer: Trainer) -> dict[str, float]:
         """Returns the scores of a trainer's weights on the splits to evaluate.
 
-        If training already evaluated this step, returns its scores.
+        If training already evaluated these weights, returns the same scores.
         """
         key = trainer.config.output_dir, trainer.global_step
         if key in self.evaluated:

@@ -254,6 +254,6 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns the last part of an existing path. Other values do not change."""
+    """Returns the file name of an existing path. Returns others unchanged."""
     is_path = isinstance(value, str) and os.path.exists(value)
     return os.path.basename(value) if is_path else value

@@ -87,7 +87,8 @@ def _mend(path: Path, text: bytes) -> None:
     if path.name == history.FILE:
         if any(_is_same_checkpoint(line, text) for line in left.splitlines()):
             return
-        # Keep the intact lines, and append the line that a resumed run needs.
+        # A killed run may have left half a line at the end. Drop it, and append
+        # the line of the checkpoint from which the run resumes.
         text = left[: left.rfind(b"\n") + 1] + text
     elif found == text or not text.startswith(left):
         return

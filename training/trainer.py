@@ -56,7 +56,7 @@ class Trainer(BatchPredictor):
             example.
 
     Attributes:
-        num_train_steps: number of the last training step.
+        num_train_steps: number of the step at which training ends.
         global_step: number of steps that trained the current weights.
         has_best: whether the current weights come from the best step.
         checkpointer: saves the run in `output_dir`. None without `output_dir`.
@@ -267,8 +267,9 @@ class Trainer(BatchPredictor):
             is_done = step == self.num_train_steps
             for callback, value in zip(self.callbacks, agreed, strict=True):
                 if self.strategy.num_replicas_in_sync == 1:
-                    # A single worker's vote needs no averaging, so ask for it
-                    # again after the step.
+                    # With several replicas, the step averages the votes that
+                    # the callbacks cast before it. A single replica needs no
+                    # average, so use the vote that is current after the step.
                     value = callback.on_step_begin()
                 is_done |= bool(callback.on_step(step, logs, value))
             is_save_due |= step % self.config.save_checkpoints_steps == 0
@@ -320,7 +321,7 @@ class Trainer(BatchPredictor):
 
     @property
     def described_step(self) -> str:
-        """The step of the current weights, or their source, for the log."""
+        """For the log: the step or the source of the current weights."""
         if not self.global_step:
             start = self.config.init_checkpoint
             return f"the weights of {start}" if start else "random weights"

@@ -260,7 +260,7 @@ def _show_error(
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
     """Returns a report entry with an example's texts and a `verdict` on it.
 
-    The entry unfolds to show the example's guid.
+    A click on the entry in the report shows the example's guid.
     """
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)

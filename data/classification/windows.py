@@ -80,8 +80,8 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
     """Converts a classifier's probabilities back to logits.
 
     Args:
-        probabilities: float [..., labels]. In regression, values, which the
-            function returns unchanged.
+        probabilities: float [..., labels]. In regression, these are the
+            predicted values, and the function returns them unchanged.
         output_mode: "classification", "multilabel" or "regression".
     """
     if output_mode == "regression":

@@ -318,8 +318,8 @@ def _read_sentences(
         is_document = any(cell.startswith(_DOCUMENT) for cell in columns)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
-            # A comment before a sentence begins with # and a space. It may have
-            # the same number of columns as a word's line, but contains no tag.
+            # A line that starts with "# " may precede a sentence as a comment.
+            # It may have as many columns as a word's line, but contains no tag.
             is_comment = columns[0] == "#" and width > 1 and not sentence
             if is_comment and not _TAG.fullmatch(tag):
                 continue

@@ -44,7 +44,8 @@ class DynamicMasking:
         """Draws the random numbers that determine the masks of one record.
 
         `number`, int64, is the number of records that training read before
-        this record. Returns float32 [3, F], from 0 to below 1.
+        this record. Returns float32 [3, max_seq_length], from 0 to below 1. The
+        rows choose the positions, the kinds of masks and the random words.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])

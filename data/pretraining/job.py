@@ -192,9 +192,10 @@ class Job:
     ) -> tuple[dict[str, Any] | None, dict[str, bool]]:
         """Reads the manifest, and creates or checks the folder OUTPUT.work.
 
-        Returns (manifest, {path of a file in it: True if the file is intact}).
-        The manifest is None if the job was never finished. Raises a ValueError
-        if the flags, the inputs or the version of the script have changed.
+        Returns (manifest, {path of a file that the manifest lists: True if the
+        file is intact}). The manifest is None if no earlier run finished the
+        job. Raises a ValueError if the flags, the inputs or the version of the
+        script have changed.
         """
         path = os.path.join(self._work_dir, "job.json")
         try:
@@ -219,7 +220,7 @@ class Job:
                 if contents and contents.get("version") != manifest.VERSION:
                     raise ValueError(
                         f"{file} records unfinished work of another version "
-                        "of this script, which would write other records"
+                        "of this script. This version writes other records"
                     )
         except ValueError as error:
             raise ValueError(

@@ -170,7 +170,7 @@ def _read_gold_answers(
     if num_missing == len(gold_answers):
         raise ValueError(
             f"no prediction belongs to a question in {input_file}; use the "
-            "file whose questions were predicted"
+            "file that the predictions are for"
         )
     if num_missing:
         logging.warning(

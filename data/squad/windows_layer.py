@@ -1,12 +1,13 @@
-"""Cuts SQuAD's questions and passages into windows, as operations of a graph.
+"""Cuts SQuAD's questions and passages into windows with TensorFlow operations.
 
-The graph cuts the same windows as windows.py. No Python runs when the graph is
-called.
+The windows are the same as in windows.py, but no Python code runs when the
+graph is called.
 
 N = questions, each with its passage. W = windows. F = length of a window.
 P, C and D are totals over all passages: P = WordPieces, C = characters after
-normalization, D = characters before normalization, except white space. The code
-calls the D characters letters, although they include digits and punctuation.
+normalization, D = characters before normalization, except white space. In the
+code, these D characters are called letters. They include digits and
+punctuation.
 """
 
 import functools
@@ -28,8 +29,8 @@ from data.text.tokenizer_layer import (
 )
 from data.text.windows_layer import Windows, cut_windows
 
-# The characters that separate words in reading.py's WORD, as code points and as
-# a regular expression for TensorFlow (RE2).
+# The characters that are white space in the pattern WORD of reading.py, first
+# as code points, then as a regular expression for TensorFlow (RE2).
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 _WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 

@@ -143,7 +143,8 @@ class TokenizerLayer(keras.layers.Layer):
         self, texts: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.Tensor, Characters]:
         # Add a line end to each text. Otherwise the last word of a text would
-        # continue in the next text, and so would its combining marks.
+        # merge with the first word of the next text, and combining marks at the
+        # start of a text would attach to the end of the previous text.
         row_splits, decoded = tf.raw_ops.UnicodeDecode(
             input=tf.strings.join([texts, "\n"]),
             input_encoding="UTF-8",

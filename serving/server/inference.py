@@ -173,7 +173,9 @@ def _from_bytes(
             end = begin + 4
             end += int.from_bytes(data[begin:end], "little")
             if end > len(data):
-                raise BadRequest(f"{name}: a text ends beyond the data")
+                raise BadRequest(
+                    f"{name}: the length of a text exceeds the bytes left"
+                )
             texts.append(data[begin + 4 : end])
             begin = end
         array = np.empty(len(texts), object)

@@ -163,9 +163,9 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: files} of the versions that could not be loaded, and of all
-        # versions at the last check.
+        # {version: files} of the versions that could not be loaded.
         self._failed: dict[int, Files] = {}
+        # {version: files} of all versions at the last check.
         self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for status requests.
         self.states: dict[int, tuple[str, str]] = {}

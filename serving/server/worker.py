@@ -120,7 +120,7 @@ class Version:
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
         for name in [*self._ids, *self._texts]:
-            # Signatures in the graph of a SavedModel are already known.
+            # A SavedModel's own signature of this name is already listed.
             if name in signatures:
                 continue
             asked: list[Arrays] = []
@@ -249,7 +249,7 @@ class Version:
         return [[(each, next(rows)) for each in group] for group in groups]
 
     def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Computes calls of a signature that accepts WordPiece ids."""
+        """Runs a signature that accepts WordPiece ids on each of `calls`."""
         joined = {
             key: np.concatenate([arrays[key] for arrays in calls])
             for key in calls[0]
@@ -324,10 +324,11 @@ class Version:
 
 
 def main(file: int) -> None:
-    """Loads a version and runs its calls, until the server closes the pipe.
+    """Loads a model's version and runs what the server asks for.
 
-    The first message is (path, limits), the others are (key, payloads). The
-    replies are (result, None) or (None, error).
+    The process ends when the server closes the pipe. The first message is
+    (path of the model, Limits). Each later message is one call, (Key of the
+    function, its payloads). The replies are (result, None) or (None, error).
 
     Args:
         file: file descriptor of this process's end of the pipe.

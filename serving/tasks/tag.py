@@ -40,7 +40,7 @@ class Tag(TextTask):
                 )
 
     def texts_of(self, request: Request) -> list[str]:
-        """Returns the text, or the words joined by spaces."""
+        """Returns [the request's text], or [its words joined by spaces]."""
         if "words" in request:
             return [" ".join(request["words"])]
         return super().texts_of(request)

@@ -188,9 +188,9 @@ class Tokenize(PairTask):
     signatures = {"tokenize": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Encoded:
-        """Returns no inputs, because the network need not run.
+        """Returns an Encoded without inputs, because no network runs.
 
-        `state` is the number of WordPieces before long texts are cut.
+        Its `state` is the number of WordPieces before long texts are cut.
         """
         tokens = [*map(self.model.tokenizer.tokenize, self.texts_of(request))]
         count = sum(map(len, tokens))

@@ -176,7 +176,7 @@ class History(Callback):
         return {**line["metrics"], "global_step": line["step"]}
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the line of the first evaluation that reached a target.
+        """Returns the entry of the first evaluation that reached a target.
 
         Only evaluations on this run's dev set count.
 
