@@ -324,7 +324,7 @@ class Version:
 
 
 def main(file: int) -> None:
-    """Loads a model's version and runs what the server asks for.
+    """Loads a model's version and runs the calls that the server sends.
 
     The process ends when the server closes the pipe. The first message is
     (path of the model, Limits). Each later message is one call, (Key of the
