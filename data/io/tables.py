@@ -106,7 +106,7 @@ def read_rows(
     quoting: bool = True,
     most: int | None = None,
 ) -> Iterator[Row]:
-    """Yields each row of a table, or an error in place of a malformed row.
+    """Yields each row of a table, or an error for a malformed row.
 
     The first line of CSV and TSV names the columns. But if the requested
     columns are numbers, where 1 is the first column, the first line is a row.

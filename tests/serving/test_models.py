@@ -252,24 +252,6 @@ def test_an_answer_across_lines_is_the_slice(load):
         assert answer["answer"] == " ".join(text.split())
 
 
-@pytest.mark.parametrize(
-    "text, words",
-    [
-        ("York\u2014often", "York \u2014 often"),
-        ("York,\u2014\u2014often", "York , \u2014\u2014 often"),
-        ("York--often", "York -- often"),
-        ("York\u2026Anna...Bob", "York \u2026 Anna ... Bob"),
-        ("York\u2015often\u2014", "York \u2015 often \u2014"),
-        # Words of CoNLL's files.
-        ("O'Brien Franco-German 1990\u20131995", None),
-    ],
-)
-def test_dashes_between_words_are_words(text, words, load):
-    found = load("ner").tag(text)
-    assert found["words"] == (words or text).split()
-    assert [text[start:end] for start, end in found["spans"]] == found["words"]
-
-
 def test_texts_of_the_command_line(export_folder, tmp_path, load):
     def run(kind, *arguments, **flags):
         model = export_folder / kind

@@ -211,3 +211,21 @@ def test_a_text_alone_is_classified_as_with_no_second(load):
     pairs = signatures["classify"](text_a=texts, text_b=tf.fill([3], ""))
     for name in ("label", "labels", "probabilities"):
         np.testing.assert_array_equal(alone[name], pairs[name])
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("York\u2014often", "York \u2014 often"),
+        ("York,\u2014\u2014often", "York , \u2014\u2014 often"),
+        ("York--often", "York -- often"),
+        ("York\u2026Anna...Bob", "York \u2026 Anna ... Bob"),
+        ("York\u2015often\u2014", "York \u2015 often \u2014"),
+        # Words of CoNLL's files.
+        ("O'Brien Franco-German 1990\u20131995", None),
+    ],
+)
+def test_dashes_between_words_are_words(text, words, load):
+    found = load("ner").tag(text)
+    assert found["words"] == (words or text).split()
+    assert [text[start:end] for start, end in found["spans"]] == found["words"]
