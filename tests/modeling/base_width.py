@@ -1,4 +1,4 @@
-"""What is recorded at the width of BERT-Base, and a model to compare."""
+"""Reads reference outputs at the width of BERT-Base, and builds the model."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What commit 3e0a75b wrote still resumes, trains, serves and converts.
+"""Files of commit 3e0a75b still resume, train, serve and convert.
 
 tests/testdata/earlier has the files and a README about them.
 """

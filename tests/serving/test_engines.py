@@ -393,14 +393,3 @@ for method, (folder, fields) in json.loads(sys.argv[1]).items():
     for line, (method, (_, fields)) in zip(found, asked.items(), strict=True):
         expected = getattr(load(REQUESTS[method][0]), method)(*fields)
         assert_same(json.loads(line), expected)
-
-
-def test_the_python_half_of_data_needs_no_tensorflow():
-    modules = [
-        str(path.relative_to(ROOT).with_suffix("")).replace("/", ".")
-        for path in sorted((ROOT / "data").rglob("*.py"))
-        if "import tensorflow" not in path.read_text()
-        and not path.name.endswith("_layer.py")
-    ]
-    assert len(modules) > 40
-    run(f"import {', '.join(modules)}, serving.models, predict")

@@ -16,7 +16,7 @@ from serving import classifier, pretraining
 from serving.signatures import ServingOptions
 from tests.golden import ROOT
 from tests.serving.conftest import LENGTH, TOKENIZER, create_model
-from tests.serving.test_engines import BLOCK
+from tests.serving.test_engines import BLOCK, run
 from training.config import ExportConfig
 
 QUERY = "Who keeps the light?"
@@ -214,3 +214,14 @@ def test_the_server_answers_them(tmp_path, exports, load):
         body = {"query": "", "passages": [""] * 101}
         path = "/api/models/ranker/rerank"
         assert server.ask("POST", path, body)[0] == 413
+
+
+def test_the_python_half_of_data_needs_no_tensorflow():
+    modules = [
+        str(path.relative_to(ROOT).with_suffix("")).replace("/", ".")
+        for path in sorted((ROOT / "data").rglob("*.py"))
+        if "import tensorflow" not in path.read_text()
+        and not path.name.endswith("_layer.py")
+    ]
+    assert len(modules) > 40
+    run(f"import {', '.join(modules)}, serving.models, predict")

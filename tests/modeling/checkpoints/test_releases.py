@@ -10,9 +10,11 @@ from data.text.tokenization import FullTokenizer
 from files import manifests
 from modeling import (
     BertClassifier,
+    BertModel,
     load_checkpoint,
     load_config,
     load_labels,
+    save_checkpoint,
     save_huggingface,
     save_release,
 )
@@ -113,3 +115,14 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
         assert (folder / name).is_symlink()
     assert load_labels(elsewhere) == ["no", "yes"]
     load_checkpoint(BertClassifier(SMALL, 2), folder)
+
+
+def test_saving_what_cannot_be_saved(tmp_path):
+    model = BertModel(SMALL)
+    with pytest.raises(ValueError, match="has no weights yet"):
+        save_checkpoint(model, tmp_path / "model.ckpt")
+    model.build()
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(OSError, match="cannot be written"):
+        save_checkpoint(model, tmp_path / "file" / "model.ckpt")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -350,17 +350,6 @@ def test_two_berts_in_one_model_cannot_be_distinguished(source):
         load_checkpoint(model, source[0])
 
 
-def test_saving_what_cannot_be_saved(tmp_path):
-    model = BertModel(SMALL)
-    with pytest.raises(ValueError, match="has no weights yet"):
-        save_checkpoint(model, tmp_path / "model.ckpt")
-    model.build()
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(OSError, match="cannot be written"):
-        save_checkpoint(model, tmp_path / "file" / "model.ckpt")
-    assert [path.name for path in tmp_path.iterdir()] == ["file"]
-
-
 def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
     model = BertModel(source[1])
     model.build()
