@@ -21,7 +21,7 @@ from modeling import BertConfig, BertModel, ops
 from modeling.checkpoints import huggingface
 from serving import batches, export
 from serving.batches import Features
-from training import model_card, model_descriptions
+from training import model_card
 from training.config import ExportConfig
 
 # Maximum number of attention weights that one call may return. BERT-Base
@@ -187,7 +187,7 @@ def export_model(
         else:
             bert = model if isinstance(model, BertModel) else model.bert
             served |= endpoints | inspect(bert, options.packing)
-        files |= model_descriptions.describe_copy(
+        files |= model_card.describe_copy(
             getattr(export_options, "weights", None),
             model,
             task,

@@ -21,7 +21,7 @@ from data.text import casing, tokenization, vocabulary
 from files.flags import flag
 from files.json_files import read_json
 from files.paths import Kind
-from training import model_card, model_checks, model_descriptions, model_folder
+from training import model_card, model_checks, model_folder
 from training.command_line import cli
 from training.run_folder import folder_of
 
@@ -311,7 +311,7 @@ def main(options: Config) -> None:
     folder = model_folder.read(checkpoint)
     name = options.model or find_model(checkpoint, config_file, shapes, folder)
     task = folder.task
-    model_checks.check_head(checkpoint, MODELS[name], task.get("problem_type"))
+    folder.check_class(MODELS[name])
     network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
         # Drop the LSTM, which belongs to the head that a bare encoder lacks.
@@ -370,7 +370,7 @@ def main(options: Config) -> None:
         tokenizer=tokenizer,
         labels=labels,
         leave_out=leave_out,
-        files=model_descriptions.describe_copy(
+        files=model_card.describe_copy(
             checkpoint,
             model,
             {"max_seq_length": length},

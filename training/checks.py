@@ -9,8 +9,8 @@ from absl import logging
 import modeling
 from data.text.tokenization import FullTokenizer
 from files import export_folders
-from files.labels import similar_labels
-from training import costs, model_checks, run_state
+from files.labels import PROBLEM_TYPES, similar_labels
+from training import costs, model_checks, model_folder, run_state
 from training.callbacks import distillation
 from training.config import (
     FineTuningConfig,
@@ -103,7 +103,7 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
     tokenizer = getattr(task, "tokenizer", None)
     check_identity(config, bert_config, tokenizer, task.settings)
     if not config.do_train:
-        _check_heads(task, config, saved_labels)
+        check_heads(task, config, saved_labels)
     _check_labels(task, config, saved_labels)
     if task.labels and config.do_train:
         check_labels_of_start(config, task.labels)
@@ -225,12 +225,38 @@ def _check_labels(
         )
 
 
-def _check_heads(
+def check_heads(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks that a checkpoint's head fits a task that will not be trained."""
+    """Checks that a checkpoint's head fits a task that will not be trained.
+
+    Args:
+        task: the task. If its `problem_type` is None, it chooses one of its own
+            labels. Then a head of another type only causes a warning.
+        config: the flags, which name the models.
+        saved: labels saved beside the checkpoint, None if there are none.
+
+    Raises:
+        ValueError: a head has another class or `problem_type` than the task.
+    """
     for flag, path in _models(config):
-        model_checks.check_head(path, config.head, task.problem_type)
+        folder = model_folder.read(path)
+        folder.check_class(config.head)
+        found = folder.task.get("problem_type")
+        if config.head == "BertClassifier" and (
+            found not in (None, task.problem_type)
+        ):
+            message = f"{path} has problem_type={found}"
+            if task.problem_type:
+                raise ValueError(
+                    f"{message}; received {task.problem_type}. Set "
+                    "--output_mode to the value that the model was trained with"
+                )
+            if found != PROBLEM_TYPES["classification"]:
+                logging.warning(
+                    "%s, but this task chooses one label for each example.",
+                    message,
+                )
         if config.has_checkpoint:
             continue
         names = modeling.read_shapes(modeling.find_checkpoint(path))

@@ -18,7 +18,7 @@ from training import (
     exports,
     fingerprints,
     model_checks,
-    model_descriptions,
+    model_folder,
     start,
 )
 from training.callbacks.best_step import BestStep, sign_of
@@ -212,9 +212,9 @@ class _Flow:
             {**trainer.summary.settings, "seed": self.config.seed},
             are_all=False,
         )
-        model_descriptions.write(
+        model_folder.write(
             self.config.output_dir,
-            model_descriptions.describe(
+            model_folder.describe(
                 self.config, trainer.model, settings, changes
             ),
             self.bert_config,

@@ -1,4 +1,4 @@
-"""Writes the model card, README.md, of a folder that others will use.
+"""Describes weights for others, in model.json and in a card, README.md.
 
 The card shows the contents of model.json, the labels and the casing. It
 contains no paths and no names of machines. This module imports no TensorFlow.
@@ -9,13 +9,16 @@ import math
 import os
 import re
 import shlex
-import urllib.parse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import jinja2
+
 import modeling
-from files import json_files
+from data.text.tokenization import FullTokenizer
+from files import json_files, manifests
+from training.model_folder import FILE, VERSION, ModelFolder, read
 from training.run_folder import BEST
 
 # Kinds of folders for which a model card is written.
@@ -61,8 +64,76 @@ _TASKS = {
 }
 # Used for a model class that the user wrote.
 _OTHER = ("is of a class that this project does not define", "", "")
+# Classes of transformers that replace its pipelines for some of our classes.
 # Some versions of transformers have no pipeline for these classes.
-_WITHOUT_PIPELINE = {"BertForMultipleChoice", "BertForQuestionAnswering"}
+_AUTO_CLASSES = {
+    "BertMultipleChoice": "AutoModelForMultipleChoice",
+    "BertSpanLabeler": "AutoModelForQuestionAnswering",
+}
+
+
+def describe_copy(
+    path: str | None,
+    model: Any,
+    task: Mapping[str, Any] | None = None,
+    step: int | None = None,
+    changed: Sequence[str] = (),
+    *,
+    card: str,
+    labels: Sequence[str] | None = None,
+    tokenizer: FullTokenizer | None = None,
+    results: Mapping[str, Mapping[str, Any]] | None = None,
+) -> dict[str, str]:
+    """Returns {file: text} of model.json and README.md for copied weights.
+
+    Args:
+        path: checkpoint or folder that the weights come from. None if the
+            weights are random.
+        model: the model that is copied or exported.
+        task: {name: value} of the head, in addition to the entries that the
+            folder at `path` records.
+        step: training step at which the weights were saved, None if unknown.
+        changed: names of settings recorded at `path` that no longer apply to
+            the copy.
+        card: kind of the model card, the `kind` of `format_card`.
+        labels: names of the outputs, in order. None = list no names.
+        tokenizer: tokenizer of the model. None = do not state the casing.
+        results: {name of a results file: its results} of this command. None
+            reads the results of the run at `path`.
+    """
+    folder = read(path) if path else ModelFolder("")
+    values: dict[str, Any] = {"version": VERSION}
+    if folder.description:
+        values = json_files.read_json(folder.description)
+    values.setdefault("origin", {})
+    name = type(model).__name__
+    is_same = folder.task.get("name") == name and not changed
+    values["task"] = {**folder.task, "name": name, **(task or {})}
+    values["task"].pop("architectures", None)
+    settings = folder.settings
+    values["origin"]["settings"] = {
+        name: settings[name] for name in settings if name not in changed
+    }
+    if step is not None:
+        values["origin"]["step"] = step
+    if results is not None:
+        values["evaluation"] = find_results(results, step or 0)
+    elif path and is_same and (found := read_results(path)):
+        values["evaluation"] = found
+    elif not is_same:
+        values.pop("evaluation", None)
+    # These scores belong to the exported file, not to this copy.
+    values.pop("export_evaluation", None)
+    return {
+        FILE: json_files.format_json(values, FILE, indent=2) + "\n",
+        manifests.CARD: format_card(
+            values,
+            card,
+            labels,
+            tokenizer.do_lower_case if tokenizer else None,
+            getattr(model, "num_labels", None),
+        ),
+    }
 
 
 def format_card(
@@ -82,36 +153,57 @@ def format_card(
         do_lower_case: whether text is lower-cased, or None if unknown.
         num_labels: number of a classifier's outputs, or None for other models.
     """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent),
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["json"] = json.dumps
     task, origin = description["task"], description["origin"]
-    purpose, tag, _ = _TASKS.get(task["name"], _OTHER)
-    name = " ".join(filter(None, (task["name"], task.get("task_name"))))
-    scores = [*_list_scores(description)]
-    lines = []
-    if kind == HUGGINGFACE:
-        lines += ["---", *_front_matter(name, tag, task, scores), "---", ""]
-    lines += [f"# {name}", "", f"This BERT model {purpose}.", ""]
-    if labels:
-        lines += ["Labels, in the order of the outputs:", ""]
-        lines += [f"{i}. `{label}`" for i, label in enumerate(labels)]
-        lines += [""]
-    if task.get("output_mode"):
-        lines += [f"- Kind of output: {task['output_mode']}"]
-    if task.get("max_seq_length"):
-        lines += [f"- Longest input: {task['max_seq_length']} WordPieces"]
-    if do_lower_case is not None:
-        casing = "lower-cased" if do_lower_case else "case is kept"
-        lines += [f"- Text: {casing}"]
-    lines += ["", "## Use", "", "`FOLDER` is the path of this folder.", ""]
-    lines += ["```python", *_usage(description, kind, num_labels), "```", ""]
-    lines += ["## Results", ""]
-    if scores:
-        lines += ["| set | score | value |", "|---|---|---|"]
-        lines += [f"| {split} | {key} | {v:.4g} |" for split, key, v in scores]
-    else:
-        lines += ["No results are known."]
-    lines += ["", "## Training", "", *_training(origin)]
-    lines += ["## License", "", "Not stated yet: add your license here.", ""]
-    return "\n".join(lines)
+    settings = origin.get("settings", {})
+    purpose, tag, call = _TASKS.get(task["name"], _OTHER)
+    scores = description.get("evaluation", {}) | {
+        f"dev, this folder's {form}": values
+        for form, values in description.get("export_evaluation", {}).items()
+    }
+    arguments = ['modeling.load_config("FOLDER")']
+    if num_labels:
+        arguments.append(f"num_labels={num_labels}")
+    for option in ("left_to_right", "bilstm"):
+        if settings.get(option):
+            arguments.append(f"{option}=True")
+    segmenter = task.get("segmenter")
+    versions = origin.get("versions", {})
+    flags = [
+        shlex.quote(f"--{name}={value}")
+        for name, value in origin.get("command", {}).items()
+        if value is not None
+    ]
+    return environment.get_template("model_card.jinja").render(
+        kind=kind,
+        task=task,
+        origin=origin,
+        name=" ".join(filter(None, (task["name"], task.get("task_name")))),
+        data=task.get("task_name") or "unnamed",
+        purpose=purpose,
+        tag=tag,
+        call=call,
+        labels=labels,
+        do_lower_case=do_lower_case,
+        scores={name: values for name, values in scores.items() if values},
+        auto_class=_AUTO_CLASSES.get(task["name"]),
+        arguments=", ".join(arguments),
+        segmenter=f", segmenter={segmenter!r}" if segmenter else "",
+        versions=", ".join(f"{n} {v}" for n, v in versions.items()),
+        command=" \\\n  ".join([f"python {origin.get('script')}", *flags]),
+        files=[
+            (name, entry)
+            for name, entries in settings.items()
+            if isinstance(entries, list)
+            for entry in entries
+            if isinstance(entry, list) and len(entry) == 3
+        ],
+    )
 
 
 def find_results(
@@ -164,142 +256,3 @@ def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
         return {}
     results = json_files.read_json(summary).get("results") or {}
     return find_results(results, int(step[1]))
-
-
-def _list_scores(
-    description: Mapping[str, Any],
-) -> Iterator[tuple[str, str, float]]:
-    """Yields (name of the data, name of the score, value) from model.json."""
-    for split, scores in description.get("evaluation", {}).items():
-        for name, value in scores.items():
-            yield split, name, value
-    for form, scores in description.get("export_evaluation", {}).items():
-        for name, value in scores.items():
-            yield f"dev, this folder's {form}", name, value
-
-
-def _front_matter(
-    name: str,
-    tag: str,
-    task: Mapping[str, Any],
-    scores: Sequence[tuple[str, str, float]],
-) -> Iterator[str]:
-    """Yields the lines of YAML that the Hugging Face hub reads."""
-    yield "# license: fill in, such as apache-2.0"
-    yield "library_name: transformers"
-    yield f"pipeline_tag: {tag}"
-    yield "tags:"
-    yield "- bert"
-    if not scores:
-        return
-    data = task.get("task_name") or "unnamed"
-    yield "model-index:"
-    yield f"- name: {json.dumps(name)}"
-    yield "  results:"
-    for part in dict.fromkeys(split for split, *_ in scores):
-        yield "  - task:"
-        yield f"      type: {tag}"
-        yield "    dataset:"
-        yield f"      name: {json.dumps(f'{data}, {part} set')}"
-        yield f"      type: {json.dumps(data)}"
-        yield f"      split: {json.dumps(part)}"
-        yield "    metrics:"
-        for split, key, value in scores:
-            if split == part:
-                yield f"    - type: {json.dumps(key)}"
-                yield f"      value: {value:.6g}"
-
-
-def _usage(
-    description: Mapping[str, Any], kind: str, num_labels: int | None
-) -> list[str]:
-    """Returns lines of Python code that show how to use a model's folder."""
-    task = description["task"]
-    name = task["name"]
-    _, tag, call = _TASKS.get(name, _OTHER)
-    if kind == HUGGINGFACE:
-        their_class = modeling.huggingface.CLASSES[name]
-        if their_class in _WITHOUT_PIPELINE:
-            auto = their_class.replace("BertFor", "AutoModelFor")
-            return [
-                f"from transformers import AutoTokenizer, {auto}",
-                'tokenizer = AutoTokenizer.from_pretrained("FOLDER")',
-                f'model = {auto}.from_pretrained("FOLDER")',
-            ]
-        text = "The [MASK] is blue." if tag == "fill-mask" else "a text"
-        return [
-            "from transformers import pipeline",
-            f'print(pipeline("{tag}", model="FOLDER")("{text}"))',
-        ]
-    if kind == WEIGHTS and name not in _TASKS:
-        return ["import modeling", 'print(modeling.read_shapes("FOLDER"))']
-    if kind == WEIGHTS:
-        settings = description["origin"].get("settings", {})
-        options = [
-            f"{option}=True"
-            for option in ("left_to_right", "bilstm")
-            if settings.get(option)
-        ]
-        if num_labels:
-            options.insert(0, f"num_labels={num_labels}")
-        arguments = ", ".join(['modeling.load_config("FOLDER")', *options])
-        return [
-            "import modeling",
-            f"model = modeling.{name}({arguments})",
-            'modeling.load_checkpoint(model, "FOLDER")',
-        ]
-    if not call:
-        return [
-            "from pathlib import Path",
-            "from serving import engines",
-            'print(engines.open_engine(Path("FOLDER")).inputs)',
-        ]
-    segmenter = task.get("segmenter")
-    more = f", segmenter={segmenter!r}" if segmenter else ""
-    return [
-        "import serving",
-        f'print(serving.load("FOLDER"{more}).{call})',
-    ]
-
-
-def _training(origin: Mapping[str, Any]) -> Iterator[str]:
-    settings = origin.get("settings", {})
-    if "script" not in origin:
-        yield from ("How the weights were trained is not known.", "")
-        return
-    if origin.get("step"):
-        yield f"- Step: {origin['step']}"
-    versions = origin.get("versions", {})
-    yield "- Versions: " + ", ".join(f"{n} {v}" for n, v in versions.items())
-    # Earlier versions of this project recorded only the training flags, and no
-    # `command`.
-    flags = origin.get("command") or settings.get("flags", {})
-    command = [
-        f"python {origin['script']}",
-        *(
-            shlex.quote(f"--{name}={_base_name(value)}")
-            for name, value in flags.items()
-            if value is not None
-        ),
-    ]
-    yield from ("", "Command, with the names of its files only:", "")
-    yield from ("```bash", " \\\n  ".join(command), "```", "")
-    files = [
-        f"| {name} | {_base_name(file)} | {size} | {checksum} |"
-        for name, entries in settings.items()
-        if isinstance(entries, list)
-        for entry in entries
-        if isinstance(entry, list) and len(entry) == 3
-        for file, size, checksum in [entry]
-    ]
-    if files:
-        yield from ("| data | file | bytes | checksum |", "|---|---|---|---|")
-        yield from (*files, "")
-
-
-def _base_name(value: Any) -> Any:
-    """Returns the last part of a path or URL. Other values do not change."""
-    if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
-        return value
-    # Use only the path of a URL, which excludes the host and the bucket.
-    return os.path.basename(urllib.parse.urlsplit(value).path.rstrip("/"))

@@ -4,23 +4,19 @@ This module imports no TensorFlow.
 """
 
 import dataclasses
+import json
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from absl import logging
-
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import flags, json_files
+from files import flags
 from files.flags import Role
-from files.labels import PROBLEM_TYPES
-from training.model_descriptions import flag_values
-from training.model_folder import ModelFolder, read
+from training.model_folder import flag_values, read, read_run
 from training.run_folder import checkpoint_steps
 
 if TYPE_CHECKING:
-    from modeling import BertConfig
     from training.config import TrainingConfig
 
 # Settings that a resumed run may add or omit. They do not change the training,
@@ -75,8 +71,8 @@ def check_same(
     """
     output_dir = config.output_dir
     settings = {**settings, "flags": flag_values(config, *_COMPARED)}
-    text = json_files.format_json(settings, "the settings")
-    settings = json_files.parse_json(text, "the settings")
+    # Compare the settings as model.json stores them, with lists for tuples.
+    settings = json.loads(json.dumps(settings))
     folder = read_run(output_dir)
     saved, changes = folder.settings, list(folder.changes)
     if not saved:
@@ -156,42 +152,10 @@ def _changed_flags(
     }
 
 
-def check_head(
-    path: str | os.PathLike[str], name: str | None, problem_type: str | None
-) -> None:
-    """Checks that a checkpoint's head fits the task that uses it.
-
-    Args:
-        path: a checkpoint, or its folder.
-        name: class of the model that loads the checkpoint, or None if unknown.
-        problem_type: kind of the task's outputs, a value of PROBLEM_TYPES. None
-            means that the task chooses one of its own labels. Then a checkpoint
-            of another type only causes a warning.
-
-    Raises:
-        ValueError: the checkpoint's head has another class or problem type.
-    """
-    folder = read(path)
-    folder.check_class(name)
-    found_type = folder.task.get("problem_type")
-    if name != "BertClassifier" or found_type in (None, problem_type):
-        return
-    message = f"{os.fspath(path)} has problem_type={found_type}"
-    if problem_type:
-        raise ValueError(
-            f"{message}; received {problem_type}. Set --output_mode to the "
-            "value that the model was trained with"
-        )
-    if found_type != PROBLEM_TYPES["classification"]:
-        logging.warning(
-            "%s, but this task chooses one label for each example.", message
-        )
-
-
 def check_identity(
     flag: str,
     path: str,
-    bert_config: "BertConfig",
+    bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None = None,
     given: Mapping[str, Any] | None = None,
     trains: bool = False,
@@ -253,9 +217,7 @@ def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
 
     `trains` tells whether the model will be trained. Then its sizes may change.
     """
-    from modeling import BertConfig
-
-    values = dataclasses.asdict(BertConfig.from_dict(dict(config)))
+    values = dataclasses.asdict(modeling.BertConfig.from_dict(dict(config)))
     names = _INVISIBLE if trains else values.keys() - set(_NOT_IDENTITY)
     return {name: values[name] for name in names}
 
@@ -281,24 +243,6 @@ def _check_vocabulary(
                 f"{flag}={path}: line {row} is {ours!r}, but {word!r} in "
                 f"{file}; remove --vocab_file, or set it to that file"
             )
-
-
-def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Reads the settings of the run in `output_dir`.
-
-    The settings are empty if the folder contains no checkpoint.
-    """
-    if not checkpoint_steps(output_dir):
-        return ModelFolder(os.fspath(output_dir))
-    try:
-        return read(output_dir)
-    except ValueError as error:
-        raise ValueError(
-            f"{error}. This file contains the settings that the run was "
-            "started with. Restore it from a backup, or delete it if you are "
-            "sure that your flags are the same, or train into another "
-            "--output_dir"
-        ) from error
 
 
 def _known_to_both(

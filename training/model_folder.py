@@ -1,4 +1,4 @@
-"""Reads the files that describe the weights in a folder.
+"""Reads and writes the files that describe the weights in a folder.
 
 These files are in a run's folder, in its best/ and averages/, in the folders
 that --export_weights and tools.convert_checkpoint write, and in every export:
@@ -9,24 +9,32 @@ that --export_weights and tools.convert_checkpoint write, and in every export:
     labels.txt                         names of the outputs, in order
 
 Google's releases and Hugging Face's folders contain some of these files, or
-similar files with other names. This module imports no TensorFlow.
+similar files with other names. The files that this module writes do not reveal
+paths, machines or the contents of other files. It imports no TensorFlow.
 """
 
 import dataclasses
 import os
+import platform
+import re
+import sys
+import urllib.parse
 from collections.abc import Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import modeling
 from data.text import casing
-from files import flags, json_files
+from data.text.tokenization import FullTokenizer
+from files import flags, json_files, manifests
+from files.atomic import write_bytes, write_json
 from files.flags import Role
 from files.labels import PROBLEM_TYPES
-from training.run_folder import AVERAGES, BEST, folder_of
+from training.run_folder import AVERAGES, BEST, checkpoint_steps
 
 if TYPE_CHECKING:
-    from training.config import ModelConfig
+    from training.config import TrainingConfig
 
 FILE = "model.json"
 VERSION = 1
@@ -36,6 +44,23 @@ FORMER_FILE = "run_settings.json"
 NETWORK = ("left_to_right", "bilstm")
 # Classes without a head for a particular task. None is an unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
+# {path of an entry in model.json: its type}. All entries are optional.
+_ENTRIES = {
+    "origin": dict,
+    "origin.changes": list,
+    "origin.settings": dict,
+    "origin.settings.bert_config": dict,
+    "origin.settings.bilstm": bool,
+    "origin.settings.flags": dict,
+    "origin.settings.left_to_right": bool,
+    "origin.settings.tokenizer": dict,
+    "origin.settings.tokenizer.do_lower_case": bool,
+    "task": dict,
+    "task.name": str | None,
+    "task.problem_type": str | None,
+}
+# Flags that name machines or accounts, which model.json must not contain.
+_ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,9 +173,9 @@ def read(path: str | os.PathLike[str]) -> ModelFolder:
 def _read_file(file: str) -> dict[str, Any]:
     values = json_files.read_json(file)
     if os.path.basename(file) == FORMER_FILE:
-        mode = values.get("output_mode")
-        name = {"name": "BertClassifier"} if mode else {}
-        return {"task": _typed(name, mode), "settings": values}
+        mode = PROBLEM_TYPES.get(values.get("output_mode"))
+        task = {"name": "BertClassifier", "problem_type": mode} if mode else {}
+        return {"task": task, "settings": values}
     version = values.get("version")
     if version != VERSION:
         raise ValueError(
@@ -158,44 +183,31 @@ def _read_file(file: str) -> dict[str, Any]:
             f"version {VERSION}; use the program that wrote the file, or a "
             "newer one"
         )
-
-    def part(inside: Mapping[str, Any], name: str, kind: type) -> Any:
-        value = inside.get(name, kind())
-        if not isinstance(value, kind):
+    for path, kind in _ENTRIES.items():
+        *parents, name = path.split(".")
+        inside = values
+        for parent in parents:
+            inside = inside.get(parent, {})
+        if name in inside and not isinstance(inside[name], kind):
             raise ValueError(
-                f"{file}: `{name}` is {repr(value)[:80]}, which no run "
+                f"{file}: `{name}` is {repr(inside[name])[:80]}, which no run "
                 "writes; restore the file from a backup"
             )
-        return value
-
-    origin, task = part(values, "origin", dict), part(values, "task", dict)
-    settings = part(origin, "settings", dict)
-    for setting in ("bert_config", "flags", "tokenizer"):
-        part(settings, setting, dict)
-    for option in NETWORK:
-        part(settings, option, bool)
-    if settings.get("tokenizer"):
-        part(settings["tokenizer"], "do_lower_case", bool)
-    for entry in ("name", "problem_type"):
-        if task.get(entry) is not None:
-            part(task, entry, str)
+    origin, task = values.get("origin", {}), values.get("task", {})
+    settings = origin.get("settings", {})
     if config := settings.get("bert_config"):
         try:
             modeling.BertConfig.from_dict(config)
         except ValueError as error:
             raise ValueError(f"{file}: {error}") from error
     mode = task.get("output_mode")
+    if isinstance(mode, str) and mode in PROBLEM_TYPES:
+        task = {"problem_type": PROBLEM_TYPES[mode], **task}
     return {
-        "task": _typed(task, mode if isinstance(mode, str) else None),
+        "task": task,
         "settings": settings,
-        "changes": part(origin, "changes", list),
+        "changes": origin.get("changes", ()),
     }
-
-
-def _typed(task: Mapping[str, Any], mode: str | None) -> dict[str, Any]:
-    """Returns `task` with the `problem_type` that belongs to --output_mode."""
-    found = PROBLEM_TYPES.get(mode or "")
-    return {**({"problem_type": found} if found else {}), **task}
 
 
 def _read_huggingface(folder: Path) -> dict[str, Any]:
@@ -220,69 +232,169 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     return {"task": told}
 
 
-def complete(config: "ModelConfig") -> None:
-    """Sets missing flags to the values in the model's folder.
+def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
+    """Reads the settings of the run in `output_dir`.
+
+    The settings are empty if the folder contains no checkpoint.
+    """
+    if not checkpoint_steps(output_dir):
+        return ModelFolder(os.fspath(output_dir))
+    try:
+        return read(output_dir)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}. This file contains the settings that the run was "
+            "started with. Restore it from a backup, or delete it if you are "
+            "sure that your flags are the same, or train into another "
+            "--output_dir"
+        ) from error
+
+
+def describe(
+    config: "TrainingConfig",
+    model: Any,
+    settings: Mapping[str, Any],
+    changes: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """Returns the contents of a run's model.json.
 
     Args:
-        config: the flags. The network, the vocabulary and the casing are always
-            read from the folder of `weights`. The settings of the head are
-            read only if the command does not train.
+        config: the flags.
+        model: the model that is trained.
+        settings: settings that must not change when the run is resumed.
+        changes: flags that --allow_changed_settings changed.
+    """
+    head = flag_values(config, Role.HEAD, Role.DECODING)
+    resolved = {name: settings[name] for name in head if name in settings}
+    # In the settings, max_seq_length is the sum over all choices of an
+    # example. The flag is the length of one choice.
+    resolved.pop("max_seq_length", None)
+    return {
+        "version": VERSION,
+        "task": {"name": type(model).__name__, **head, **resolved},
+        "origin": {
+            "script": os.path.basename(sys.argv[0]),
+            "command": _command(config),
+            "settings": settings,
+            "changes": [*changes],
+            "versions": {
+                "python": platform.python_version(),
+                **{n: metadata.version(n) for n in ("keras", "tensorflow")},
+            },
+        },
+    }
+
+
+def write(
+    folder: str | os.PathLike[str],
+    description: Mapping[str, Any],
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None,
+    labels: Sequence[str] | None,
+) -> None:
+    """Writes the files that describe a run's weights into a folder.
+
+    Args:
+        folder: folder of the weights, created if missing.
+        description: result of `describe`.
+        bert_config: configuration of the network.
+        tokenizer: tokenizer of the texts, or None if it is unknown, as in
+            pretraining on masked records.
+        labels: names of the outputs, in order. None = write no labels.txt.
 
     Raises:
-        ValueError: a required flag is not set, and the folder does not contain
-            a value for the flag.
+        ValueError: files in the folder describe another model.
+        OSError: a file cannot be written.
     """
-    told: dict[str, Any] = {}
-    if config.weights:
-        try:
-            folder = read(config.weights)
-        except ValueError:
-            # A power cut may have emptied a file, so restore it from the
-            # checkpoint. Import run_state late, because it loads TensorFlow.
-            from training import run_state
+    from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
 
-            run_state.mend(folder_of(config.weights), is_own=False)
-            folder = read(config.weights)
-        trains = getattr(config, "do_train", False)
-        # A resumed run continues with the head of its checkpoint.
-        if not trains or getattr(config, "has_checkpoint", False):
-            folder.check_class(config.head)
-        if not trains:
-            told |= {**folder.task, **folder.network}
-        told["left_to_right"] = folder.network["left_to_right"]
-        for name in ("config_file", "vocab_file", "do_lower_case"):
-            told[name] = getattr(folder, name)
-        told["bert_config_file"] = told.pop("config_file")
-    roles = (Role.IDENTITY, Role.HEAD, Role.DECODING)
-    changed = {
-        field.name: told[field.name]
-        for field in flags.fields(config, *roles)
-        if told.get(field.name) is not None
-        and field.name not in config.given_flags
-        and getattr(config, field.name) == field.default
-    }
-    for name, value in changed.items():
-        if not flags.accepts(type(config), name, value):
-            raise ValueError(
-                f"{config.weights}: its {FILE} has {name}={value!r}, which "
-                f"--{name} does not accept; restore the file from a backup"
-            )
-        object.__setattr__(config, name, value)
-    if hasattr(config, "all_flags"):
-        every = {**config.all_flags, **changed}
-        object.__setattr__(config, "all_flags", every)
-    missing = [
-        f"--{name}" for name in config.needed if getattr(config, name) is None
-    ]
-    # Another check reports an empty --init_checkpoint.
-    if missing and getattr(config, "init_checkpoint", None) != "":
-        path = config.weights
-        if path:
-            # Fail here if the path does not exist or has no weights, such as
-            # the path of an export.
-            modeling.find_checkpoint(path)
-        where = f"{path} does not set" if path else "see"
+    folder = Path(folder)
+    former = folder / FILE
+    found = json_files.read_json(former) if former.is_file() else {"files": []}
+    if FILE in manifests.listed(folder, manifests.WEIGHTS) or (
+        "files" not in found and "origin" not in found
+    ):
         raise ValueError(
-            f"missing required flags: {', '.join(missing)} ({where} "
-            f"{'them' if path else '--help'})"
+            f"--output_dir={folder} contains a {FILE} that no run in this "
+            "folder wrote; choose another --output_dir"
         )
+    texts = {"bert_config.json": bert_config.to_json_string().encode()}
+    if tokenizer:
+        texts |= tokenizer_files.describe_tokenizer(
+            tokenizer, bert_config.max_position_embeddings
+        )
+        known = description["origin"]["settings"].get("tokenizer", {})
+        if "do_lower_case" not in known:
+            # Do not write tokenizer_config.json, which states the casing.
+            # Pretraining records do not say if their text was lower-cased.
+            del texts[tokenizer_files.CONFIG_FILE]
+    ours = {*found.get("files", [])}
+    for name, text in texts.items():
+        path = folder / name
+        is_left = name in ours and not checkpoint_steps(folder)
+        if is_left or not path.is_file():
+            write_bytes(path, text)
+            ours.add(name)
+        elif not _is_same(path, text):
+            raise ValueError(
+                f"{path} describes another model than this command would "
+                "train; choose another --output_dir"
+            )
+    if labels is not None:
+        modeling.save_labels(folder, labels)
+    write_json(former, {**description, "files": sorted(ours)})
+
+
+def _is_same(path: Path, text: bytes) -> bool:
+    """Returns whether the file at `path` agrees with the contents `text`."""
+    found = path.read_bytes()
+    if path.suffix != ".json":
+        return found == text
+    # Compare only our entries. Another program's file may contain more entries,
+    # or another model_max_length.
+    former = json_files.parse_json(found, str(path))
+    entries = json_files.parse_json(text, path.name)
+    entries.pop("model_max_length", None)
+    return all(
+        former.get(name, value) == value for name, value in entries.items()
+    )
+
+
+def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
+    """Returns {flag: value} of the flags with these roles.
+
+    Omits flags that name files or folders.
+    """
+    return {
+        field.name: _without_folders(getattr(config, field.name))
+        for field in flags.fields(config, *roles)
+        if flags.meta_of(field).kind is None
+    }
+
+
+def _command(config: "TrainingConfig") -> dict[str, Any]:
+    """Returns {flag on the command line: value}, with paths cut to names."""
+    paths = {
+        field.name
+        for field in flags.fields(config, *Role)
+        if flags.meta_of(field).kind
+    }
+    return {
+        name: ",".join(map(_base_name, str(value).split(",")))
+        if name in paths or re.match(r"[/~.]|\w+://", str(value))
+        else _without_folders(value)
+        for name, value in config.given_flags.items()
+        if name not in _ADDRESSES
+    }
+
+
+def _base_name(path: str) -> str:
+    """Returns the last part of a path or URL, never a host or a bucket."""
+    path = urllib.parse.urlsplit(path).path if "://" in path else path
+    return os.path.basename(path.rstrip("/"))
+
+
+def _without_folders(value: Any) -> Any:
+    """Returns the file name of an existing path. Returns others unchanged."""
+    is_path = isinstance(value, str) and os.path.exists(value)
+    return os.path.basename(value) if is_path else value

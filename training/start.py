@@ -16,7 +16,6 @@ from training import (
     devices,
     fingerprints,
     model_checks,
-    model_descriptions,
     model_folder,
 )
 from training.callbacks import Callback, distillation
@@ -160,9 +159,13 @@ def create_trainer(
             # Do not overwrite the description of a finished run.
             summary.settings = model_folder.read(config.output_dir).settings
         elif config.is_chief:
-            model_descriptions.write_run(
-                config, model, summary.settings, changes, tokenizer, labels
+            description = model_folder.describe(
+                config, model, summary.settings, changes
             )
+            for folder in config.weight_folders:
+                model_folder.write(
+                    folder, description, model.config, tokenizer, labels
+                )
     return trainer
 
 

@@ -25,7 +25,6 @@ from training import (
     checkpointing,
     devices,
     model_card,
-    model_descriptions,
     train_step,
 )
 from training.callbacks import Callback
@@ -381,7 +380,7 @@ class Trainer(BatchPredictor):
                 path,
                 tokenizer,
                 labels,
-                files=model_descriptions.describe_copy(
+                files=model_card.describe_copy(
                     self.config.weights,
                     self.model,
                     step=self.global_step or None,

@@ -13,7 +13,7 @@ from serving.server.limits import Limits
 from serving.server.worker import Version
 from tests.script_runner import SAMPLES
 from tests.serving.conftest import create_model
-from training import model_checks, model_descriptions, model_folder
+from training import model_checks, model_folder
 
 NAME = "tests.serving.test_segmenter:split_to_fours"
 TEXT = "theboatleft town"
@@ -91,7 +91,7 @@ def test_another_segmenter_is_refused(tokenizer, tmp_path):
         "task": {},
         "origin": {"settings": {"tokenizer": tokenizer.identity}},
     }
-    model_descriptions.write(tmp_path, description, config, tokenizer, None)
+    model_folder.write(tmp_path, description, config, tokenizer, None)
     check = model_checks.check_identity
     check("init_checkpoint", tmp_path, config, tokenizer)
     plain = FullTokenizer(tmp_path / "vocab.txt")

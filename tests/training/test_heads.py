@@ -3,6 +3,7 @@
 import importlib
 import itertools
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from modeling.checkpoints.huggingface import CLASSES
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built
 from tools import convert_checkpoint
-from training import model_checks, model_folder
+from training import checks, model_folder
 
 MNLI = ["contradiction", "entailment", "neutral"]
 RUNNERS = {
@@ -104,6 +105,15 @@ HEADS = {
 }
 
 
+def check_head(folder, name, problem_type):
+    """Checks the head of a run in a folder for a task of another command."""
+    task = SimpleNamespace(problem_type=problem_type)
+    config = SimpleNamespace(
+        head=name, has_checkpoint=True, output_dir=str(folder)
+    )
+    checks.check_heads(task, config, None)
+
+
 @pytest.mark.parametrize("kind", HEADS)
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_config_tells_heads_apart(tmp_path, kind, name):
@@ -118,11 +128,11 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
         "encoder": "BertModel",
     }.get(kind)
     if {found, name} & {None, "BertModel", "BertPretrainer"} or found == name:
-        model_checks.check_head(tmp_path, name, values.get("problem_type"))
+        check_head(tmp_path, name, values.get("problem_type"))
     else:
         message = f"{tmp_path} is a {found}, but this task needs a {name}"
         with pytest.raises(ValueError, match=message):
-            model_checks.check_head(tmp_path, name, None)
+            check_head(tmp_path, name, None)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +158,7 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
 )
 def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
     describe(tmp_path, file, values)
-    check = model_checks.check_head
+    check = check_head
     check(tmp_path, "BertClassifier", MULTILABEL)
     check(tmp_path, "BertModel", None)
     for given in ("single_label_classification", "regression"):
@@ -178,9 +188,9 @@ def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
     with pytest.raises(
         ValueError, match="is a BertMultipleChoice, but this task needs a"
     ):
-        model_checks.check_head(tmp_path, "BertClassifier", "regression")
+        check_head(tmp_path, "BertClassifier", "regression")
     describe(tmp_path, "model.json", {"version": 1})
-    model_checks.check_head(tmp_path, "BertClassifier", "regression")
+    check_head(tmp_path, "BertClassifier", "regression")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from data.text import tokenization
 from tests import conftest, toy_task
 from tests.golden import ROOT
 from tests.script_runner import SAMPLES
-from training import model_checks, model_descriptions, model_folder
+from training import model_checks, model_folder
 from training.config import DataFolderConfig
 
 RECORDS = [["eval.tfrecord", 5, 1]]
@@ -28,7 +28,8 @@ def check(folder, settings, **flags):
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
     settings, changes = model_checks.check_same(config, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    model_descriptions.write_run(config, model, settings, changes, None, None)
+    description = model_folder.describe(config, model, settings, changes)
+    model_folder.write(folder, description, model.config, None, None)
     return settings
 
 
@@ -132,7 +133,7 @@ def test_a_file_of_another_form_is_named(folder, change, message):
 def write(folder, tokenizer=None, settings=(), **changes):
     config = modeling.BertConfig(**conftest.TINY | changes)
     description = {"version": 1, "origin": {"settings": dict(settings)}}
-    model_descriptions.write(folder, description, config, tokenizer, None)
+    model_folder.write(folder, description, config, tokenizer, None)
 
 
 def test_only_what_a_run_left_is_replaced(tmp_path):

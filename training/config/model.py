@@ -6,9 +6,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import modeling
 from files import flags, json_files, requirements
+from files.flags import Role
 from files.paths import Kind
 from training import model_folder
+from training.run_folder import folder_of
 
 # {value of --mixed_precision: Keras's dtype policy}.
 PRECISIONS = {
@@ -258,9 +261,74 @@ class ModelConfig(DeviceConfig):
     )
 
     def __post_init__(self) -> None:
-        """Sets missing flags to the values in the model's folder."""
-        model_folder.complete(self)
+        """Sets missing flags to the values in the model's folder.
+
+        The network, the vocabulary and the casing are always read from the
+        folder of `weights`. The settings of the head are read only if the
+        command does not train.
+
+        Raises:
+            ValueError: a required flag is not set, and the folder does not
+                contain a value for the flag.
+        """
+        told = self._read_folder(self.weights) if self.weights else {}
+        roles = (Role.IDENTITY, Role.HEAD, Role.DECODING)
+        changed = {
+            field.name: told[field.name]
+            for field in flags.fields(self, *roles)
+            if told.get(field.name) is not None
+            and field.name not in self.given_flags
+            and getattr(self, field.name) == field.default
+        }
+        for name, value in changed.items():
+            if not flags.accepts(type(self), name, value):
+                raise ValueError(
+                    f"{self.weights}: its {model_folder.FILE} has {name}="
+                    f"{value!r}, which --{name} does not accept; restore the "
+                    "file from a backup"
+                )
+            object.__setattr__(self, name, value)
+        if hasattr(self, "all_flags"):
+            every = {**self.all_flags, **changed}
+            object.__setattr__(self, "all_flags", every)
+        missing = [
+            f"--{name}" for name in self.needed if getattr(self, name) is None
+        ]
+        # Another check reports an empty --init_checkpoint.
+        if missing and self.init_checkpoint != "":
+            where = "see --help"
+            if self.weights:
+                # Fail here if the path does not exist or has no weights, such
+                # as the path of an export.
+                modeling.find_checkpoint(self.weights)
+                where = f"{self.weights} does not set them"
+            raise ValueError(
+                f"missing required flags: {', '.join(missing)} ({where})"
+            )
         super().__post_init__()
+
+    def _read_folder(self, path: str) -> dict[str, Any]:
+        """Returns {flag: value} from the files in the folder of weights."""
+        try:
+            folder = model_folder.read(path)
+        except ValueError:
+            # A power cut may have emptied a file, so restore it from the
+            # checkpoint. Import run_state late, because it loads TensorFlow.
+            from training import run_state
+
+            run_state.mend(folder_of(path), is_own=False)
+            folder = model_folder.read(path)
+        trains = getattr(self, "do_train", False)
+        # A resumed run continues with the head of its checkpoint.
+        if not trains or getattr(self, "has_checkpoint", False):
+            folder.check_class(self.head)
+        return {
+            **({} if trains else {**folder.task, **folder.network}),
+            "left_to_right": folder.network["left_to_right"],
+            "bert_config_file": folder.config_file,
+            "vocab_file": folder.vocab_file,
+            "do_lower_case": folder.do_lower_case,
+        }
 
     @property
     def head(self) -> str | None:
