@@ -6,7 +6,7 @@ This module imports no TensorFlow.
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import modeling
@@ -22,21 +22,16 @@ if TYPE_CHECKING:
 # Settings that a resumed run may add or omit. They do not change the training,
 # or earlier versions of this project did not record them.
 MAY_BE_MISSING = frozenset(
-    {
-        "eval_input_file",
-        "flags",
-        "init_checkpoint",
-        "tokenizer",
-        "train_records_checksum",
-    }
+    "eval_input_file flags init_checkpoint tokenizer "
+    "train_records_checksum".split()
 )
 # Entries of bert_config.json that inference does not use.
-_NOT_IDENTITY = (
+_NOT_IDENTITY = {
     "attention_probs_dropout_prob",
     "hidden_dropout_prob",
     "initializer_range",
     "unused",
-)
+}
 # Entries of bert_config.json that the shapes of the weights do not determine.
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 # Training flags that must not change even with --allow_changed_settings,
@@ -77,79 +72,72 @@ def check_same(
     saved, changes = folder.settings, list(folder.changes)
     if not saved:
         return settings, changes
-    names = settings.keys() | (saved.keys() if are_all else ())
-    for name in sorted(names - {"flags"}):
-        # Earlier versions of this project recorded neither "flags" nor the
-        # initial checkpoint. If only "flags" is recorded, the run began with
-        # random weights.
-        is_start = name == "init_checkpoint" and "flags" in saved
-        if name in MAY_BE_MISSING and not (
-            name in settings and (name in saved or is_start)
-        ):
-            continue
-        former, given = saved.get(name), settings.get(name)
-        if name == "tokenizer":
-            former, given = _known_to_both(former or {}, given or {})
-        if former != given and name == "init_checkpoint":
+    optional = MAY_BE_MISSING
+    if "flags" in saved and "init_checkpoint" in settings:
+        # The run recorded its flags. If it recorded no initial checkpoint, it
+        # began with random weights.
+        optional = optional - {"init_checkpoint"}
+    names = (settings.keys() | (saved.keys() if are_all else ())) - {"flags"}
+    names -= optional - (settings.keys() & saved.keys())
+    for name, former, given in _differences(
+        {name: saved.get(name) for name in names},
+        {name: settings.get(name) for name in names},
+    ):
+        if name == "init_checkpoint":
             raise ValueError(
                 f"--output_dir={output_dir} contains a run that began with "
                 f"other weights than --init_checkpoint={config.init_checkpoint}"
                 " contains. Remove the flag to resume the run with its own "
                 "weights, or set another --output_dir"
             )
-        if former != given:
-            name, former, given = _difference(name, former, given)
-            raise ValueError(
-                f"--output_dir={output_dir} contains a run with {name}="
-                f"{former}; received {given}. To resume the run, use the "
-                "run's value. For a new run, set another --output_dir"
-            )
-    changed = _changed_flags(config, saved.get("flags", {}), settings["flags"])
-    allowed = {
-        field.name for field in flags.fields(config, Role.TRAINING)
-    } - _FIXED
-    for name, (former, given) in changed.items():
-        if name in allowed and config.allow_changed_settings:
-            continue
-        way = (
-            ". Or set --allow_changed_settings to resume with the new value"
-            if name in allowed
-            else ""
-        )
         raise ValueError(
-            f"--output_dir={output_dir} contains a run with --{name}={former}; "
-            f"received {given}. Set another --output_dir. To start from this "
-            f"run's weights, also set --init_checkpoint={output_dir}{way}"
+            f"--output_dir={output_dir} contains a run with {name}={former}; "
+            f"received {given}. To resume the run, use the run's value. For a "
+            "new run, set another --output_dir"
         )
+    changed = _check_flags(config, saved.get("flags", {}), settings["flags"])
     if changed:
         step = checkpoint_steps(output_dir)[-1]
         changes.append({"after_step": step, "flags": changed})
     return {**saved, **settings}, changes
 
 
-def _changed_flags(
+def _check_flags(
     config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, list[Any]]:
-    """Returns {flag: [value before, value now]} for each changed flag.
+    """Checks that a resumed run changes no flag that it must not change.
 
     Ignores flags that the run did not save, because they are newer than the
     run. A flag defined with `may_grow` may increase, and None is no limit.
+
+    Returns:
+        {flag: [value before, value now]} for the changes that
+        --allow_changed_settings allows.
     """
-    growing = {
-        field.name
-        for field in flags.fields(config, *_COMPARED)
-        if flags.meta_of(field).may_grow
-    }
-    return {
-        name: [saved[name], now]
-        for name, now in given.items()
-        if name in saved
-        and saved[name] != now
-        and not (
-            name in growing
-            and (saved[name] is None or now is None or now > saved[name])
-        )
-    }
+    changed = {}
+    for field in flags.fields(config, *_COMPARED):
+        name, meta = field.name, flags.meta_of(field)
+        if name not in saved or name not in given or saved[name] == given[name]:
+            continue
+        former, now = saved[name], given[name]
+        if meta.may_grow and (former is None or now is None or now > former):
+            continue
+        may_change = meta.role is Role.TRAINING and name not in _FIXED
+        if not (may_change and config.allow_changed_settings):
+            message = (
+                f"--output_dir={config.output_dir} contains a run with "
+                f"--{name}={former}; received {now}. Set another --output_dir. "
+                "To start from this run's weights, also set "
+                f"--init_checkpoint={config.output_dir}"
+            )
+            if may_change:
+                message += (
+                    ". Or set --allow_changed_settings to resume with the new "
+                    "value"
+                )
+            raise ValueError(message)
+        changed[name] = [former, now]
+    return changed
 
 
 def check_identity(
@@ -194,32 +182,22 @@ def check_identity(
     if folder.config_file and "bert_config" not in trained:
         config = modeling.load_config(folder.config_file)
         trained["bert_config"] = config.to_dict()
-    for name in sorted(given.keys() & trained.keys()):
-        former, now = trained[name], given[name]
-        if name == "tokenizer":
-            former, now = _known_to_both(former, now)
-        if name == "bert_config":
-            former, now = (
-                _identity(config, trains) for config in (former, now)
-            )
-        if former != now:
-            name, former, now = _difference(name, former, now)
-            if tokenizer and name == "tokenizer.vocab":
-                now = f"{now}, of {tokenizer.vocab_file}"
-            raise ValueError(
-                f"{flag}={os.fspath(path)} was trained with {name}={former}; "
-                f"received {now}. Use the value that it was trained with"
-            )
-
-
-def _identity(config: Mapping[str, Any], trains: bool) -> dict[str, Any]:
-    """Returns the entries of bert_config.json that must not change.
-
-    `trains` tells whether the model will be trained. Then its sizes may change.
-    """
-    values = dataclasses.asdict(modeling.BertConfig.from_dict(dict(config)))
-    names = _INVISIBLE if trains else values.keys() - set(_NOT_IDENTITY)
-    return {name: values[name] for name in names}
+    both = given.keys() & trained.keys()
+    compared = [{n: each[n] for n in both} for each in (trained, given)]
+    for each in compared:
+        if "bert_config" in each:
+            known = dict(each["bert_config"])
+            values = dataclasses.asdict(modeling.BertConfig.from_dict(known))
+            # If the model will be trained, its sizes may change.
+            names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+            each["bert_config"] = {name: values[name] for name in names}
+    for name, former, now in _differences(*compared):
+        if tokenizer and name == "tokenizer.vocab":
+            now = f"{now}, of {tokenizer.vocab_file}"
+        raise ValueError(
+            f"{flag}={os.fspath(path)} was trained with {name}={former}; "
+            f"received {now}. Use the value that it was trained with"
+        )
 
 
 def _check_vocabulary(
@@ -229,49 +207,43 @@ def _check_vocabulary(
 
     The tokenizer may replace [unusedN] in the folder's vocabulary by any word.
     """
-    if file is None or os.path.abspath(file) == os.path.abspath(
-        tokenizer.vocab_file
-    ):
+    ours_file = tokenizer.vocab_file
+    if file is None or os.path.abspath(file) == os.path.abspath(ours_file):
         return
-    theirs = FullTokenizer(file, None).tokens
-    for row, (word, ours) in enumerate(
-        zip(theirs, tokenizer.tokens, strict=False), start=1
-    ):
+    words = zip(
+        FullTokenizer(file, None).tokens, tokenizer.tokens, strict=False
+    )
+    for row, (word, ours) in enumerate(words, start=1):
         if word != ours and not word.startswith("[unused"):
             raise ValueError(
-                f"--vocab_file={tokenizer.vocab_file} is not the vocabulary of "
-                f"{flag}={path}: line {row} is {ours!r}, but {word!r} in "
-                f"{file}; remove --vocab_file, or set it to that file"
+                f"--vocab_file={ours_file} is not the vocabulary of {flag}="
+                f"{path}: line {row} is {ours!r}, but {word!r} in {file}; "
+                "remove --vocab_file, or set it to that file"
             )
 
 
-def _known_to_both(
+def _differences(
     former: Mapping[str, Any], given: Mapping[str, Any]
-) -> list[dict[str, Any]]:
-    """Returns two descriptions of tokenizers, reduced to their common entries.
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yields (name, former value, value now) of the settings that differ.
 
-    An earlier version of this project may have recorded fewer entries.
+    For an entry of a dict, the name is such as `bert_config.hidden_size`.
     """
-    names = former.keys() & given.keys()
-    return [{name: each[name] for name in names} for each in (former, given)]
-
-
-def _difference(name: str, former: Any, given: Any) -> tuple[str, Any, Any]:
-    """Finds the first entry in which two values of a setting differ.
-
-    Returns (name of the entry, former value, value now). For an entry of a
-    dict, the name is such as `bert_config.hidden_size`.
-    """
-    if isinstance(former, dict) and isinstance(given, dict):
-        for key in sorted(former.keys() | given.keys()):
-            if former.get(key) != given.get(key):
-                return _difference(
-                    f"{name}.{key}", former.get(key), given.get(key)
-                )
-    if isinstance(former, list) and isinstance(given, list):
-        # For a long list, such as files, name only the entries that differ.
-        gone = [value for value in former if value not in given]
-        come = [value for value in given if value not in former]
-        if gone and come:
-            return name, gone, come
-    return name, former, given
+    for name in sorted(former.keys() | given.keys()):
+        before, now = former.get(name), given.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            both = before.keys() & now.keys()
+            if name == "tokenizer":
+                # An earlier version may have recorded fewer entries.
+                before, now = ({n: d[n] for n in both} for d in (before, now))
+            for key, *values in _differences(before, now):
+                yield f"{name}.{key}", *values
+        elif before != now:
+            if isinstance(before, list) and isinstance(now, list):
+                # Of a long list, such as files, name only the entries that
+                # differ.
+                gone = [value for value in before if value not in now]
+                come = [value for value in now if value not in before]
+                if gone and come:
+                    before, now = gone, come
+            yield name, before, now
