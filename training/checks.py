@@ -1,6 +1,6 @@
 """Checks a command's flags against the files they name, before long work."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from training.config import (
     PretrainingConfig,
     TrainingConfig,
 )
-from training.run_folder import are_same, checkpoint_steps, folder_of
+from training.run_folder import are_same, folder_of
 from training.splits import suffix_of
 from training.task import Task
 
@@ -96,24 +96,32 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
         OSError: a file is missing, or an output cannot be written.
     """
     bert_config = check(config)
-    if config.do_train:
-        _check_num_train_runs(config)
-    saved_labels = _read_labels(config)
+    folder, num_runs = Path(config.output_dir), config.num_train_runs
+    has_runs = (folder / "run_1").is_dir()
+    if config.do_train and num_runs > 1:
+        if config.has_checkpoint and not has_runs:
+            raise ValueError(
+                f"--output_dir={folder} contains a single run; choose another "
+                f"folder for --num_train_runs={num_runs}"
+            )
+    elif config.do_train and has_runs:
+        raise ValueError(
+            f"--output_dir={folder} contains several runs; set "
+            "--num_train_runs to resume them, or another --output_dir"
+        )
+    # A run that starts fine-tuning ignores the labels of --init_checkpoint.
+    saved_labels = None
+    if config.has_checkpoint:
+        saved_labels = modeling.load_labels(config.output_dir)
+    elif config.init_checkpoint and not config.do_train:
+        saved_labels = modeling.load_labels(config.init_checkpoint)
     task.prepare(bert_config, saved_labels)
     tokenizer = getattr(task, "tokenizer", None)
     check_identity(config, bert_config, tokenizer, task.settings)
     if not config.do_train:
         check_heads(task, config, saved_labels)
-    _check_labels(task, config, saved_labels)
-    if task.labels and config.do_train:
-        check_labels_of_start(config, task.labels)
-    if alike := similar_labels(task.labels or ()):
-        logging.warning(
-            "These labels count as different labels, although they differ only "
-            "in case, Unicode form or the form of a number: %s. Correct the "
-            "data if they mean the same label.",
-            "; ".join(map(str, alike)),
-        )
+    if task.labels:
+        check_labels(task, config, saved_labels)
     names = [
         f"{name}{suffix_of(split)}"
         for split in task.splits["eval"]
@@ -125,22 +133,6 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
             f"task; choose one of {', '.join(names)}"
         )
     return bert_config
-
-
-def _check_num_train_runs(config: FineTuningConfig) -> None:
-    """Checks that --output_dir does not mix a single run with several runs."""
-    folder = Path(config.output_dir)
-    if config.num_train_runs > 1:
-        if checkpoint_steps(folder) and not (folder / "run_1").is_dir():
-            raise ValueError(
-                f"--output_dir={folder} contains a single run; choose another "
-                f"folder for --num_train_runs={config.num_train_runs}"
-            )
-    elif (folder / "run_1").is_dir():
-        raise ValueError(
-            f"--output_dir={folder} contains several runs; set "
-            "--num_train_runs to resume them, or another --output_dir"
-        )
 
 
 def _models(config: TrainingConfig) -> list[tuple[str, str]]:
@@ -190,38 +182,48 @@ def check_identity(
         )
 
 
-def _read_labels(config: FineTuningConfig) -> list[str] | None:
-    """Returns the labels saved beside the checkpoint that this run will load.
-
-    The labels are in `labels.txt`, or in the config.json of a Hugging Face
-    model. Returns None if there are none. A run that starts fine-tuning from
-    --init_checkpoint ignores the labels that are saved there.
-    """
-    if config.has_checkpoint:
-        return modeling.load_labels(config.output_dir)
-    if config.init_checkpoint and not config.do_train:
-        return modeling.load_labels(config.init_checkpoint)
-    return None
-
-
-def _check_labels(
+def check_labels(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks that the task has the labels that the model was trained with.
+    """Checks the labels of a task.
 
-    A run that starts from --init_checkpoint may list the same labels in another
-    order.
+    Args:
+        task: the task, which has labels.
+        config: the flags.
+        saved: labels saved beside the checkpoint that the command loads, or
+            None if there are none or the command starts fine-tuning. The task
+            may list the labels of --init_checkpoint in another order.
+
+    Raises:
+        ValueError: the model was trained with other labels, or the command
+            would overwrite the labels of --init_checkpoint.
     """
-    if not (task.labels and saved):
-        return
-    order = modeling.find_order(saved, task.output_names)
-    # The labels' order must not change in a resumed run or with --labels.
-    is_fixed = config.has_checkpoint or getattr(config, "labels", None)
-    if not order or (is_fixed and order != sorted(order)):
-        raise ValueError(
-            f"the model was trained with the labels {saved}, in this "
-            f"order; the task has {list(task.labels)}. Use the task that the "
-            "model was trained for, or train into another --output_dir"
+    labels, start = list(task.labels or ()), config.init_checkpoint
+    if saved:
+        order = modeling.find_order(saved, task.output_names)
+        # The labels' order must not change in a resumed run or with --labels.
+        is_fixed = config.has_checkpoint or getattr(config, "labels", None)
+        if not order or (is_fixed and order != sorted(order)):
+            raise ValueError(
+                f"the model was trained with the labels {saved}, in this "
+                f"order; the task has {labels}. Use the task that the model "
+                "was trained for, or train into another --output_dir"
+            )
+    if config.do_train and start and not config.has_checkpoint:
+        is_here = are_same(folder_of(start), config.output_dir)
+        found = modeling.load_labels(folder_of(start)) if is_here else None
+        if found and found != labels:
+            raise ValueError(
+                f"--output_dir={config.output_dir} contains the model of "
+                "--init_checkpoint; the run would overwrite its labels "
+                f"{found}; choose another --output_dir"
+            )
+    if alike := similar_labels(labels):
+        logging.warning(
+            "These labels count as different labels, although they differ only "
+            "in case, Unicode form or the form of a number: %s. Correct the "
+            "data if they mean the same label.",
+            "; ".join(map(str, alike)),
         )
 
 
@@ -275,24 +277,3 @@ def check_heads(
                 path,
                 ", ".join(task.labels),
             )
-
-
-def check_labels_of_start(
-    config: FineTuningConfig, labels: Sequence[str]
-) -> None:
-    """Checks that the run does not overwrite the labels of --init_checkpoint.
-
-    Raises:
-        ValueError: --init_checkpoint is in --output_dir and has other labels.
-    """
-    folder = config.output_dir
-    if not config.init_checkpoint or config.has_checkpoint:
-        return
-    start = folder_of(config.init_checkpoint)
-    found = modeling.load_labels(start) if are_same(start, folder) else None
-    if found and found != list(labels):
-        raise ValueError(
-            f"--output_dir={folder} contains the model of --init_checkpoint; "
-            f"the run would overwrite its labels {found}; choose another "
-            "--output_dir"
-        )

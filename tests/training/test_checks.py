@@ -126,6 +126,10 @@ def test_int8_is_litert_by_default(tmp_path):
     assert command.export_format == "litert"
 
 
+def check_labels(config, labels):
+    checks.check_labels(types.SimpleNamespace(labels=labels), config, None)
+
+
 def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     (tmp_path / "bert_model.ckpt.index").write_text("")
     (tmp_path / "labels.txt").write_text("no\nyes\n")
@@ -133,16 +137,16 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
         command = create_config(
             f"{tmp_path}/.", init_checkpoint=str(checkpoint), do_train=True
         )
-        checks.check_labels_of_start(command, ["no", "yes"])
+        check_labels(command, ["no", "yes"])
         with pytest.raises(
             ValueError, match="overwrite its labels .'no', 'yes'.;"
         ):
-            checks.check_labels_of_start(command, ["a", "b"])
+            check_labels(command, ["a", "b"])
     # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
     elsewhere = dataclasses.replace(command, output_dir=str(tmp_path / "run"))
-    checks.check_labels_of_start(elsewhere, ["a", "b"])
+    check_labels(elsewhere, ["a", "b"])
     (tmp_path / "model.ckpt-5.index").write_text("")
-    checks.check_labels_of_start(command, ["a", "b"])
+    check_labels(command, ["a", "b"])
 
 
 @pytest.mark.parametrize("place", ["", "run_1"])
