@@ -33,7 +33,9 @@ def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
             the weights, or a flag contradicts a file.
         OSError: a file is missing, or the export cannot be written.
     """
-    config.check_actions()
+    if not any(getattr(config, action) for action in config.actions):
+        names = " or ".join(f"--{action}" for action in config.actions)
+        raise ValueError(f"nothing to do: set {names}")
     if config.is_chief:
         run_state.mend(config.output_dir)
         for path in filter(None, (config.init_checkpoint, config.teacher)):

@@ -282,7 +282,7 @@ class Trainer(BatchPredictor):
         boundaries = [self.config.save_checkpoints_steps]
         boundaries += [c.every for c in self.callbacks if c.every]
         return min(
-            self.config.steps_per_call,
+            self.config.iterations_per_loop if self.config.is_tpu else 1,
             self.num_train_steps - step,
             *(every - step % every for every in boundaries),
         )

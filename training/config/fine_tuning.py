@@ -122,12 +122,8 @@ class FineTuningConfig(TrainingConfig, TextConfig):
                 "--metric_for_best needs --evaluate_each_epoch, "
                 "--early_stopping_patience or --num_train_runs. Set one of them"
             )
-        if self.ensemble is not None:
-            self._check_ensemble()
-
-    def _check_ensemble(self) -> None:
         for name in ("do_train", "export_dir", "export_weights"):
-            if getattr(self, name):
+            if self.ensemble is not None and getattr(self, name):
                 raise ValueError(
                     "--ensemble evaluates and predicts with models that are "
                     f"trained already; remove --{name}"

@@ -92,24 +92,29 @@ class ExportConfig:
 
     def __post_init__(self) -> None:
         """Checks the flags, and appends --export_version to --export_dir."""
+        for name, default, folder in (
+            ("export_version", None, "the folder of all versions"),
+            ("export_format", "saved_model", "the folder to write"),
+            ("quantize", None, "the folder to write"),
+        ):
+            value = getattr(self, name)
+            if value != default and self.export_dir is None:
+                raise ValueError(
+                    f"--{name}={value} needs --export_dir, {folder}"
+                )
         # An empty path comes from an unset shell variable. Another check
         # reports the empty path.
-        if self.export_version is not None and self.export_dir != "":
-            if self.export_dir is None:
-                raise ValueError(
-                    f"--export_version={self.export_version} needs "
-                    "--export_dir, the folder of all versions"
-                )
-            folder = os.path.join(self.export_dir, str(self.export_version))
-            object.__setattr__(self, "export_dir", folder)
+        if self.export_version is not None and self.export_dir:
+            path = os.path.join(self.export_dir, str(self.export_version))
+            object.__setattr__(self, "export_dir", path)
             object.__setattr__(self, "export_version", None)
-        if self.export_format != "saved_model" and self.export_dir is None:
-            raise ValueError(
-                f"--export_format={self.export_format} needs --export_dir, the "
-                "folder to write"
-            )
-        if self.quantize:
-            self._choose_int8_format()
+        if self.quantize and self.export_format == "saved_model":
+            if "export_format" in getattr(self, "given_flags", ()):
+                raise ValueError(
+                    f"--quantize={self.quantize} is for LiteRT and ONNX, not "
+                    "for --export_format=saved_model; set litert or onnx"
+                )
+            object.__setattr__(self, "export_format", "litert")
         self._check_format()
 
     @property
@@ -117,18 +122,6 @@ class ExportConfig:
         """The formats of the export, each once."""
         names = map(str.strip, self.export_format.split(","))
         return tuple(dict.fromkeys(names))
-
-    def _choose_int8_format(self) -> None:
-        flag = f"--quantize={self.quantize}"
-        if self.export_dir is None:
-            raise ValueError(f"{flag} needs --export_dir, the folder to write")
-        if self.export_format == "saved_model":
-            if "export_format" in getattr(self, "given_flags", ()):
-                raise ValueError(
-                    f"{flag} is for LiteRT and ONNX, not for "
-                    "--export_format=saved_model; set litert or onnx"
-                )
-            object.__setattr__(self, "export_format", "litert")
 
     def _check_format(self) -> None:
         names = self.export_formats

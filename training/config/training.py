@@ -260,9 +260,6 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
                 f"--init_from={self.init_from} contradicts --init_checkpoint="
                 f"{self.init_checkpoint}. Change one of the two flags"
             )
-        self._check_distillation()
-
-    def _check_distillation(self) -> None:
         for name in ("distill_temperature", "distill_alpha", "distill_layers"):
             if name in self.given_flags and not self.teacher:
                 raise ValueError(f"--{name} needs --teacher")
@@ -271,25 +268,16 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
                 "--distill_alpha=0 ignores --teacher; set --distill_alpha "
                 "above 0, or set --distill_layers"
             )
-        if self.init_layers is None:
-            return
-        given = f"--init_layers={','.join(self.init_layers)}"
-        if not all(layer.strip().isdecimal() for layer in self.init_layers):
-            raise ValueError(
-                f"{given} must list indices of blocks, such as 0,2,5"
-            )
-        if not self.initial_checkpoint:
-            raise ValueError(f"{given} needs --init_checkpoint or --teacher")
-
-    def check_actions(self) -> None:
-        """Checks that the command sets an action.
-
-        Raises:
-            ValueError: no action is set.
-        """
-        if not any(getattr(self, action) for action in self.actions):
-            names = " or ".join(f"--{action}" for action in self.actions)
-            raise ValueError(f"nothing to do: set {names}")
+        if self.init_layers is not None:
+            given = f"--init_layers={','.join(self.init_layers)}"
+            if not all(layer.strip().isdecimal() for layer in self.init_layers):
+                raise ValueError(
+                    f"{given} must list indices of blocks, such as 0,2,5"
+                )
+            if not self.initial_checkpoint:
+                raise ValueError(
+                    f"{given} needs --init_checkpoint or --teacher"
+                )
 
     def varied(self, **changes: Any) -> Self:
         """Returns a copy of the configuration in which some flags are changed.
@@ -393,8 +381,3 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     def unpads(self) -> bool:
         """Whether --trim_padding is set and the devices allow it."""
         return self.trim_padding and not self.has_fixed_shapes
-
-    @property
-    def steps_per_call(self) -> int:
-        """Number of steps that one call runs before returning to Python."""
-        return self.iterations_per_loop if self.is_tpu else 1
