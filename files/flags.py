@@ -128,20 +128,23 @@ def _create_field(default: Any, flag: _Flag) -> Any:
     return dataclasses.field(default=default, metadata={_FLAG: flag})
 
 
-def define(config: type["DataclassInstance"], module: str) -> None:
+def define(config: type["DataclassInstance"], module: str) -> list[str]:
     """Defines a command-line flag for each field of a dataclass.
+
+    Returns the names of the flags that the user must set.
 
     Args:
         config: dataclass whose fields were created with `flag`. Other fields
             are ignored.
         module: name of the module under which --help lists the flags.
     """
-    hints = typing.get_type_hints(config)
+    hints, required = typing.get_type_hints(config), []
     for field in _flag_fields(config):
-        meta = meta_of(field)
+        meta, default, mark = meta_of(field), field.default, ""
         kind = _without_none(hints[field.name])
-        default: Any = field.default if _has_default(field) else None
-        mark = "" if _has_default(field) else "(required) "
+        if default is dataclasses.MISSING:
+            default, mark = None, "(required) "
+            required.append(field.name)
         options: dict[str, Any] = {"help": mark + meta.help}
         options["module_name"] = module
         create: Any = _DEFINE.get(kind, flags.DEFINE_list)
@@ -156,6 +159,7 @@ def define(config: type["DataclassInstance"], module: str) -> None:
             options["lower_bound"] = meta.at_least
             options["upper_bound"] = meta.at_most
         create(field.name, default, **options)
+    return required
 
 
 def parse(config: type[Config]) -> Config:
@@ -179,13 +183,6 @@ def parse(config: type[Config]) -> Config:
         if name in config.__dataclass_fields__:
             values[name] = record
     return config(**values)
-
-
-def required(config: type["DataclassInstance"]) -> list[str]:
-    """Returns the names of the flags that the user must set."""
-    return [
-        field.name for field in _flag_fields(config) if not _has_default(field)
-    ]
 
 
 def is_on(name: str) -> bool:
@@ -257,7 +254,3 @@ def _without_none(kind: Any) -> Any:
 
 def _flag_fields(config: Any) -> Iterator[dataclasses.Field]:
     return (f for f in dataclasses.fields(config) if _FLAG in f.metadata)
-
-
-def _has_default(field: dataclasses.Field) -> bool:
-    return field.default is not dataclasses.MISSING

@@ -82,20 +82,42 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
 def _acquire(path: str, name: str) -> TextIO:
     """Opens and locks the lock file, and records this process as its owner.
 
-    `name` is the output's name for error messages.
+    Creates the file and its folder if they are missing. `name` is the output's
+    name for error messages.
     """
+    attempts_left = _ATTEMPTS
     while True:
         with contextlib.ExitStack() as stack:
             try:
-                file = stack.enter_context(_open(path))
+                os.makedirs(
+                    os.path.dirname(os.path.abspath(path)), exist_ok=True
+                )
+                file = stack.enter_context(
+                    open(
+                        path,
+                        "a+",
+                        encoding="utf-8",
+                        errors="replace",
+                        opener=lambda path, mode: os.open(
+                            path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666
+                        ),
+                    )
+                )
             except OSError as error:
                 found = [kind for kind in _OTHERS if _OTHERS[kind](path)]
-                if not found:
-                    raise
-                raise FileExistsError(
-                    f"{name} needs the name {path} for its lock, but there is "
-                    f"a {found[0]} of that name. Remove it"
-                ) from error
+                if found:
+                    raise FileExistsError(
+                        f"{name} needs the name {path} for its lock, but there "
+                        f"is a {found[0]} of that name. Remove it"
+                    ) from error
+                # The previous owner may be removing the folders that it
+                # created, so try again.
+                attempts_left -= 1
+                if attempts_left and isinstance(
+                    error, FileNotFoundError | FileExistsError
+                ):
+                    continue
+                raise
             is_locked = _lock(file)
             if is_locked is False:
                 raise BlockingIOError(
@@ -108,29 +130,6 @@ def _acquire(path: str, name: str) -> TextIO:
                 _sign(path, file, name, bool(is_locked))
                 stack.pop_all()
                 return file
-
-
-def _open(path: str) -> TextIO:
-    """Opens the lock file. Creates it and its folder if they are missing."""
-    attempts_left = _ATTEMPTS
-    while True:
-        try:
-            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-            return open(
-                path,
-                "a+",
-                encoding="utf-8",
-                errors="replace",
-                opener=lambda path, mode: os.open(
-                    path, mode | getattr(os, "O_NOFOLLOW", 0), 0o666
-                ),
-            )
-        except (FileNotFoundError, FileExistsError):
-            # The previous owner may be removing the folders that it created, so
-            # try again.
-            attempts_left -= 1
-            if not attempts_left:
-                raise
 
 
 def _lock(file: TextIO) -> bool | None:
@@ -170,8 +169,12 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
             f"{name} needs the name {path} for its lock, but a file of that "
             "name is not a lock; rename that file, or use another path"
         )
-    owner = _read_owner(file)
-    host, kernel = socket.gethostname(), _kernel(file)
+    owner, host, kernel = _read_owner(file), socket.gethostname(), None
+    # Identify the kernel and the mounted file system, because a network file
+    # system that is mounted twice may use separate locks.
+    with contextlib.suppress(OSError):
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        kernel = f"{boot}/{os.fstat(file.fileno()).st_dev}"
     is_near = owner and (
         owner["host"] == host
         # The owner ran on this machine, perhaps in another container. If it
@@ -211,20 +214,6 @@ def _read_owner(file: TextIO) -> dict[str, Any] | None:
         return {**known, "kernel": owner.get("kernel")}
     except (ValueError, KeyError):
         return None
-
-
-def _kernel(file: TextIO) -> str | None:
-    """Returns an id that is equal for processes that see each other's locks.
-
-    It consists of the kernel's id and the number of the mounted file system,
-    because a network file system that is mounted twice may use separate locks.
-    Returns None if the system does not show the kernel's id.
-    """
-    try:
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return None
-    return f"{boot}/{os.fstat(file.fileno()).st_dev}"
 
 
 def _describe(owner: dict[str, Any] | None) -> str:

@@ -14,21 +14,17 @@ from tests.golden import ROOT
 
 HOLD = """
 import sys, time
-from absl import flags
 from files import locks
-flags.DEFINE_bool("take_over_lock", False, "")
-flags.FLAGS(sys.argv[1:])
 with locks.hold(sys.argv[1], "--output_dir=run"):
     print("held", flush=True)
-    if "end" not in sys.argv:
-        time.sleep(600)
+    time.sleep(600)
 """
 
 
-def start(path, *arguments):
+def start(path):
     """Starts a process that holds a lock, and waits until it does."""
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path), *arguments],
+        [sys.executable, "-c", HOLD, str(path)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -41,6 +37,14 @@ def start(path, *arguments):
 def finish(process):
     process.kill()
     process.communicate()
+
+
+def leave(path, **changes):
+    """Leaves a lock as a killed process does, perhaps of another host."""
+    with locks.hold(path, "x"):
+        left = json.loads(path.read_text()) | changes
+    path.write_text(json.dumps(left))
+    return left
 
 
 def refused(path):
@@ -96,11 +100,8 @@ def test_after_a_kill_the_next_one_takes_over(tmp_path, number, caplog):
 
 def test_a_number_of_a_process_that_is_in_use_again(tmp_path):
     path = tmp_path / ".lock"
-    process = start(path)
-    finish(process)
-    # The number now belongs to a process that is alive: this one.
-    left = json.loads(path.read_text()) | {"pid": os.getpid()}
-    path.write_text(json.dumps(left))
+    # The number belongs to a process that is alive: this one.
+    assert leave(path)["pid"] == os.getpid()
     with locks.hold(path, "x"):
         pass
     assert not path.exists()
@@ -108,29 +109,21 @@ def test_a_number_of_a_process_that_is_in_use_again(tmp_path):
 
 def test_a_lock_of_another_host(tmp_path):
     path = tmp_path / ".lock"
-    left = {"host": "node7", "pid": 12, "started": "2026-01-02 03:04:05"}
-    path.write_text(json.dumps(left))
+    found = {"host": "node7", "pid": 12, "started": "2026-01-02 03:04:05"}
+    left = leave(path, **found, kernel=None)
     assert refused(path) == (
         "--output_dir=run is in use, or was left behind, by process 12 on "
         "host node7, started at 2026-01-02 03:04:05; if that process "
         f"has ended, remove {path}, or set --take_over_lock"
     )
     assert json.loads(path.read_text()) == left
-    path.unlink()
-    with locks.hold(path, "x"):
-        pass
-
-
-def rename_host(path, **changes):
-    """Has the lock that a process left name another host, as of a container."""
-    left = json.loads(path.read_text()) | {"host": "pod-a"} | changes
-    path.write_text(json.dumps(left))
 
 
 def test_a_restarted_container_takes_over_its_lock(tmp_path, caplog):
     path = tmp_path / ".lock"
     process = start(path)
-    rename_host(path)
+    left = json.loads(path.read_text()) | {"host": "pod-a"}
+    path.write_text(json.dumps(left))
     # It still runs, which the system knows.
     assert f"in use by process {process.pid} on host pod-a" in refused(path)
     finish(process)
@@ -139,26 +132,23 @@ def test_a_restarted_container_takes_over_its_lock(tmp_path, caplog):
     assert "was left unfinished by process" in caplog.text
 
 
-def test_a_lock_of_another_machine_is_taken_over_by_a_flag_alone(tmp_path):
+def test_a_lock_of_another_machine_is_taken_over_by_a_flag_alone(
+    tmp_path, monkeypatch
+):
     path = tmp_path / ".lock"
+    boot, disk = leave(path)["kernel"].split("/")
+    path.unlink()
     # Another machine, and another mount that may keep locks to itself.
-    boot, disk = locks._kernel(path.open("w")).split("/")
     for kernel in (f"other/{disk}", f"{boot}/7", None):
-        finish(start(path))
-        rename_host(path, kernel=kernel)
+        left = leave(path, host="pod-a", kernel=kernel)
         assert "or set --take_over_lock" in refused(path)
-        process = start(path, "--take_over_lock")
-        # The flag does not break a lock that is held.
-        rename_host(path, kernel=kernel)
-        second = subprocess.run(
-            [sys.executable, "-c", HOLD, str(path), "--take_over_lock"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
-        assert "is in use by process" in second.stderr
-        finish(process)
-        path.unlink()
+        with monkeypatch.context() as context:
+            context.setattr(locks, "is_on", "take_over_lock".__eq__)
+            with locks.hold(path, "x"):
+                # The flag does not break a lock that is held.
+                path.write_text(json.dumps(left))
+                assert "is in use by process" in refused(path)
+        assert not path.exists()
 
 
 def test_a_host_is_no_proof_where_nothing_locks(tmp_path, monkeypatch):
@@ -166,8 +156,7 @@ def test_a_host_is_no_proof_where_nothing_locks(tmp_path, monkeypatch):
         raise OSError(errno.ENOTSUP, "no locks here")
 
     path = tmp_path / ".lock"
-    finish(start(path))
-    rename_host(path)
+    leave(path, host="pod-a")
     monkeypatch.setattr(fcntl, "flock", refuse)
     assert "was left behind" in refused(path)
 
@@ -291,9 +280,9 @@ def test_outputs_and_their_locks():
 
 
 def test_remote_paths_are_let_through():
-    with locks.hold("gs://bucket/run/.lock", "x"):
-        with locks.hold("gs://bucket/run/.lock", "x"):
-            pass
+    path = "gs://bucket/run/.lock"
+    with locks.hold(path, "x"), locks.hold(path, "x"):
+        pass
 
 
 def test_a_system_without_fcntl_says_so(tmp_path, monkeypatch, caplog):

@@ -19,6 +19,12 @@ from training.command_line import chatter, moved
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
+_TF_ERRORS = (
+    "DataLossError",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+)
 # Exit statuses that shells use for Ctrl-C and for a broken pipe.
 _INTERRUPTED = 130
 _BROKEN_PIPE = 141
@@ -59,7 +65,7 @@ def run(
     started.__doc__ = script.__doc__
     if script is started and script.__spec__ is not None:
         sys.argv[0] = script.__spec__.name.replace(".", "/") + ".py"
-    script_flags.define(config, sys.argv[0])
+    required = script_flags.define(config, sys.argv[0])
     script_flags.define(_CommonConfig, sys.argv[0])
     logging.use_absl_handler()
     handler = logging.get_absl_handler()
@@ -69,8 +75,13 @@ def run(
         signal.signal(signal.SIGINT, _interrupt)
 
     def run_main(argv: list[str]) -> int | None:
-        _set_verbosity(flags.FLAGS)
-        rest = argv[1:]
+        # Log this project's messages, and TensorFlow's only with --debug.
+        options, rest = flags.FLAGS, argv[1:]
+        if not options["verbosity"].present:
+            level = logging.DEBUG if options.verbose else logging.INFO
+            logging.set_verbosity(level)
+        if not options.debug:
+            chatter.silence_tensorflow()
         if passes_rest or takes_arguments:
             return _guarded(lambda parsed: main(parsed, rest), config)
         if rest:
@@ -82,9 +93,7 @@ def run(
     try:
         app.run(
             run_main,
-            flags_parser=lambda argv: _parse_flags(
-                argv, script_flags.required(config), passes_rest
-            ),
+            flags_parser=lambda argv: _parse_flags(argv, required, passes_rest),
         )
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
@@ -149,16 +158,6 @@ def _parse_flags(
     return rest
 
 
-def _set_verbosity(options: flags.FlagValues) -> None:
-    """Logs this project's messages, and TensorFlow's only with --debug."""
-    if not options["verbosity"].present:
-        logging.set_verbosity(
-            logging.DEBUG if options.verbose else logging.INFO
-        )
-    if not options.debug:
-        chatter.silence_tensorflow()
-
-
 def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     path = Path(record.pathname).resolve()
     if record.levelno >= std_logging.WARNING or path.parent == PROJECT:
@@ -193,39 +192,22 @@ def _guarded(
         if _interrupts:
             # TensorFlow may turn Ctrl-C into another error.
             raise KeyboardInterrupt from error
-        if flags.FLAGS.debug or not _is_users(error):
+        # Do not import TensorFlow here, because the import takes seconds.
+        tf = sys.modules.get("tensorflow")
+        users = [getattr(tf.errors, name) for name in _TF_ERRORS] if tf else []
+        if flags.FLAGS.debug or not isinstance(error, (*USER_ERRORS, *users)):
             raise
-        return _fail(_with_flag(error, given))
+        if isinstance(error, OSError) and error.filename is not None:
+            # Name the flag that named the file.
+            for flag in given:
+                if error.filename in flag.parts:
+                    return _fail(f"{flag}: {error.filename}: {error.strerror}")
+        return _fail(error)
 
 
 def _interrupt(number: int, frame: Any) -> None:
     _interrupts.append(number)
     signal.default_int_handler(number, frame)
-
-
-def _with_flag(error: Exception, given: Sequence[paths.PathFlag]) -> object:
-    """Returns the message of an error, with the flag that named its file."""
-    if isinstance(error, OSError) and error.filename is not None:
-        for flag in given:
-            if error.filename in flag.parts:
-                return f"{flag}: {error.filename}: {error.strerror}"
-    return error
-
-
-def _is_users(error: Exception) -> bool:
-    if isinstance(error, USER_ERRORS):
-        return True
-    # Do not import TensorFlow here, because the import takes seconds.
-    tf = sys.modules.get("tensorflow")
-    return tf is not None and isinstance(
-        error,
-        (
-            tf.errors.DataLossError,
-            tf.errors.NotFoundError,
-            tf.errors.PermissionDeniedError,
-            tf.errors.ResourceExhaustedError,
-        ),
-    )
 
 
 def _fail(error: object, status: int = 1) -> int:
