@@ -95,7 +95,14 @@ class Progress:
             values[f"{name}/s"] = rate * self.examples_per_unit
         shown = {name: f"{value:.4g}" for name, value in values.items()}
         if self._bar.disable:
-            self._log_line(done, rate, shown)
+            parts = [f"{self.label} {self.unit} {done}".strip()]
+            if self.total is not None:
+                parts[0] += f" of {self.total}"
+            parts += [f"{name} {value}" for name, value in shown.items()]
+            if self.total is not None and rate > 0 and not self._first:
+                left = tqdm.tqdm.format_interval((self.total - done) / rate)
+                parts.append(f"{left} left")
+            logging.info("%s", "  ".join(parts))
         else:
             self._bar.set_postfix(shown, refresh=False)
             self._bar.update(done - self.shown)
@@ -103,16 +110,6 @@ class Progress:
         # from the rate that the next call shows.
         self._first = False
         self.shown, self._shown_at = done, now
-
-    def _log_line(self, done: int, rate: float, shown: dict[str, str]) -> None:
-        parts = [f"{self.label} {self.unit} {done}".strip()]
-        if self.total is not None:
-            parts[0] += f" of {self.total}"
-        parts += [f"{name} {value}" for name, value in shown.items()]
-        if self.total is not None and rate > 0 and not self._first:
-            left = tqdm.tqdm.format_interval((self.total - done) / rate)
-            parts.append(f"{left} left")
-        logging.info("%s", "  ".join(parts))
 
 
 def track(

@@ -42,19 +42,8 @@ def export(
             "The export is not checked, because this command does not evaluate."
         )
         task.export(os.fspath(path), trainer.model)
-    else:
-        _export_checked(task, trainer, splits, results, path)
-    logging.info("Wrote the export to %s", path)
-
-
-def _export_checked(
-    task: Task,
-    trainer: Trainer,
-    splits: Splits,
-    results: Mapping[str, float],
-    path: Path,
-) -> None:
-    """Writes an export, unless its scores are much worse than `results`."""
+        logging.info("Wrote the export to %s", path)
+        return
     with export_folders.create(path) as folder:
         task.export(os.fspath(folder), trainer.model)
         found = _evaluate(task, trainer, folder, splits)
@@ -62,13 +51,13 @@ def _export_checked(
             logging.warning(
                 "The export is not checked: no engine here can score it."
             )
-            return
-        named = {
-            f"{form}_{name}": value
-            for form, scores in found.items()
-            for name, value in scores.items()
-        }
-        trainer.write_results("export_eval_results.txt", named)
+        else:
+            named = {
+                f"{form}_{name}": value
+                for form, scores in found.items()
+                for name, value in scores.items()
+            }
+            trainer.write_results("export_eval_results.txt", named)
         limit = trainer.config.max_export_loss
         if reason := _find_loss(task, splits, found, results, limit):
             rejected = export_folders.reject(folder, path)
@@ -77,6 +66,7 @@ def _export_checked(
                 f"{rejected}, and no file was replaced. Export without "
                 f"--quantize, or set --max_export_loss above {limit:g}"
             )
+    logging.info("Wrote the export to %s", path)
 
 
 def _evaluate(

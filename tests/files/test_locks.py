@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from files import locks, path_checks, paths
+from files import locks
 from tests.golden import ROOT
 
 HOLD = """
@@ -263,20 +263,6 @@ def test_a_folder_that_cannot_be_made(tmp_path):
         with locks.hold(tmp_path / "link" / ".lock", "x"):
             pytest.fail("there is no such folder")
     assert sorted(os.listdir(tmp_path)) == ["file", "link"]
-
-
-def test_outputs_and_their_locks():
-    for kind, value, expected in [
-        (paths.Kind.RUN_FOLDER, "a/run/", "a/run/.lock"),
-        (paths.Kind.MODEL_OUTPUT, "a", "a/.lock"),
-        (paths.Kind.MODEL_OUTPUT, "a.ckpt", "a.ckpt.lock"),
-        (paths.Kind.EXPORT_FOLDER, "a/export/", "a/export.lock"),
-        (paths.Kind.OUTPUT_FILE, "a", None),
-        (paths.Kind.MODEL, "a", None),
-        (paths.Kind.RUN_FOLDER, "gs://a/run", None),
-    ]:
-        flag = paths.PathFlag("flag", value, kind)
-        assert path_checks.lock_path(flag) == expected
 
 
 def test_remote_paths_are_let_through():
