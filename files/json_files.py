@@ -4,10 +4,10 @@ If JSON from a user or another program is malformed, the functions raise a
 ValueError whose message is one line and names the file.
 """
 
-import contextlib
 import json
 import math
 import os
+from collections.abc import Iterator
 from typing import Any
 
 from files.paths import StrPath, named_errors
@@ -41,12 +41,25 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         ValueError: the text is not JSON, contains another type than `kind`, is
             nested too deeply, or contains a number that is not finite.
     """
+    not_finite: list[str] = []
+
+    def parse_float(digits: str) -> float:
+        number = float(digits)
+        if not math.isfinite(number):
+            not_finite.append(digits)
+        return number
+
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
         value = json.loads(
-            text, parse_constant=_finite_float, parse_float=_finite_float
+            text, parse_constant=parse_float, parse_float=parse_float
         )
+        if not_finite:
+            names = [*(f'"{key}": ' for key in _find_keys(value)), ""]
+            raise ValueError(
+                f"{names[0]}{not_finite[0]} is not a finite number"
+            )
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{where}: byte {error.start} is not UTF-8. Save the file as UTF-8"
@@ -58,12 +71,8 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
         ) from error
     except RecursionError:
         raise ValueError(f"{where}: the JSON is nested too deeply") from None
-    except _NotFiniteError as error:
-        raise ValueError(
-            f"{where}: {_named(text, error)} is not a finite number"
-        ) from None
     except ValueError as error:
-        # The text contains an integer with more digits than Python accepts.
+        # A number is not finite, or has more digits than Python accepts.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(
@@ -100,35 +109,17 @@ _KINDS = {
 }
 
 
-class _NotFiniteError(Exception):
-    """The JSON contains a number that is NaN, infinite or too large."""
+def _find_keys(value: Any, key: str | None = None) -> Iterator[str]:
+    """Yields the key of each number that is not finite.
 
-
-def _finite_float(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        raise _NotFiniteError(digits)
-    return value
-
-
-def _named(text: str | bytes, error: _NotFiniteError) -> str:
-    """Describes the first number of a JSON text that is not finite.
-
-    Parses the text again to find the key of the number, because recording keys
-    in `parse_json` would slow it down for valid files.
+    `key` is the key of `value`. The elements of a list have the list's key.
     """
-    keys: list[str] = []
-
-    def is_bad(value: Any) -> bool:
-        if isinstance(value, list):
-            return any(map(is_bad, value))
-        return isinstance(value, float) and not math.isfinite(value)
-
-    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        keys.extend(key for key, value in pairs if is_bad(value))
-        return dict(pairs)
-
-    # Ignore errors, because the text after the number may not be valid JSON.
-    with contextlib.suppress(ValueError, RecursionError):
-        json.loads(text, object_pairs_hook=look)
-    return f'"{keys[0]}": {error}' if keys else str(error)
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _find_keys(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _find_keys(inner, key)
+    elif key is not None and isinstance(value, float):
+        if not math.isfinite(value):
+            yield key

@@ -45,14 +45,13 @@ def register(*names: str, are_results: bool = False) -> None:
         _results.update(names)
 
 
-def is_run_file(name: str) -> bool:
-    """Returns whether a run writes files of this name."""
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in _names)
+def is_run_file(name: str, are_results: bool = False) -> bool:
+    """Returns whether a run writes files of this name.
 
-
-def is_result(name: str) -> bool:
-    """Returns whether `name` was registered with `are_results`."""
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in _results)
+    With `are_results`, only names count that were registered as results.
+    """
+    names = _results if are_results else _names
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in names)
 
 
 def checkpoint_steps(names: Iterable[str]) -> list[int]:
@@ -65,17 +64,6 @@ def checkpoint_steps(names: Iterable[str]) -> list[int]:
         for name in names
     )
     return sorted(int(match[1]) for match in found if match)
-
-
-def is_weight_folder(place: str) -> bool:
-    """Returns whether a run writes its weights to a folder.
-
-    Args:
-        place: path of the folder, relative to --output_dir. If there are
-            several runs, they are in the folders run_1, run_2, ...
-    """
-    pattern = rf"(\.|run_\d+)?/?({BEST}|{AVERAGES})?"
-    return re.fullmatch(pattern, place) is not None
 
 
 def folders(output_dir: StrPath) -> list[Path]:

@@ -6,7 +6,6 @@ contains no paths and no names of machines. This module imports no TensorFlow.
 
 import json
 import math
-import os
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -118,7 +117,7 @@ def describe_copy(
         values["origin"]["step"] = step
     if results is not None:
         values["evaluation"] = find_results(results, step or 0)
-    elif path and is_same and (found := read_results(path)):
+    elif path and is_same and (found := _read_results(path)):
         values["evaluation"] = found
     elif not is_same:
         values.pop("evaluation", None)
@@ -230,18 +229,8 @@ def find_results(
     return {split: scores for split, scores in found.items() if scores}
 
 
-def read_results(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Returns a checkpoint's scores, for the entry `evaluation` of model.json.
-
-    Returns {} if the scores are unknown.
-
-    Args:
-        path: the checkpoint, or the folder of its run.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: the path contains no checkpoint, or a file is damaged.
-    """
+def _read_results(path: str) -> dict[str, dict[str, float]]:
+    """Returns a checkpoint's scores, {} if they are unknown."""
     checkpoint = Path(modeling.find_checkpoint(path))
     step = re.fullmatch(r"model\.ckpt-(\d+)", checkpoint.name)
     folder = checkpoint.parent

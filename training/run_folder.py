@@ -64,7 +64,8 @@ def find_results(
     return {
         file.name: (file.stat().st_ino, file.stat().st_mtime_ns)
         for file in (path.iterdir() if path.is_dir() else ())
-        if run_files.is_result(file.name) or file.name in others
+        if run_files.is_run_file(file.name, are_results=True)
+        or file.name in others
     }
 
 
