@@ -12,7 +12,6 @@ import logging
 import os
 import re
 import shutil
-import stat
 from collections.abc import Callable, Collection, Iterator
 from typing import IO, Any
 
@@ -80,7 +79,11 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
     with named_errors(path):
         if is_remote(path):
             opened = _remote_open(path)
-        elif _takes_bytes_directly(path):
+        elif os.path.isdir(path):
+            raise IsADirectoryError(
+                f"{path} is a folder. Use the path of a file"
+            )
+        elif os.path.exists(path) and not os.path.isfile(path):
             opened = open(path, "wb")
         else:
             # Resolve symbolic links, so that the file replaces the link's
@@ -254,14 +257,3 @@ def _remote_open(path: str) -> Iterator[IO[bytes]]:
     finally:
         if gfile.exists(partial):
             gfile.remove(partial)
-
-
-def _takes_bytes_directly(path: str) -> bool:
-    """Returns whether `path` is a FIFO, a device or a socket."""
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        return False
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(f"{path} is a folder. Use the path of a file")
-    return not stat.S_ISREG(mode)

@@ -91,7 +91,10 @@ def flag(default: Any, help: str, **changes: Any) -> Any:
             functions `identity`, `head`, `training`, `decoding` and `neutral`
             set.
     """
-    return _create_field(default, _Flag(help, **changes))
+    if default is ...:
+        default = dataclasses.MISSING
+    meta = {_FLAG: _Flag(help, **changes)}
+    return dataclasses.field(default=default, metadata=meta)
 
 
 identity = functools.partial(flag, role=Role.IDENTITY)
@@ -118,14 +121,7 @@ def like(
     (field,) = (f for f in dataclasses.fields(base) if f.name == name)
     if default is None:
         default = field.default
-    changed = dataclasses.replace(field.metadata[_FLAG], **changes)
-    return _create_field(default, changed)
-
-
-def _create_field(default: Any, flag: _Flag) -> Any:
-    if default is ...:
-        default = dataclasses.MISSING
-    return dataclasses.field(default=default, metadata={_FLAG: flag})
+    return flag(default, **{**vars(meta_of(field)), **changes})
 
 
 def define(config: type["DataclassInstance"], module: str) -> list[str]:
