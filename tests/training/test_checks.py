@@ -93,14 +93,6 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path):
             checks.load_config(lengths(path, *given))
 
 
-def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
-    command = create_config(
-        tmp_path, do_train=True, seed=2**32 - 2, num_train_runs=2
-    )
-    with pytest.raises(ValueError, match="--seed=4294967294 is too large"):
-        dataclasses.replace(command, num_train_runs=3)
-
-
 @pytest.mark.parametrize(
     "changes, message",
     [
@@ -114,14 +106,17 @@ def test_the_last_runs_seed_is_checked_before_the_first_run(tmp_path):
             },
             "saved_model; set litert or onnx",
         ),
+        # The last run's seed.
+        (
+            {"do_train": True, "seed": 2**32 - 2, "num_train_runs": 3},
+            "--seed=4294967294 is too large",
+        ),
     ],
 )
-def test_flags_that_would_do_nothing_are_refused(tmp_path, changes, message):
+def test_flags_that_do_not_fit_are_refused(tmp_path, changes, message):
     with pytest.raises(ValueError, match=message):
         create_config(tmp_path, **changes)
-
-
-def test_int8_is_litert_by_default(tmp_path):
+    # Int8 is LiteRT by default.
     command = create_config(tmp_path, export_dir="x", quantize="int8")
     assert command.export_format == "litert"
 

@@ -7,17 +7,12 @@ from files import run_files
 from training import run_folder
 
 
-class Earlier:
-    """The results in a folder before a run predicts."""
-
-    def __init__(self, folder, others=()):
-        self._look = lambda: run_folder.find_results(folder, others)
-        self._folder, self._before = folder, self._look()
-
-    def warn(self):
-        run_folder.warn_of_earlier(
-            str(self._folder), self._before, self._look()
-        )
+def look_again(folder, others=()):
+    """Returns a function that warns of what it finds as it is now."""
+    before = run_folder.find_results(folder, others)
+    return lambda: run_folder.warn_of_earlier(
+        str(folder), before, run_folder.find_results(folder, others)
+    )
 
 
 WRITTEN = ["predictions.json", "nbest_predictions.json"]
@@ -28,7 +23,7 @@ run_files.register(*WRITTEN, "null_odds.json", are_results=True)
 def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
     for name in [*WRITTEN, *OPTIONAL, "eval_results.txt", "my_notes.html"]:
         (tmp_path / name).write_text("old")
-    earlier = Earlier(tmp_path)
+    warn = look_again(tmp_path)
     for name in WRITTEN:
         # Even where the content and its time are the same.
         times = os.stat(tmp_path / name)
@@ -36,17 +31,17 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
         os.utime(tmp_path / "new", ns=(times.st_atime_ns, times.st_mtime_ns))
         os.replace(tmp_path / "new", tmp_path / name)
     with caplog.at_level(logging.WARNING, logger="absl"):
-        earlier.warn()
+        warn()
     (line,) = (record.getMessage() for record in caplog.records)
     assert ", ".join(OPTIONAL) in line and str(tmp_path) in line
     assert not any(name in line for name in ["my_notes", *WRITTEN])
     assert all((tmp_path / name).read_text() == "old" for name in OPTIONAL)
 
     caplog.clear()
-    earlier = Earlier(tmp_path, ("eval_results.txt",))
+    warn = look_again(tmp_path, ("eval_results.txt",))
     for name in [*WRITTEN, *OPTIONAL]:
         (tmp_path / name).unlink()
-    earlier.warn()
+    warn()
     assert [record.getMessage() for record in caplog.records] == [
         f"eval_results.txt in {tmp_path} are left over from an earlier run; "
         "move or remove them."
@@ -54,10 +49,10 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
 
 
 def test_nothing_is_said_of_a_new_folder(tmp_path, caplog):
-    earlier = Earlier(tmp_path / "new")
+    warn = look_again(tmp_path / "new")
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "predictions.json").write_text("new")
-    earlier.warn()
+    warn()
     assert not caplog.records
 
 

@@ -1,14 +1,15 @@
-"""How a command ends."""
+"""How a command ends, and what it prints."""
 
-import os
+import re
 import subprocess
 import sys
 
 import pytest
 
+from tests import script_runner
 from tests.golden import ROOT
 
-SCRIPT = """
+INTERRUPTED = """
 import dataclasses, os, signal
 from training.command_line import cli
 
@@ -24,16 +25,79 @@ def main(config):
 
 cli.run(main, Config)
 """
+ASKING = """
+import importlib.util
+from training.command_line import chatter
+chatter.silence_tensorflow()
+assert importlib.util.find_spec("tensorflow")
+import tensorflow
+"""
+# A table of figures follows its line, and is set in.
+LINE = re.compile(r"\d\d:\d\d:\d\d [DIWE] |  \S")
+
+
+def start(*arguments):
+    """Runs a new process, as it is TensorFlow's start that prints most.
+
+    Its environment is that of a user, not that of the tests.
+    """
+    variables = dict(script_runner.os.environ)
+    variables.pop("TF_CPP_MIN_LOG_LEVEL", None)
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        env=variables,
+        cwd=ROOT,
+    )
+
+
+@pytest.fixture
+def flags(model_flags, tmp_path):
+    return model_flags | {
+        "task_name": "mrpc",
+        "data_dir": script_runner.SAMPLES / "glue",
+        "output_dir": tmp_path / "run",
+        "max_seq_length": 32,
+        "do_eval": True,
+    }
 
 
 @pytest.mark.parametrize("error", ["TypeError", "ValueError"])
 def test_ctrl_c_that_a_library_replaced_stays_ctrl_c(tmp_path, error):
     script = tmp_path / "script.py"
-    script.write_text(SCRIPT.format(error=error))
-    done = subprocess.run(
-        [sys.executable, script],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
+    script.write_text(INTERRUPTED.format(error=error))
+    done = script_runner.run(script, tmp_path)
+    assert done.status == 130 and "Traceback" not in done.stderr
+    assert done.stderr.endswith("error: interrupted\n")
+
+
+@pytest.mark.slow
+def test_a_script_prints_its_own_lines_alone(flags, tmp_path):
+    flags["export_dir"] = tmp_path / "export"
+    done = start(
+        ROOT / "run_classifier.py",
+        *(f"--{name}={value}" for name, value in flags.items()),
     )
-    assert (done.returncode, done.stderr) == (130, "error: interrupted\n")
+    assert done.returncode == 0, done.stderr
+    lines = done.stderr.splitlines()
+    assert len(lines) > 5
+    assert all(LINE.match(line) for line in lines), done.stderr
+    # One line says what was loaded, none lists it.
+    (loaded,) = (line for line in lines if "variables loaded" in line)
+    assert "2 new: output_weights, output_bias" in loaded
+    assert "INIT_FROM_CKPT" not in done.stderr
+    assert "*** Example ***" not in done.stderr
+
+
+def test_verbose_lists_variables_and_examples(flags, tmp_path):
+    done = script_runner.run(
+        "run_classifier.py", tmp_path, **flags, verbose=True
+    ).check()
+    assert done.stderr.count("*INIT_FROM_CKPT*") > 10
+    assert done.stderr.count("*** Example ***") == 5
+
+
+def test_asking_whether_tensorflow_is_installed_keeps_its_start_silent():
+    done = start("-c", ASKING)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
