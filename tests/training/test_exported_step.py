@@ -1,14 +1,16 @@
 """Which weights the folder of a run means: those that it exports."""
 
-import dataclasses
+import functools
+import json
 import logging
+import shutil
 
 import keras
 import pytest
 
 import modeling
 from files import manifests
-from tests import toy_task
+from tests import conftest, toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import SAMPLES
 from tests.training import test_best_step
@@ -16,24 +18,46 @@ from tests.training.test_best_step import ScriptedTask, accuracies
 from tools import convert_checkpoint
 from training import ensembles, fine_tuning, fingerprints
 
-BEST = {"evaluate_each_epoch": True}
+AVERAGED = {"evaluate_each_epoch": False, "ema_decay": 0.5}
 LAST = {"evaluate_each_epoch": False}
-options = test_best_step.options
+BEST = {"evaluate_each_epoch": True, "ema_decay": 0.5, "seed": 1}
 
 
-def train_and_export(options, folder, **changes):
+@pytest.fixture(scope="module")
+def config_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("config") / "config.json"
+    path.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
+    return str(path)
+
+
+def train_and_export(config_file, folder, **changes):
     """Trains for 6 steps, of which 2 are best, and exports the weights."""
-    run = dataclasses.replace(
-        options,
-        output_dir=str(folder / "run"),
+    options = toy_task.create_config(
+        folder / "run",
+        bert_config_file=config_file,
         export_weights=str(folder / "exported"),
-        export_dir=None,
-        do_eval=False,
-        do_predict=False,
+        max_seq_length=test_best_step.LENGTH,
+        train_batch_size=test_best_step.BATCH_SIZE,
+        learning_rate=1e-2,
+        num_train_epochs=3,
+        summary_steps=0,
+        do_train=True,
         **changes,
     )
-    fine_tuning.run(ScriptedTask(*accuracies(0.9, 0.8, 0.7)), run)
+    fine_tuning.run(ScriptedTask(*accuracies(0.9, 0.8, 0.7)), options)
     return folder / "run", values(folder / "exported/bert_model.ckpt")
+
+
+@pytest.fixture(scope="module")
+def train(config_file, tmp_path_factory):
+    """Returns a function: flags -> the folder of a run, what it exported."""
+
+    @functools.cache
+    def train(**changes):
+        folder = tmp_path_factory.mktemp("trained")
+        return train_and_export(config_file, folder, **changes)
+
+    return train
 
 
 def read(path, config):
@@ -50,28 +74,24 @@ def read(path, config):
 @pytest.mark.parametrize(
     ("changes", "place", "which"),
     [
-        (BEST | {"ema_decay": 0.5}, "best/model.ckpt-2", "step 2, the best"),
-        (
-            LAST | {"ema_decay": 0.5},
-            "averages/model.ckpt-6",
-            "step 6, the averages",
-        ),
+        (BEST, "best/model.ckpt-2", "step 2, the best"),
+        (AVERAGED, "averages/model.ckpt-6", "step 6, the averages"),
         (LAST, "model.ckpt-6", "step 6, the last"),
     ],
 )
 def test_a_run_means_what_it_exports(
-    changes, place, which, options, tmp_path, caplog
+    changes, place, which, train, config_file, tmp_path, caplog
 ):
-    run, exported = train_and_export(options, tmp_path, **changes)
+    run, exported = train(**changes)
     assert modeling.find_checkpoint(run) == str(run / place)
     assert modeling.find_checkpoint(f"{run}/").endswith(place)
     caplog.clear()
     with caplog.at_level(logging.INFO):
-        assert_same_bits(read(run, options.bert_config_file), exported)
+        assert_same_bits(read(run, config_file), exported)
         convert_checkpoint.main(
             convert_checkpoint.Config(
                 init_checkpoint=str(run),
-                bert_config_file=options.bert_config_file,
+                bert_config_file=config_file,
                 model="classifier",
                 output_dir=str(tmp_path / "converted"),
                 output_format="tf1",
@@ -85,7 +105,7 @@ def test_a_run_means_what_it_exports(
     teacher = fingerprints.fingerprint_checkpoint(str(run))
     assert teacher == fingerprints.fingerprint_checkpoint(str(run / place))
     # The path of a checkpoint means that one.
-    last = read(run / "model.ckpt-6", options.bert_config_file)
+    last = read(run / "model.ckpt-6", config_file)
     if which == "step 6, the last":
         assert_same_bits(last, exported)
     else:
@@ -93,21 +113,23 @@ def test_a_run_means_what_it_exports(
 
 
 def test_another_models_release_is_refused_before_the_training(
-    options, tmp_path
+    config_file, tmp_path
 ):
     release = tmp_path / "exported"
     release.mkdir()
     (release / "labels.txt").write_text("no\nyes\n")
     manifests.add(release, ["labels.txt"])
     with pytest.raises(ValueError, match="contains a model with labels.txt"):
-        train_and_export(options, tmp_path, **LAST)
+        train_and_export(config_file, tmp_path, **LAST)
     assert not [*(tmp_path / "run").glob("model.ckpt-*")]
 
 
-def test_a_run_that_was_cut_off_has_its_averages(options, tmp_path, caplog):
+def test_a_run_that_was_cut_off_has_its_averages(
+    train, config_file, tmp_path, caplog
+):
     """Without training, such a run would be exported with them, too."""
-    changes = LAST | {"ema_decay": 0.5}
-    run, exported = train_and_export(options, tmp_path, **changes)
+    run, exported = train(**AVERAGED)
+    run = shutil.copytree(run, tmp_path / "run")
     (averages,) = (run / "averages").glob("*.index")
     for aside in ("gone", "of an earlier step"):
         if aside == "gone":
@@ -118,20 +140,17 @@ def test_a_run_that_was_cut_off_has_its_averages(options, tmp_path, caplog):
             )
         caplog.clear()
         with caplog.at_level(logging.INFO):
-            found = read(run, options.bert_config_file)
+            found = read(run, config_file)
         assert_same_bits(found, exported)
         assert "model.ckpt-6 is step 6, the last, averaged" in caplog.text
 
 
 @pytest.mark.parametrize("load_best", [True, False])
 def test_an_ensemble_takes_what_its_members_export(
-    load_best, options, tmp_path
+    load_best, train, config_file, tmp_path
 ):
-    more = BEST | {"load_best": load_best, "ema_decay": 0.5}
-    made = [
-        train_and_export(options, tmp_path / str(seed), seed=seed, **more)
-        for seed in (1, 2)
-    ]
+    more = {} if load_best else {"load_best": False}
+    made = [train(**BEST | more | {"seed": seed}) for seed in (1, 2)]
     found = ensembles.find_members(
         toy_task.create_config(
             tmp_path / "out",
@@ -140,18 +159,16 @@ def test_an_ensemble_takes_what_its_members_export(
         )
     )
     for member, (_, weights) in zip(found, made, strict=True):
-        assert_same_bits(read(member, options.bert_config_file), weights)
+        assert_same_bits(read(member, config_file), weights)
 
 
-def test_entries_of_a_training_are_not_called_unused(options, tmp_path):
+def test_entries_of_a_training_are_not_called_unused(train, config_file):
     """Google's and TensorFlow's readers ignore them too."""
     try:
-        run, exported = train_and_export(
-            options, tmp_path, mixed_precision="float16", **LAST
-        )
+        run, exported = train(mixed_precision="float16", **LAST)
     finally:
         keras.config.set_dtype_policy("float32")
-    assert_same_bits(read(run, options.bert_config_file), exported)
+    assert_same_bits(read(run, config_file), exported)
 
 
 def test_a_folder_that_is_no_run_is_read_as_before(tmp_path):

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, model_checks
+from training import checkpointing, model_folder
 from training.callbacks import stop_signals
 
 NUM_STEPS = 60
@@ -151,7 +151,7 @@ def test_settings_that_cannot_be_read_are_named(tmp_path, text, message):
     (tmp_path / "model.ckpt-3.index").touch()
     (tmp_path / "model.json").write_text(text)
     with pytest.raises(ValueError, match=message) as error:
-        model_checks.read_run(tmp_path)
+        model_folder.read_run(tmp_path)
     assert str(error.value).startswith(str(tmp_path / "model.json"))
     assert "or delete it" in str(error.value)
     assert (tmp_path / "model.json").read_text() == text

@@ -98,6 +98,16 @@ def test_verbose_lists_variables_and_examples(flags, tmp_path):
     assert done.stderr.count("*** Example ***") == 5
 
 
-def test_asking_whether_tensorflow_is_installed_keeps_its_start_silent():
-    done = start("-c", ASKING)
-    assert done.returncode == 0 and done.stderr == "", done.stderr
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_import_of_tensorflow_is_silent_unless_it_fails(tmp_path, fails):
+    (tmp_path / "tensorflow.py").write_text(
+        f"import os; os.write(2, b'noise'); assert not {fails}"
+    )
+    # To ask whether it is installed is not its import.
+    done = start(
+        "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r})" + ASKING
+    )
+    assert ("noise" in done.stderr, "Assertion" in done.stderr) == (
+        fails,
+        fails,
+    )
