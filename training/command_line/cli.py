@@ -91,7 +91,7 @@ def run(
     except OSError as error:
         if flags.FLAGS.is_parsed() and not isinstance(error, BrokenPipeError):
             raise
-        # stdout refused a text, such as the help text. Replace stdout, because
+        # A text such as the help could not be written. Replace stdout, because
         # it cannot be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
