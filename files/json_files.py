@@ -72,7 +72,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     except RecursionError:
         raise ValueError(f"{where}: the JSON is nested too deeply") from None
     except ValueError as error:
-        # A number is not finite, or has more digits than Python accepts.
+        # A number is not finite, or is longer than Python accepts.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(
