@@ -13,7 +13,7 @@ import modeling
 from tests import conftest, toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
-from training import checkpointing, ensembles, fine_tuning
+from training import checkpointing, fine_tuning, start
 from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
@@ -261,7 +261,7 @@ def test_an_earlier_runs_best_is_not_predicted_with(
     trains_on(
         options, [0.5, 0.9], output_dir=str(tmp_path / "b"), num_train_epochs=2
     )
-    members = ensembles.find_members(
+    members = start.find_members(
         dataclasses.replace(
             options,
             do_train=False,

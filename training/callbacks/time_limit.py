@@ -23,6 +23,9 @@ class TimeLimit(Callback):
         spent_variable: float variable, which each step sets to the fraction of
             --max_hours that is spent. None if --lr_schedule is not "time".
         now: function () -> seconds, for tests.
+
+    Attributes:
+        hours_before: hours trained before the resumed checkpoint.
     """
 
     def __init__(
@@ -34,23 +37,20 @@ class TimeLimit(Callback):
         self._max_hours = max_hours
         self._spent_variable = spent_variable
         self._now = now
-        self._before = 0.0
+        self.hours_before = 0.0
         self._started: float | None = None
 
     @property
     def hours(self) -> float:
         """Hours that the run has trained so far."""
-        running = 0.0 if self._started is None else self._now() - self._started
-        return (self._before + running) / 3600
+        if self._started is None:
+            return self.hours_before
+        return self.hours_before + (self._now() - self._started) / 3600
 
     @property
     def spent(self) -> float:
         """Fraction of --max_hours that is spent, 1.0 or more at the end."""
         return self.hours / self._max_hours if self._max_hours else 0.0
-
-    def count_from(self, hours: float) -> None:
-        """Sets the hours that were spent before the resumed checkpoint."""
-        self._before = hours * 3600
 
     def has_ended(self, step: int) -> bool:
         """Returns whether earlier commands have spent --max_hours. Logs it."""
@@ -69,7 +69,7 @@ class TimeLimit(Callback):
         try:
             yield
         finally:
-            self._before, self._started = self.hours * 3600, None
+            self.hours_before, self._started = self.hours, None
 
     def on_step_begin(self) -> float:
         """Returns the fraction of --max_hours that is spent."""
