@@ -261,10 +261,8 @@ class _Flow:
     ) -> Iterator[tuple[str, Batches]]:
         """Yields (name of a split, its batches with the model's outputs).
 
-        Args:
-            trainer: the Trainer whose model predicts.
-            purpose: "eval" or "predict", which selects the splits.
-            label: text of the progress bar.
+        `purpose` is "eval" or "predict", and selects the splits. `label` is the
+        text of the progress bar.
         """
         size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
@@ -327,12 +325,8 @@ class _Flow:
     ) -> dict[str, float]:
         """Writes the predictions, and the scores of splits with known labels.
 
-        Args:
-            trainer: the Trainer whose model predicts.
-            results: the scores of the evaluation, {} without an evaluation.
-
-        Returns:
-            `results`, updated with the scores if the dev set was predicted.
+        Returns `results`, the scores of the evaluation so far, updated with the
+        new scores if the dev set was predicted.
         """
         config, step = self.config, trainer.global_step
         for name, batches in self.predict(trainer, "predict", "Predicting"):

@@ -266,15 +266,10 @@ class TrainStep:
     ) -> Gradients:
         """Returns the gradients and losses of one micro-batch.
 
-        Args:
-            features: features of the micro-batch.
-            weights: weights of the complete batch, by which to divide the sums.
-            seed: int [2], seed of the dropout.
-
-        Returns:
-            ({index of a trainable variable: dense gradient} for the variables
-            that the loss depends on, {index: sum of squares} for the gradients
-            that were tf.IndexedSlices, {name: loss}).
+        `weights` are the weights of the complete batch, by which to divide the
+        sums. Returns ({index of a trainable variable: dense gradient} for the
+        variables that the loss depends on, {index: sum of squares} for the
+        gradients that were tf.IndexedSlices, {name: loss}).
         """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:

@@ -203,15 +203,13 @@ class Trainer(BatchPredictor):
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
                 gradient (`NonFinite`), a weight to save is not finite
-                (`Checkpointer`), the run does not fit into memory
-                (`MemoryCheck`), or there is no loss or optimizer.
+                (`Checkpointer`), or the run does not fit into memory
+                (`MemoryCheck`).
             MemoryError: TensorFlow has run out of memory.
             ConnectionError: another worker was lost.
             OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
-        if self._train_step is None:
-            raise ValueError("A Trainer needs a loss and an optimizer to train")
         first = self.global_step = self.step
         self.num_train_steps = num_train_steps
         if self.step >= num_train_steps:

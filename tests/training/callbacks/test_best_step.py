@@ -23,8 +23,12 @@ from training.callbacks.time_limit import TimeLimit
 def test_the_peak_rate_is_the_best_of_all_moments(share, expected, monkeypatch):
     monkeypatch.setattr(progress, "_MEASURING_SHARE", share)
     rates = iter([10.0, 30.0, 20.0, 20.0])
-    peak = progress.PeakRate(lambda: next(rates))
-    assert [peak.update(5.0), peak.update(40.0), peak.update(5.0)] == expected
+    monkeypatch.setattr(costs, "matmul_rate", lambda precision: next(rates))
+    summaries = progress.Summaries()
+    summaries.trainer = create_trainer()
+    achieved = [0.0, 5.0, 40.0, 5.0]
+    found = [summaries._peak_rate(rate) for rate in achieved]
+    assert found == [10.0, *expected]
 
 
 def test_the_machines_rate_is_measured_again_and_again():
