@@ -72,14 +72,8 @@ def one_device(flags, tmp_path_factory):
     return losses
 
 
-@pytest.mark.parametrize(
-    "trim_padding",
-    [
-        pytest.param(False, marks=pytest.mark.soak),
-        pytest.param(True, marks=pytest.mark.slow),
-    ],
-)
-def test_two_devices_equal_one(flags, one_device, tmp_path, trim_padding):
+@pytest.mark.slow
+def test_two_devices_equal_one(flags, one_device, tmp_path):
     code = f"runpy.run_path('{ROOT}/run_pretraining.py', run_name='__main__')"
     script = script_runner.write_on_devices(tmp_path / "two_devices.py", code)
     losses = pretrain(
@@ -87,7 +81,7 @@ def test_two_devices_equal_one(flags, one_device, tmp_path, trim_padding):
         tmp_path,
         script,
         distribution_strategy="mirrored",
-        trim_padding=trim_padding,
+        trim_padding=True,
     )
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
 

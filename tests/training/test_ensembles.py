@@ -99,6 +99,7 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
     assert np.abs(special.softmax(logits, axis=-1) - mean).max() > 0.01
 
 
+@pytest.mark.slow
 def test_nbest_lists_are_averaged(tmp_path):
     _, members = save_members(tmp_path, modeling.BertSpanLabeler, count=2)
     flags = {

@@ -95,18 +95,19 @@ def test_killed_runs_end_with_the_same_bits(
     output_dir = tmp_path / "killed"
     caught_saving = 0
     for number in range(num_kills):
-        # Every third gets SIGTERM, the others are killed without notice,
-        # half of these while they write a checkpoint.
-        gets_sigterm = number % 3 == 2
+        # Every third gets Ctrl+C or SIGTERM, the others are killed without
+        # notice, half of these while they write a checkpoint.
+        is_asked = number % 3 == 2
+        asking = signal.SIGTERM if number % 2 else signal.SIGINT
         status, saving = kill_somewhere(
             flags,
             output_dir,
             rng,
-            signal.SIGTERM if gets_sigterm else signal.SIGKILL,
+            asking if is_asked else signal.SIGKILL,
             while_saving=number % 3 == 0,
         )
         assert status == (
-            stop_signals.INTERRUPTED_STATUS if gets_sigterm else -signal.SIGKILL
+            stop_signals.INTERRUPTED_STATUS if is_asked else -signal.SIGKILL
         )
         caught_saving += saving
         steps = checkpointing.checkpoint_steps(output_dir)
@@ -116,27 +117,6 @@ def test_killed_runs_end_with_the_same_bits(
     assert "Restored the checkpoint" in done.stderr
     assert_same_bits(values(output_dir, NUM_STEPS), undisturbed)
     assert not list(output_dir.glob("*.partial*"))
-
-
-@pytest.mark.slow
-def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
-    flags = flags | {"save_checkpoints_steps": 7}
-    with start(flags, tmp_path) as run:
-        while run.is_alive():
-            if checkpointing.checkpoint_steps(tmp_path):
-                run.send(signal.SIGINT)
-                break
-            time.sleep(0.02)
-        done = run.finish()
-    assert done.status == stop_signals.INTERRUPTED_STATUS, done.stderr
-    saved = checkpointing.checkpoint_steps(tmp_path)[-1]
-    assert saved < NUM_STEPS
-    assert f"Stopped after step {saved}, which is saved" in done.stderr
-    done = start(flags, tmp_path).finish().check()
-    assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
-        done.stderr
-    )
-    assert_same_bits(values(tmp_path, NUM_STEPS), undisturbed)
 
 
 @pytest.mark.parametrize(
