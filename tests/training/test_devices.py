@@ -86,13 +86,6 @@ def test_two_devices_equal_one(flags, one_device, tmp_path):
     assert losses == pytest.approx(one_device, rel=0, abs=1e-5)
 
 
-def test_accumulation_equals_one_large_batch(flags, one_device, tmp_path):
-    losses = pretrain(
-        flags, tmp_path, train_batch_size=4, gradient_accumulation_steps=4
-    )
-    assert losses == pytest.approx(one_device, rel=0, abs=1e-6)
-
-
 def free_ports(count):
     sockets = [socket.socket() for _ in range(count)]
     try:

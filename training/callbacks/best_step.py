@@ -110,7 +110,16 @@ class BestStep(Callback):
             figures = {k: v for k, v in results.items() if k != "global_step"}
             shown = format_results(figures)
             logging.info("Evaluation after step %d\n%s", step, shown)
-            if self._is_best(results):
+            value = results[self._metric]
+            if math.isnan(value):
+                logging.warning(
+                    "%s is NaN, so this evaluation counts as the worst.",
+                    self._metric,
+                )
+            elif (
+                self._best is None
+                or self._sign * (value - self._best[self._metric]) > 0
+            ):
                 self._best = results
                 self.is_of_run, self.trainer.history.best_step = True, step
                 text = json_files.format_json(
@@ -143,18 +152,6 @@ class BestStep(Callback):
             waited,
         )
         return True
-
-    def _is_best(self, results: Mapping[str, float]) -> bool:
-        value = results[self._metric]
-        if math.isnan(value):
-            logging.warning(
-                "%s is NaN, so this evaluation counts as the worst.",
-                self._metric,
-            )
-            return False
-        if self._best is None:
-            return True
-        return self._sign * (value - self._best[self._metric]) > 0
 
 
 def sign_of(metric: str) -> int:
