@@ -49,7 +49,8 @@ def test_examples_of_growing_batches():
         sum(sizes[:step]) for step in range(9)
     ]
     assert batch_sizes.BatchSizes.parse("2:3, 4:5", 8) == SIZES
-    assert SIZES.times(3).examples(6) == 3 * SIZES.examples(6)
+    larger = batch_sizes.BatchSizes.parse("2:3, 4:5", 8, 3)
+    assert larger.examples(6) == 3 * SIZES.examples(6)
 
 
 @pytest.mark.parametrize("step", [0, 1, 3, 4, 5, 6])
