@@ -5,7 +5,7 @@ Also tells the learning rate schedule how much of this time has been spent.
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import tensorflow as tf
 from absl import logging
@@ -22,7 +22,6 @@ class TimeLimit(Callback):
         max_hours: time limit of the run in hours. None = no limit.
         spent_variable: float variable, which each step sets to the fraction of
             --max_hours that is spent. None if --lr_schedule is not "time".
-        now: function () -> seconds, for tests.
 
     Attributes:
         hours_before: hours trained before the resumed checkpoint.
@@ -32,11 +31,9 @@ class TimeLimit(Callback):
         self,
         max_hours: float | None = None,
         spent_variable: tf.Variable | None = None,
-        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._max_hours = max_hours
         self._spent_variable = spent_variable
-        self._now = now
         self.hours_before = 0.0
         self._started: float | None = None
 
@@ -45,7 +42,7 @@ class TimeLimit(Callback):
         """Hours that the run has trained so far."""
         if self._started is None:
             return self.hours_before
-        return self.hours_before + (self._now() - self._started) / 3600
+        return self.hours_before + (time.monotonic() - self._started) / 3600
 
     @property
     def spent(self) -> float:
@@ -65,7 +62,7 @@ class TimeLimit(Callback):
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
         """Adds the duration of a `with` block to the time spent."""
-        self._started = self._now()
+        self._started = time.monotonic()
         try:
             yield
         finally:
