@@ -24,12 +24,11 @@ from training import (
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
+from training.callbacks.endings import StopSignals, TimeLimit
 from training.callbacks.history import History
 from training.callbacks.memory_check import MemoryCheck
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
-from training.callbacks.stop_signals import StopSignals
-from training.callbacks.time_limit import TimeLimit
 from training.config import FineTuningConfig, TrainingConfig
 from training.optimizers import optimization
 from training.run_folder import BEST, are_same, checkpoint_steps, folder_of

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
 from training import checkpointing, model_checks
-from training.callbacks import stop_signals
+from training.callbacks import endings
 
 NUM_STEPS = 60
 BATCH_SIZE = 8
@@ -107,7 +107,7 @@ def test_killed_runs_end_with_the_same_bits(
             while_saving=number % 3 == 0,
         )
         assert status == (
-            stop_signals.INTERRUPTED_STATUS if is_asked else -signal.SIGKILL
+            endings.INTERRUPTED_STATUS if is_asked else -signal.SIGKILL
         )
         caught_saving += saving
         steps = checkpointing.checkpoint_steps(output_dir)

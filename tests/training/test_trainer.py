@@ -19,9 +19,9 @@ from tests.training.pair import (
 )
 from training import checkpointing
 from training.callbacks.best_step import BestStep
+from training.callbacks.endings import TimeLimit
 from training.callbacks.history import History
 from training.callbacks.progress import Summaries
-from training.callbacks.time_limit import TimeLimit
 from training.optimizers import optimization
 from training.trainer import Trainer
 

@@ -28,7 +28,7 @@ from files import atomic, json_files
 from training.callbacks import Callback
 
 if TYPE_CHECKING:
-    from training.callbacks.time_limit import TimeLimit
+    from training.callbacks.endings import TimeLimit
     from training.config import TrainingConfig
 
 FILE = "history.jsonl"

@@ -8,8 +8,8 @@ from tests.training.pair import batches, create_config, create_trainer, fit
 from training import checkpointing, costs
 from training.callbacks import progress
 from training.callbacks.best_step import BestStep
+from training.callbacks.endings import TimeLimit
 from training.callbacks.history import History
-from training.callbacks.time_limit import TimeLimit
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from tests import events
 from training import batch_sizes
-from training.callbacks import history, time_limit
-from training.callbacks.time_limit import TimeLimit
+from training.callbacks import endings, history
+from training.callbacks.endings import TimeLimit
 
 SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
 
@@ -19,7 +19,7 @@ def seconds(monkeypatch):
     """A clock that the tests move."""
     clock = types.SimpleNamespace(now=100.0)
     clock.monotonic = lambda: clock.now
-    monkeypatch.setattr(time_limit, "time", clock)
+    monkeypatch.setattr(endings, "time", clock)
     return clock
 
 

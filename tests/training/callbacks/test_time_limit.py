@@ -14,7 +14,7 @@ from tests.training.pair import (
     fit,
 )
 from training import checkpointing, devices
-from training.callbacks.time_limit import TimeLimit
+from training.callbacks.endings import TimeLimit
 from training.optimizers import optimization
 from training.trainer import Trainer
 
