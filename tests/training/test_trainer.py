@@ -74,12 +74,13 @@ class SumOfProducts(Sum):
 
 
 @pytest.mark.parametrize("jit_compile", [False, True])
-def test_optimizers_of_keras_train(jit_compile):
+@pytest.mark.parametrize("clip_norm", [1.0, 0.25])
+def test_optimizers_of_keras_train(jit_compile, clip_norm):
     optimizer = keras.optimizers.SGD(0.1)
-    config = create_config(jit_compile=jit_compile)
+    config = create_config(jit_compile=jit_compile, clip_norm=clip_norm)
     trainer = Trainer(Pair(), SumOfProducts(), optimizer, config)
     fit(trainer, batches([1]), 2)
-    assert float(trainer.model.one) == pytest.approx(1 - 2 * 0.1)
+    assert float(trainer.model.one) == pytest.approx(1 - 2 * 0.1 * clip_norm)
     assert trainer.step == 2
 
 

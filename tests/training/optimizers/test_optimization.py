@@ -84,7 +84,7 @@ def test_optimizers_follow_their_formulas(kind, formula, form):
 
 
 @pytest.mark.parametrize("corrects", [False, True])
-def test_bias_correction_is_keras_s_and_off_by_default(corrects):
+def test_flags_of_adam(corrects):
     values, grads = example()
     config = OptimizerConfig(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
@@ -98,6 +98,10 @@ def test_bias_correction_is_keras_s_and_off_by_default(corrects):
     ):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
     assert not OptimizerConfig().bias_correction
+    config = OptimizerConfig(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
+    found = optimization.create_optimizer(config, 4, 0).get_config()
+    names = ("beta_1", "beta_2", "weight_decay_rate")
+    assert [found[name] for name in names] == [0.5, 0.8, 3.0]
 
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):
@@ -107,7 +111,9 @@ def test_lamb_takes_a_zero_variable_at_ratio_one(form):
 
 
 def test_layerwise_decay_shrinks_the_rate_towards_the_embeddings():
-    factors = optimization.layerwise_factors(2, 0.5)
+    config = OptimizerConfig(layerwise_lr_decay=0.5)
+    optimizer = optimization.create_optimizer(config, 10, 0, 2)
+    factors = optimizer.learning_rate_factors
     values = {
         "bert/embeddings/word_embeddings": np.ones(1),
         "bert/encoder/layer_0/kernel": np.ones(1),
