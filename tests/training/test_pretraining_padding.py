@@ -1,5 +1,7 @@
 """Pretraining without padding is the pretraining with it."""
 
+import signal
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,7 +13,8 @@ from data.pretraining.dynamic_masking import DynamicMasking
 from data.pretraining.options import MaskingOptions
 from data.text.tokenization import FullTokenizer
 from tests import models, script_runner
-from training import pretraining
+from tests.checkpoints import assert_same_bits, values
+from training import checkpointing, pretraining
 from training.prediction import BatchPredictor
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
@@ -132,3 +135,33 @@ def test_evaluations_are_the_same(tmp_path):
     assert len(packed) == 3
     for one, other in zip(*map(tf.nest.flatten, (padded, packed)), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.slow
+def test_a_killed_run_ends_with_the_same_bits(
+    tiny, pretraining_flags, tmp_path
+):
+    flags = pretraining_flags | {
+        "bert_config_file": tiny / "one_block/bert_config.json",
+        "trim_padding": True,
+        "do_train": True,
+        "num_train_steps": 20,
+        "save_checkpoints_steps": 3,
+    }
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    script_runner.run(
+        "run_pretraining.py", tmp_path, **flags, output_dir=undisturbed
+    ).check()
+    done = script_runner.run(
+        "run_pretraining.py",
+        tmp_path,
+        kill_when=lambda: checkpointing.checkpoint_steps(killed),
+        **flags,
+        output_dir=killed,
+    )
+    assert done.status == -signal.SIGKILL
+    done = script_runner.run(
+        "run_pretraining.py", tmp_path, **flags, output_dir=killed
+    )
+    assert "Restored the checkpoint" in done.check().stderr
+    assert_same_bits(values(killed, 20), values(undisturbed, 20))

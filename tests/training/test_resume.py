@@ -81,26 +81,62 @@ def kill_somewhere(flags, output_dir, rng, signum, while_saving):
         return run.finish().status, saving
 
 
-@pytest.mark.slow
-def test_killed_runs_end_with_the_same_bits(flags, undisturbed, tmp_path):
+@pytest.mark.parametrize(
+    "num_kills",
+    [
+        pytest.param(3, marks=pytest.mark.slow),
+        pytest.param(10, marks=pytest.mark.soak),
+    ],
+)
+def test_killed_runs_end_with_the_same_bits(
+    flags, undisturbed, tmp_path, num_kills
+):
     rng = random.Random(0)
     output_dir = tmp_path / "killed"
-    # Killed without notice, once while it writes a checkpoint, and by Ctrl+C.
-    for signum, while_saving, expected in (
-        (signal.SIGKILL, True, -signal.SIGKILL),
-        (signal.SIGKILL, False, -signal.SIGKILL),
-        (signal.SIGINT, False, endings.INTERRUPTED_STATUS),
-    ):
+    caught_saving = 0
+    for number in range(num_kills):
+        # Every third gets SIGTERM, the others are killed without notice,
+        # half of these while they write a checkpoint.
+        gets_sigterm = number % 3 == 2
         status, saving = kill_somewhere(
-            flags, output_dir, rng, signum, while_saving
+            flags,
+            output_dir,
+            rng,
+            signal.SIGTERM if gets_sigterm else signal.SIGKILL,
+            while_saving=number % 3 == 0,
         )
-        assert (status, saving or not while_saving) == (expected, True)
+        assert status == (
+            endings.INTERRUPTED_STATUS if gets_sigterm else -signal.SIGKILL
+        )
+        caught_saving += saving
         steps = checkpointing.checkpoint_steps(output_dir)
         assert steps[-1] < NUM_STEPS
+    assert caught_saving >= num_kills // 3
     done = start(flags, output_dir).finish().check()
     assert "Restored the checkpoint" in done.stderr
     assert_same_bits(values(output_dir, NUM_STEPS), undisturbed)
     assert not list(output_dir.glob("*.partial*"))
+
+
+@pytest.mark.slow
+def test_ctrl_c_saves_and_the_run_resumes(flags, undisturbed, tmp_path):
+    flags = flags | {"save_checkpoints_steps": 7}
+    with start(flags, tmp_path) as run:
+        while run.is_alive():
+            if checkpointing.checkpoint_steps(tmp_path):
+                run.send(signal.SIGINT)
+                break
+            time.sleep(0.02)
+        done = run.finish()
+    assert done.status == endings.INTERRUPTED_STATUS, done.stderr
+    saved = checkpointing.checkpoint_steps(tmp_path)[-1]
+    assert saved < NUM_STEPS
+    assert f"Stopped after step {saved}, which is saved" in done.stderr
+    done = start(flags, tmp_path).finish().check()
+    assert f"Restored the checkpoint {tmp_path}/model.ckpt-{saved}" in (
+        done.stderr
+    )
+    assert_same_bits(values(tmp_path, NUM_STEPS), undisturbed)
 
 
 @pytest.mark.parametrize(
