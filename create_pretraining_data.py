@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import gc
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from absl import logging
@@ -26,7 +26,7 @@ from data.pretraining import documents, instances
 from data.pretraining.job import MAX_SHARDS, Job, RunTasks
 from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
-from files import progress
+from files import progress, requirements
 from files.atomic import is_remote
 from files.flags import flag
 from files.paths import Kind
@@ -184,9 +184,7 @@ def create_at_scale(
             )
     run: RunTasks
     if config.pipeline == "beam":
-        from data.io import beam_executor
-
-        run = beam_executor.BeamExecutor(beam_arguments).run
+        run = _create_beam_runner(beam_arguments)
     else:
         number = 1 if config.num_processes is None else config.num_processes
         run = functools.partial(workers.run, num_processes=number)
@@ -222,6 +220,62 @@ def create_at_scale(
         manifest["statistics"]["num_instances"],
         f"{verb} {num_shards} file(s), {output_file}-*-of-{num_shards:05d}",
     )
+
+
+def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
+    """Returns a function that runs all tasks in one Apache Beam pipeline.
+
+    Beam's workers read and write the same paths as this script, so a runner on
+    many machines needs a file system that all of them mount. The names and the
+    results of the tasks are dropped. `arguments` are Beam's own flags, such as
+    `--runner=FlinkRunner`.
+
+    Raises:
+        ValueError: Apache Beam is not installed, or does not know a flag.
+    """
+    try:
+        import apache_beam as beam
+        from apache_beam.options import pipeline_options
+    except ImportError as error:
+        raise ValueError(
+            "--pipeline=beam needs Apache Beam: "
+            f"{requirements.install('requirements/beam.txt')}"
+        ) from error
+    options = pipeline_options.PipelineOptions(arguments)
+    known = options.get_all_options(drop_default=True)
+    unknown = [
+        argument
+        for argument in arguments
+        if argument.lstrip("-").split("=")[0] not in known
+    ]
+    if unknown:
+        raise ValueError(
+            f"unknown arguments {unknown}. Use flags of this script or of "
+            "Apache Beam"
+        )
+
+    def run(
+        function: Callable, tasks: Sequence[tuple[str, tuple]]
+    ) -> Generator[None]:
+        if not tasks:
+            return
+        try:
+            with beam.Pipeline(options=options) as pipeline:
+                _ = (
+                    pipeline
+                    | beam.Create([arguments for _, arguments in tasks])
+                    # Distribute the tasks. Otherwise one worker of Beam might
+                    # run all of them.
+                    | beam.Reshuffle()
+                    | beam.MapTuple(function)
+                )
+        except Exception as error:
+            raise OSError(
+                f"the Beam pipeline failed: {str(error).splitlines()[-1]}"
+            ) from error
+        yield from [None] * len(tasks)
+
+    return run
 
 
 def main(config: Config, rest: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from absl import logging
 
-from data.io import record_checks
+from data.io import tfrecords
 from training import (
     checks,
     ensembles,
@@ -44,7 +44,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         config = config.varied(init_checkpoint=members[0])
     flow = _Flow(task, config, members)
     earlier = flow.find_results()
-    with record_checks.naming_wrong_records(flow.splits.records.values()):
+    with tfrecords.naming_wrong_records(flow.splits.records.values()):
         # ----- Train, once or several times, and evaluate. -----
         if config.do_train and config.num_train_runs > 1:
             trainer, results = flow.train_several()

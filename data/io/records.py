@@ -9,6 +9,7 @@ TensorFlow costs more time than creating the training instances in them.
 import contextlib
 import functools
 import math
+import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -295,3 +296,35 @@ def measure_file(path: str) -> dict[str, Any]:
         "bytes": text_files.size(path),
         "crc32c": checksum.hexdigest().decode(),
     }
+
+
+def describe_shards(
+    paths: Sequence[str], num_records: int
+) -> list[dict[str, Any]]:
+    """Returns the path, number of records, size and checksum of each shard.
+
+    `num_records` is the number of records in all shards. Record i is in the
+    shard i % len(paths).
+    """
+    return [
+        {
+            "path": path,
+            "num_records": len(range(number, num_records, len(paths))),
+            **measure_file(path),
+        }
+        for number, path in enumerate(paths)
+    ]
+
+
+def is_whole(path: str, entry: Any) -> bool:
+    """Returns whether a file's size and checksum still match its entry.
+
+    `entry` is the file's entry in a manifest.
+    """
+    # Compare the size first, because the checksum needs the whole file.
+    return (
+        isinstance(entry, dict)
+        and os.path.isfile(path)
+        and os.path.getsize(path) == entry.get("bytes")
+        and measure_file(path)["crc32c"] == entry.get("crc32c")
+    )

@@ -3,18 +3,22 @@
 B = batch size.
 """
 
+import contextlib
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
+from absl import logging
 
-from data.io.feature_specs import Spec
+from data.io.feature_specs import Spec, check_file
 from data.io.records import count_records, read_records
 
-# Message of the error that `decode` raises. `record_checks` searches for it.
-OUT_OF_RANGE = "a record has a value out of its range"
+_OUT_OF_RANGE = "a record has a value out of its range"
+# TensorFlow's errors about a wrong record contain one of these texts: the
+# message of `decode`, or the operation that parses records.
+_WRONG_RECORD = (_OUT_OF_RANGE, "ParseExample")
 # In training: number of records in the shuffle buffer, and number of files that
 # are read at the same time.
 SHUFFLE_BUFFER_SIZE = 10000
@@ -59,14 +63,14 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 
     Raises:
         tf.errors.InvalidArgumentError: a record does not fit the spec. Use
-            `record_checks.naming_wrong_records` to find out which record.
+            `naming_wrong_records` to find out which record.
     """
     features = {
         name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
         for name, feature in spec.items()
     }
     values = tf.io.parse_example(serialized, features)
-    check = tf.debugging.Assert(_are_right(values, spec), [OUT_OF_RANGE])
+    check = tf.debugging.Assert(_are_right(values, spec), [_OUT_OF_RANGE])
     with tf.control_dependencies([check]):
         return {
             name: tf.cast(value, tf.int32)
@@ -284,3 +288,30 @@ def _epoch(
         )
         .shuffle(SHUFFLE_BUFFER_SIZE, draw, reshuffle_each_iteration=False)
     )
+
+
+@contextlib.contextmanager
+def naming_wrong_records(read: Iterable[Records]) -> Iterator[None]:
+    """Adds the file and the record's number to errors about wrong records.
+
+    TensorFlow's errors name neither of them. `read` lists the Records that the
+    code in the `with` block reads.
+
+    Raises:
+        ValueError: the block raised tf.errors.DataLossError or
+            tf.errors.InvalidArgumentError for a record.
+    """
+    try:
+        yield
+    except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
+        is_corrupt = isinstance(error, tf.errors.DataLossError)
+        # Search for the record only if the error is about a record, because
+        # the search reads all files and is slow.
+        if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
+            logging.info("Searching all files for the record that is wrong")
+            for files, spec, _ in read:
+                for path in files:
+                    check_file(path, spec)
+        if is_corrupt:
+            raise ValueError(str(error)) from error
+        raise

@@ -74,37 +74,6 @@ class TrainingInstance:
         )
 
 
-def read_documents(
-    input_files: Sequence[str], reader: TextReader, counts: Counter[str]
-) -> list[Document]:
-    """Reads text files with one sentence a line.
-
-    A blank line ends a document. As in Google's code, the end of a file does
-    not. Decompresses files whose names end in `.gz`. Adds the statistics of
-    `TextReader.read` and `group_documents` to `counts`.
-
-    Returns:
-        list of documents that contain at least one WordPiece.
-
-    Raises:
-        ValueError: the files contain no document.
-    """
-    dropped: Counter[str] = Counter()
-    lines = itertools.chain.from_iterable(
-        reader.read(Block(path), counts, dropped) for path in input_files
-    )
-    lines = itertools.chain(lines, [None])
-    groups = list(group_documents(lines, math.inf, counts))
-    if warning := text_files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
-    if not groups:
-        raise ValueError(
-            f"no text in the input: {', '.join(input_files)}; use files "
-            "with one sentence a line and blank lines between documents"
-        )
-    return groups[0]
-
-
 class InstanceEncoder:
     """Encodes instances as records with the features of Google's code.
 
@@ -117,16 +86,15 @@ class InstanceEncoder:
         number = options.max_predictions_per_seq
         self._length, self._number = length, number
         self._is_masked = not options.dynamic_masking
-        # Encode all possible paddings, positions and weights once, because many
-        # instances contain equal ones.
-        self._padding = [bytes(n) for n in range(max(length, number) + 1)]
+        # Encode all possible positions and weights once, because many instances
+        # contain equal ones.
         self._positions = records.encode_rows(np.arange(length)[:, None])
         self._weights = np.tri(number + 1, number, -1, np.float32)
 
     def __call__(self, instance: TrainingInstance) -> bytes:
         """Returns an instance as the bytes of a `tf.train.Example`."""
         num_tokens = len(instance.tokens)
-        padding = self._padding[self._length - num_tokens]
+        padding = bytes(self._length - num_tokens)
         features: dict[str, Any] = {
             "input_ids": b"".join(instance.tokens) + padding,
             "input_mask": b"\1" * num_tokens + padding,
@@ -134,7 +102,7 @@ class InstanceEncoder:
         }
         if self._is_masked:
             positions = instance.masked_lm_positions
-            padding = self._padding[self._number - len(positions)]
+            padding = bytes(self._number - len(positions))
             features["masked_lm_positions"] = (
                 b"".join([self._positions[index] for index in positions])
                 + padding
@@ -161,7 +129,22 @@ def create_training_instances(
         ValueError: the input contains no text.
     """
     counts: Counter[str] = Counter()
-    documents = read_documents(input_files, reader, counts)
+    dropped: Counter[str] = Counter()
+    # As in Google's code, a blank line ends a document, but the end of a file
+    # does not.
+    lines = itertools.chain.from_iterable(
+        reader.read(Block(path), counts, dropped) for path in input_files
+    )
+    lines = itertools.chain(lines, [None])
+    groups = list(group_documents(lines, math.inf, counts))
+    if warning := text_files.dropped_bytes_warning(dropped):
+        logging.warning(warning)
+    if not groups:
+        raise ValueError(
+            f"no text in the input: {', '.join(input_files)}; use files "
+            "with one sentence a line and blank lines between documents"
+        )
+    (documents,) = groups
     corpus_report.log(counts)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)

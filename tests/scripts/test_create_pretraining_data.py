@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_checks, records, tfrecords
+from data.io import feature_specs, records, tfrecords
 from tests import golden, script_runner
 from tests.data.text import test_tokenizer_json as tokenizer_json
 
@@ -99,7 +99,7 @@ def test_scalable_form(corpus):
     assert sorted(os.listdir(made)) == [*shards, "out.manifest.json"]
     manifest = json.loads((made / "out.manifest.json").read_text())
     files = [str(made / name) for name in shards]
-    record_checks.check_records(
+    feature_specs.check_records(
         files, feature_specs.pretraining_features(128, 20)
     )
     count = records.count_records(files)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.io import feature_specs, record_checks, records, tfrecords
+from data.io import feature_specs, records, tfrecords
 from tests.data.io.test_tfrecords import SPEC, write
 
 
 def test_check_records_compares_with_the_flags(tmp_path):
     path = write(tmp_path / "a.tfrecord", 0, 1)
-    record_checks.check_records([path], SPEC)
+    feature_specs.check_records([path], SPEC)
     longer = feature_specs.pretraining_features(8, 2)
     more = feature_specs.pretraining_features(4, 3)
     for spec, message in (
@@ -23,7 +23,7 @@ def test_check_records_compares_with_the_flags(tmp_path):
         (feature_specs.classifier_features(4), "no feature 'label_ids'"),
     ):
         with pytest.raises(ValueError, match=message) as caught:
-            record_checks.check_records([path], spec)
+            feature_specs.check_records([path], spec)
         assert path in str(caught.value)
 
 
@@ -39,7 +39,7 @@ def test_check_records_names_bad_files(tmp_path, data, message):
     path = tmp_path / "bad.tfrecord"
     path.write_bytes(data)
     with pytest.raises(ValueError, match=f"bad.tfrecord: .*{message}"):
-        record_checks.check_records([str(path)], SPEC)
+        feature_specs.check_records([str(path)], SPEC)
 
 
 def test_a_corrupt_record_met_while_reading_is_named(tmp_path):
@@ -55,7 +55,7 @@ def read_all(files, spec, message=None):
     read = tfrecords.Records(files, feature_specs.bounded(spec, 100, 2))
     expected = pytest.raises(ValueError, match=message)
     with expected if message else contextlib.nullcontext():
-        with record_checks.naming_wrong_records([read]):
+        with tfrecords.naming_wrong_records([read]):
             for _ in tfrecords.create_dataset(read, 4, False):
                 pass
 
@@ -149,12 +149,12 @@ def test_compressed_records_are_refused(tmp_path):
         gzip.compress(open(write(tmp_path / "a", 0, 2), "rb").read())
     )
     with pytest.raises(ValueError, match="a.tfrecord.gz: unpack"):
-        record_checks.check_records([str(path)], SPEC)
+        feature_specs.check_records([str(path)], SPEC)
 
 
 def test_other_errors_are_raised_without_a_search(tmp_path):
     files = one_wrong(tmp_path / "a.tfrecord", SPEC, "input_ids", -1)
     read = [tfrecords.Records(files, SPEC)]
     with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
-        with record_checks.naming_wrong_records(read):
+        with tfrecords.naming_wrong_records(read):
             tf.reshape(tf.range(6), [4])
