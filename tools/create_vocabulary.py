@@ -104,8 +104,7 @@ def main(config: Config) -> None:
     counts = vocabulary.count_words(
         progress.track(lines, None, "line", "Reading"), config.do_lower_case
     )
-    if warning := text_files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
+    text_files.warn_of_dropped_bytes(dropped)
     logging.info("Learning from %d different words", len(counts))
     with atomic_open(config.output_file) as file:
         if config.extend:

@@ -100,13 +100,14 @@ def _entry(name: str, kind: int, length: int) -> bytes:
     """
     # A message begins with its length, so build the innermost message first.
     key = _field(1, name.encode())
-    varints = _varint_table()
-    packed = b"\n" + varints[length]
-    feature = b"%c" % (kind << 3 | 2) + varints[len(packed) + length] + packed
-    value = b"\x12" + varints[len(feature) + length] + feature
-    return b"\n" + varints[len(key) + len(value) + length] + key + value
+    packed = b"\n" + _varint(length)
+    feature = b"%c" % (kind << 3 | 2) + _varint(len(packed) + length) + packed
+    value = b"\x12" + _varint(len(feature) + length) + feature
+    return b"\n" + _varint(len(key) + len(value) + length) + key + value
 
 
+# The cache covers the ids of all released vocabularies.
+@functools.lru_cache(maxsize=1 << 17, typed=True)
 def _varint(value: int) -> bytes:
     """Encodes a non-negative integer in protocol buffers' base 128."""
     encoded = bytearray()
@@ -117,23 +118,11 @@ def _varint(value: int) -> bytes:
     return bytes(encoded)
 
 
-@functools.cache
-def _varint_table() -> list[bytes]:
-    """Returns the varints of 0 to 2**17 - 1. `_varint` encodes larger integers.
-
-    The table covers the ids of all released vocabularies.
-    """
-    return encode_rows(np.arange(1 << 17)[:, np.newaxis])
-
-
 def _varints(name: str, values: Sequence[int]) -> bytes:
     try:
         low, high = min(values, default=0), max(values, default=0)
         if 0 <= low and high < 128:
             return bytes(values)
-        table = _varint_table()
-        if 0 <= low and high < len(table):
-            return b"".join(map(table.__getitem__, values))
         if 0 <= low:
             return b"".join(map(_varint, values))
     except TypeError:
@@ -146,8 +135,7 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
 
 def _field(number: int, payload: bytes) -> bytes:
     """Encodes a length-delimited protocol buffer field."""
-    length = _varint_table()[len(payload)]
-    return b"%c%b%b" % (number << 3 | 2, length, payload)
+    return b"%c%b%b" % (number << 3 | 2, _varint(len(payload)), payload)
 
 
 def _masked_crc(data: bytes) -> int:

@@ -178,8 +178,7 @@ def read_numbered(
         if not is_quoted and "\r" in line.rstrip("\r"):
             raise ValueError(f"{path}, line {number}: {CARRIAGE_RETURN}")
         yield number, line
-    if warning := dropped_bytes_warning(dropped):
-        logging.warning(warning)
+    warn_of_dropped_bytes(dropped)
 
 
 def read_limited(
@@ -245,20 +244,18 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         )
 
 
-def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:
-    """Returns a warning that counts the dropped bytes of all input files.
+def warn_of_dropped_bytes(dropped: Mapping[Any, int]) -> None:
+    """Logs a warning if any byte of the input files was dropped.
 
-    Returns None if no byte was dropped. `dropped` is {path: number of dropped
-    bytes}.
+    `dropped` is {path: number of dropped bytes}.
     """
     found = {path: count for path, count in dropped.items() if count}
-    if not found:
-        return None
-    worst = max(found, key=found.__getitem__)
-    return (
-        f"dropped {sum(found.values())} bytes that are not UTF-8, in "
-        f"{len(found)} input file(s), most of them in {worst}"
-    )
+    if found:
+        logging.warning(
+            f"dropped {sum(found.values())} bytes that are not UTF-8, in "
+            f"{len(found)} input file(s), most of them in "
+            f"{max(found, key=found.__getitem__)}"
+        )
 
 
 class SetReader(abc.ABC, Generic[Example]):

@@ -87,12 +87,14 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
     """
     are_right = []
     for name, value in values.items():
-        _, _, at_least, at_most = spec[name]
+        _, _, *bounds = spec[name]
         # Both comparisons are false for NaN.
-        if at_least > -math.inf:
-            are_right.append(tf.reduce_all(value >= _like(at_least, value)))
-        if at_most < math.inf:
-            are_right.append(tf.reduce_all(value <= _like(at_most, value)))
+        for compare, bound in zip(
+            (tf.greater_equal, tf.less_equal), bounds, strict=True
+        ):
+            if math.isfinite(bound):
+                is_within = compare(value, tf.cast(bound, value.dtype))
+                are_right.append(tf.reduce_all(is_within))
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
@@ -103,10 +105,6 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
             is_used |= tf.reshape(is_padding, shape)
         are_right.append(tf.reduce_all(is_used))
     return tf.reduce_all(are_right) if are_right else tf.constant(True)
-
-
-def _like(bound: float, value: tf.Tensor) -> tf.Tensor:
-    return tf.cast(bound, value.dtype)
 
 
 def trim_padding(

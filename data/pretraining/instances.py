@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from absl import logging
 
 from data.io import records, text_files
 from data.pretraining import corpus_report
@@ -137,8 +136,7 @@ def create_training_instances(
     )
     lines = itertools.chain(lines, [None])
     groups = list(group_documents(lines, math.inf, counts))
-    if warning := text_files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
+    text_files.warn_of_dropped_bytes(dropped)
     if not groups:
         raise ValueError(
             f"no text in the input: {', '.join(input_files)}; use files "
