@@ -31,10 +31,6 @@ from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
 from files import progress
 
-# Table for bytes.translate: maps a byte to 1 if its highest bit is 0, and to 0
-# otherwise.
-_IS_BELOW_HALF = bytes(byte < 128 for byte in range(256))
-
 
 @dataclasses.dataclass(slots=True)
 class TrainingInstance:
@@ -267,24 +263,6 @@ def truncate_seq_pair(
     Removes one token at a time from the longer list, at random from its front
     or its back.
     """
-    lengths = [len(tokens_a), len(tokens_b)]
-    num_dropped = max(sum(lengths) - max_num_tokens, 0)
-    if not num_dropped:
-        return
-    # Google's code calls rng.random() for each token, and removes the first
-    # token if the result is below 0.5. rng.random() consumes 64 bits, and its
-    # result is below 0.5 if the highest of the first 32 bits is 0. Drawing the
-    # bits of all calls at once needs a fifth of the time.
-    draws = rng.getrandbits(64 * num_dropped).to_bytes(
-        8 * num_dropped, "little"
-    )
-    is_front = draws[3::8].translate(_IS_BELOW_HALF)
-    # The longer list loses tokens until both lists are equally long. Then the
-    # lists lose tokens alternately, beginning with B.
-    num_uneven = abs(lengths[0] - lengths[1])
-    drops = [is_front[num_uneven + 1 :: 2], is_front[num_uneven::2]]
-    drops[lengths[0] < lengths[1]] += is_front[:num_uneven]
-    for tokens, dropped in zip((tokens_a, tokens_b), drops, strict=True):
-        if dropped:
-            front = dropped.count(1)
-            tokens[:] = tokens[front : len(tokens) - len(dropped) + front]
+    while len(tokens_a) + len(tokens_b) > max_num_tokens:
+        tokens = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
+        del tokens[0 if rng.random() < 0.5 else -1]

@@ -1,7 +1,6 @@
 """Records that do not fit are refused, by file and flag."""
 
 import contextlib
-import gzip
 import math
 
 import numpy as np
@@ -10,44 +9,6 @@ import tensorflow as tf
 
 from data.io import feature_specs, records, tfrecords
 from tests.data.io.test_tfrecords import SPEC, write
-
-
-def test_check_records_compares_with_the_flags(tmp_path):
-    path = write(tmp_path / "a.tfrecord", 0, 1)
-    feature_specs.check_records([path], SPEC)
-    longer = feature_specs.pretraining_features(8, 2)
-    more = feature_specs.pretraining_features(4, 3)
-    for spec, message in (
-        (longer, "--max_seq_length=8; set .*=4"),
-        (more, "--max_predictions_per_seq=3; set .*=2"),
-        (feature_specs.classifier_features(4), "no feature 'label_ids'"),
-    ):
-        with pytest.raises(ValueError, match=message) as caught:
-            feature_specs.check_records([path], spec)
-        assert path in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"", "contains no record"),
-        (b"x" * 10, "truncated"),
-        (b"x" * 99, "not a TFR"),
-    ],
-)
-def test_check_records_names_bad_files(tmp_path, data, message):
-    path = tmp_path / "bad.tfrecord"
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match=f"bad.tfrecord: .*{message}"):
-        feature_specs.check_records([str(path)], SPEC)
-
-
-def test_a_corrupt_record_met_while_reading_is_named(tmp_path):
-    files = [write(tmp_path / f"{i}.tfrecord", 0, 7) for i in range(3)]
-    with open(files[1], "r+b") as file:
-        file.seek(-9, 2)
-        file.write(b"?")
-    read_all(files, SPEC, "1.tfrecord: the record at byte")
 
 
 def read_all(files, spec, message=None):
@@ -141,15 +102,6 @@ def test_padding_examples_and_labels_of_any_size_are_read(tmp_path):
     read_all(files, CLASSIFIER)
     read_all(one_wrong(path, REGRESSION, "label_ids", -1e9), REGRESSION)
     read_all(one_wrong(path, SQUAD, "unique_ids", 2**31 - 1), SQUAD)
-
-
-def test_compressed_records_are_refused(tmp_path):
-    path = tmp_path / "a.tfrecord.gz"
-    path.write_bytes(
-        gzip.compress(open(write(tmp_path / "a", 0, 2), "rb").read())
-    )
-    with pytest.raises(ValueError, match="a.tfrecord.gz: unpack"):
-        feature_specs.check_records([str(path)], SPEC)
 
 
 def test_other_errors_are_raised_without_a_search(tmp_path):
