@@ -36,7 +36,6 @@ TEXTS = {
     "csv/train.csv": "text,label\na,b\na,b,c\n",
     "ner/train.txt": "word\nword NN M-PER\n",
     "swag/train.jsonl": '{"sent1": "a"}\n',
-    "runs/history.jsonl": '{"kind": "eval", "step": NaN}\n',
     "not.json": "{'data': 1}",
     "list.json": "[1]",
     "nested.json": "[" * 100_000,
@@ -285,8 +284,6 @@ def test_texts_and_vocabularies(files, model_flags):
     trivia = {"evidence_dir": "few", "output_file": "out"}
     cases = [("--input_file=nested.json", "nested too deeply")]
     check_refusals(files, "tools.create_squad_from_triviaqa", trivia, cases)
-    cases = [("--runs=runs", "history.jsonl, line 1")]
-    check_refusals(files, "tools.plot_runs", {"png": "out"}, cases)
 
 
 def test_models(files, model_flags):

@@ -122,24 +122,6 @@ def test_files_keep_what_continues_a_word(tmp_path):
     assert len(pieces) == 3
 
 
-def test_each_document_is_drawn_by_its_number(monkeypatch):
-    options = InstanceOptions(eval_fraction=0.25, random_seed=1)
-    drawn = [
-        parts.is_held_out(part, number, options)
-        for part in range(100)
-        for number in range(100)
-    ]
-    assert drawn[0] and abs(sum(drawn) - 2500) < 150
-    lines = [[b"a"], None, None, [], [b"b"], [b"c"], None, [b"d"], None, [b"e"]]
-    written, counts = [], collections.Counter()
-    monkeypatch.setattr(parts, "is_held_out", lambda _, i, *__: i in (1, 3))
-    kept = parts.hold_out(lines, 0, options, written.append, counts)
-    assert [line for line in kept if line] == [[b"a"], [b"d"]]
-    assert b"".join(written) == b"62\n63\n\n65\n\n"
-    # The last document continues in another part.
-    assert counts["num_documents"] == 1
-
-
 def test_long_documents_are_held_out(tmp_path, monkeypatch):
     """Those that are alone in their part, too."""
     monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)
