@@ -115,35 +115,6 @@ class Config(InstanceOptions):
         return any(value is not None and value is not False for value in values)
 
 
-def create_as_original(
-    config: Config, input_files: Sequence[str]
-) -> tuple[int, str]:
-    """Writes the instances that Google's script writes, in the same order.
-
-    Returns:
-        (number of instances, text for the log that names the written files).
-    """
-    reader = documents.create_reader(
-        documents.TextOptions(config.vocab_file, config.do_lower_case)
-    )
-    output_files = config.output_file.split(",")
-    # Turn the garbage collector off. It would spend half of the run time on
-    # searching millions of lists for reference cycles, of which there are none.
-    gc.disable()
-    # Open the output files first. If they cannot be written, the script fails
-    # before it creates the instances.
-    with records.RecordWriter(output_files) as writer:
-        made = instances.create_training_instances(input_files, reader, config)
-        logging.info("The first instance:\n%s", made[0].describe(reader.pieces))
-        encode = instances.InstanceEncoder(config)
-        for instance in progress.track(made, len(made), "instance", "Writing"):
-            writer.write(encode(instance))
-    return (
-        len(made),
-        f"written to {len(output_files)} file(s), {config.output_file}",
-    )
-
-
 def create_at_scale(
     config: Config, input_files: Sequence[str], beam_arguments: Sequence[str]
 ) -> tuple[int, str]:
@@ -298,17 +269,35 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if config.is_scalable:
         num_instances, place = create_at_scale(config, input_files, rest)
     else:
-        num_instances, place = create_as_original(config, input_files)
+        reader = documents.create_reader(
+            documents.TextOptions(config.vocab_file, config.do_lower_case)
+        )
+        output_files = config.output_file.split(",")
+        # Turn the garbage collector off. It would spend half of the run time on
+        # searching millions of lists for reference cycles, of which there are
+        # none.
+        gc.disable()
+        # Open the output files first. If they cannot be written, the script
+        # fails before it creates the instances.
+        with records.RecordWriter(output_files) as writer:
+            made = instances.create_training_instances(
+                input_files, reader, config
+            )
+            logging.info(
+                "The first instance:\n%s", made[0].describe(reader.pieces)
+            )
+            encode = instances.InstanceEncoder(config)
+            for each in progress.track(made, len(made), "instance", "Writing"):
+                writer.write(encode(each))
+        num_instances = len(made)
+        place = f"written to {len(output_files)} file(s), {config.output_file}"
     print(
         f"{num_instances:,} instances from {len(input_files)} file(s) {place}, "
         f"in {time.monotonic() - start:.1f} s"
     )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config, passes_rest=True)
-
+command = functools.partial(cli.run, main, Config, passes_rest=True)
 
 if __name__ == "__main__":
     command()

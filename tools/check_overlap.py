@@ -9,6 +9,7 @@ punctuation. Only the evaluation files must fit into memory.
 """
 
 import dataclasses
+import functools
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -143,10 +144,7 @@ def main(config: Config) -> None:
                     print(f"    line {line} in line {seen[place]}: {beginning}")
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

@@ -9,6 +9,7 @@ With --extended_vocab_file the tool adds embeddings for new words to the model.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -386,10 +387,7 @@ def main(options: Config) -> None:
     logging.info("Wrote %s", options.output_dir)
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

@@ -214,10 +214,7 @@ def main(config: Config) -> None:
     )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

@@ -11,6 +11,7 @@ tools.convert_checkpoint --extended_vocab_file.
 
 import collections
 import dataclasses
+import functools
 import itertools
 import time
 from collections.abc import Mapping
@@ -135,10 +136,7 @@ def main(config: Config) -> None:
     )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

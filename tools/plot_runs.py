@@ -7,6 +7,7 @@ Reads the history.jsonl that every training run writes to its --output_dir.
 
 import collections
 import dataclasses
+import functools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -317,10 +318,7 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

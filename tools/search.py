@@ -15,6 +15,7 @@ first (requirements/search.txt).
 """
 
 import dataclasses
+import functools
 import json
 import math
 import statistics
@@ -290,10 +291,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
         print(f"{trial.number:>5}  {value:<15}  {' '.join(given)}")
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config, passes_rest=True)
-
+command = functools.partial(cli.run, main, Config, passes_rest=True)
 
 if __name__ == "__main__":
     command()
