@@ -3,8 +3,8 @@
 A part is about 4 MB of text (splitting.py). Its documents become instances in
 memory, as in instances.py. The random draws depend only on the seed and the
 part, so any number of processes can work on the parts, in any order. Each task
-also writes the documents that --eval_fraction holds out to a file. When all
-tasks are done, these files become the evaluation set.
+also writes its held-out documents (--eval_fraction) to a file. When all tasks
+are done, these files become the evaluation set.
 """
 
 import contextlib
