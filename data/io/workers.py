@@ -55,7 +55,7 @@ def run(
     resource_tracker.ensure_running()
     reader, writer = context.Pipe(duplex=False)
     processes: list[BaseProcess] = []
-    # Each thread of the executor has a worker process of its own.
+    # Each thread of the executor starts its own worker process.
     local = threading.local()
 
     def call(name: str, arguments: tuple) -> Any:
