@@ -183,37 +183,34 @@ def check_records(files: Sequence[str], spec: Spec) -> None:
 
 def check_file(path: str, spec: Spec, limit: int | None = None) -> int:
     """Checks the first `limit` records (None = all). Returns their number."""
-    count = 0
-    for record in itertools.islice(records.read_records(path), limit):
-        _check_record(record, f"{path}, record {count}", spec)
-        count += 1
-    return count
-
-
-def _check_record(record: bytes, where: str, spec: Spec) -> None:
     # Import late, because TensorFlow loads slowly.
     from tensorflow.core.example import example_pb2
 
-    try:
-        found = example_pb2.Example.FromString(record).features.feature
-    except Exception as error:
-        raise ValueError(
-            f"{where}: the record is not a tf.train.Example: {error}"
-        ) from error
-    for name, feature in spec.items():
-        _check_feature(where, name, feature, found)
-    if "input_mask" not in spec:
-        return
-    length = spec["input_mask"].shape[-1]
-    mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
-    # Google's code fills the last batch with padding examples, whose mask is 0
-    # at each position. Allow these examples.
-    is_padding = [0] == [*found["is_real_example"].int64_list.value]
-    if not (mask.any(-1).all() or is_padding):
-        raise ValueError(
-            f"{where}: 'input_mask' is 0 at each position; a sequence needs "
-            "at least one WordPiece"
-        )
+    count = 0
+    for record in itertools.islice(records.read_records(path), limit):
+        where = f"{path}, record {count}"
+        count += 1
+        try:
+            found = example_pb2.Example.FromString(record).features.feature
+        except Exception as error:
+            raise ValueError(
+                f"{where}: the record is not a tf.train.Example: {error}"
+            ) from error
+        for name, feature in spec.items():
+            _check_feature(where, name, feature, found)
+        if "input_mask" not in spec:
+            continue
+        length = spec["input_mask"].shape[-1]
+        mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
+        # Google's code fills the last batch with padding examples, whose mask
+        # is 0 at each position. Allow these examples.
+        is_padding = [0] == [*found["is_real_example"].int64_list.value]
+        if not (mask.any(-1).all() or is_padding):
+            raise ValueError(
+                f"{where}: 'input_mask' is 0 at each position; a sequence "
+                "needs at least one WordPiece"
+            )
+    return count
 
 
 def _check_feature(

@@ -253,39 +253,29 @@ def _training_records(
 
     `read` returns a dataset of the records of one file.
     """
+
+    def read_epoch(number: tf.Tensor) -> tf.data.Dataset:
+        draw = tf.random.stateless_uniform(
+            [], [seed, number], 0, tf.int64.max, tf.int64
+        )
+        order = tf.random.experimental.stateless_shuffle(files, [seed, number])
+        num_reads = min(_NUM_PARALLEL_READS, len(files))
+        return (
+            tf.data.Dataset.from_tensor_slices(order)
+            .interleave(
+                read,
+                cycle_length=num_reads,
+                block_length=16,
+                num_parallel_calls=num_reads,
+                deterministic=True,
+            )
+            .shuffle(SHUFFLE_BUFFER_SIZE, draw, reshuffle_each_iteration=False)
+        )
+
     epoch, rest = 0, 0
     if skip_records:
         epoch, rest = divmod(skip_records, count_records(files))
-    return (
-        tf.data.Dataset.counter(epoch)
-        .flat_map(lambda number: _epoch(files, seed, number, read))
-        .skip(rest)
-    )
-
-
-def _epoch(
-    files: Sequence[str],
-    seed: int,
-    number: tf.Tensor,
-    read: Callable[[tf.Tensor], tf.data.Dataset],
-) -> tf.data.Dataset:
-    """Returns the records of epoch `number` in an order drawn with `seed`."""
-    draw = tf.random.stateless_uniform(
-        [], [seed, number], 0, tf.int64.max, tf.int64
-    )
-    order = tf.random.experimental.stateless_shuffle(files, [seed, number])
-    num_reads = min(_NUM_PARALLEL_READS, len(files))
-    return (
-        tf.data.Dataset.from_tensor_slices(order)
-        .interleave(
-            read,
-            cycle_length=num_reads,
-            block_length=16,
-            num_parallel_calls=num_reads,
-            deterministic=True,
-        )
-        .shuffle(SHUFFLE_BUFFER_SIZE, draw, reshuffle_each_iteration=False)
-    )
+    return tf.data.Dataset.counter(epoch).flat_map(read_epoch).skip(rest)
 
 
 @contextlib.contextmanager
