@@ -56,16 +56,13 @@ class TrainingInstance:
 
         `pieces` is the vocabulary, which decodes the instance's WordPieces.
         """
-        return "\n".join(
-            (
-                f"tokens: {pieces.decode(self.tokens)}",
-                f"segment_ids: {' '.join(map(str, self.segment_ids))}",
-                f"is_random_next: {self.is_random_next}",
-                "masked_lm_positions: "
-                f"{' '.join(map(str, self.masked_lm_positions))}",
-                f"masked_lm_labels: {pieces.decode(self.masked_lm_labels)}",
-                "",
-            )
+        return (
+            f"tokens: {pieces.decode(self.tokens)}\n"
+            f"segment_ids: {' '.join(map(str, self.segment_ids))}\n"
+            f"is_random_next: {self.is_random_next}\n"
+            "masked_lm_positions: "
+            f"{' '.join(map(str, self.masked_lm_positions))}\n"
+            f"masked_lm_labels: {pieces.decode(self.masked_lm_labels)}\n"
         )
 
 
