@@ -201,20 +201,6 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
     return report.missing
 
 
-def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
-    """Returns whether to lower-case text, or None if no flag or file says so.
-
-    Raises:
-        ValueError: --do_lower_case contradicts the checkpoint's name.
-    """
-    if do_lower_case is None:
-        folder = folder_of(checkpoint)
-        stated = casing.read_do_lower_case(folder)
-        return casing.read_normalizer(folder) if stated is None else stated
-    casing.validate_case_matches_checkpoint(do_lower_case, checkpoint)
-    return do_lower_case
-
-
 def read_tokenizer(
     options: Config, config: "modeling.BertConfig", is_needed: bool
 ) -> tuple[tokenization.FullTokenizer | None, list[list[int]] | None]:
@@ -228,14 +214,19 @@ def read_tokenizer(
         embeddings to average. Otherwise it is None.
 
     Raises:
-        ValueError: a vocabulary is missing or does not fit the model, or
+        ValueError: a vocabulary is missing or does not fit the model,
+            --do_lower_case contradicts the checkpoint's name, or
             --extended_vocab_file does not extend the old vocabulary.
     """
     start, vocab_file = options.init_checkpoint, options.vocab_file
-    is_lower_case = find_casing(options.do_lower_case, start)
+    is_lower_case, folder = options.do_lower_case, folder_of(start)
+    if is_lower_case is not None:
+        casing.validate_case_matches_checkpoint(is_lower_case, start)
+    elif (is_lower_case := casing.read_do_lower_case(folder)) is None:
+        is_lower_case = casing.read_normalizer(folder)
     if not vocab_file:
         names = ("vocab.txt", "tokenizer.json")
-        places = [os.path.join(folder_of(start), name) for name in names]
+        places = [os.path.join(folder, name) for name in names]
         vocab_file = next(filter(os.path.isfile, places), None)
         if not vocab_file and is_needed:
             raise ValueError(

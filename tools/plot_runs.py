@@ -32,7 +32,6 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "train": {"linewidth": 0.9, "alpha": 0.55},
     "eval": {"linewidth": 1.6, "alpha": 1.0, "marker": "."},
 }
-_STYLES = ("-", "--", ":", "-.")
 
 Point = tuple[float, float]
 
@@ -270,7 +269,7 @@ def draw(
         ValueError: matplotlib is not installed.
     """
     try:
-        from matplotlib import color_sequences, figure
+        from matplotlib import color_sequences, figure, rcsetup
     except ImportError as error:
         raise ValueError(
             "--png and --svg need matplotlib: "
@@ -278,11 +277,8 @@ def draw(
         ) from error
     # Color-blind people can distinguish these colors. If there are more runs
     # than colors, the colors are repeated with dashed lines.
-    looks = [
-        {"color": color, "linestyle": style}
-        for style in _STYLES
-        for color in color_sequences["petroff10"]
-    ]
+    colors = rcsetup.cycler(color=color_sequences["petroff10"])
+    looks = [*(rcsetup.cycler(linestyle=("-", "--", ":", "-.")) * colors)]
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
     drawn = figure.Figure(
