@@ -75,10 +75,10 @@ def test_a_tokenizer_json_makes_the_same_records(tmp_path):
 
 @pytest.fixture
 def corpus(tmp_path):
-    """A corpus of 1,500 documents, 3.8 MB."""
+    """A corpus of 900 documents, 2.3 MB."""
     text = (CORPUS / "harbor.txt").read_text().strip()
     path = tmp_path / "corpus.txt"
-    path.write_text(f"{text}\n\n" * 1500)
+    path.write_text(f"{text}\n\n" * 900)
     return path
 
 
