@@ -155,11 +155,12 @@ def _header(length: int) -> bytes:
     return header + struct.pack("<I", _masked_crc(header))
 
 
-class RecordWriter:
+class RecordWriter(contextlib.ExitStack):
     """Context manager that distributes records over several TFRecord files.
 
     Record i is written to the file `paths[i % len(paths)]`, as in Google's
-    code. The files appear when the `with` block ends without an error.
+    code. The files appear when the `with` block ends without an error. Until
+    then, the records are in temporary files.
 
     Raises:
         ValueError: two paths are equal.
@@ -167,6 +168,7 @@ class RecordWriter:
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__()
         if len(set(paths)) != len(paths):
             raise ValueError(
                 f"an output file is named twice: {paths}. Use different names"
@@ -176,19 +178,13 @@ class RecordWriter:
 
     def __enter__(self) -> Self:
         """Opens a temporary file for each output file."""
+        # Close the files here if one of them cannot be opened.
         with contextlib.ExitStack() as stack:
             self._files = [
                 stack.enter_context(atomic_open(path)) for path in self._paths
             ]
-            self._stack = stack.pop_all()
+            self.push(stack.pop_all())
         return self
-
-    def __exit__(self, *error: Any) -> bool | None:
-        """Renames the temporary files to their final names.
-
-        After an error, removes the temporary files instead.
-        """
-        return self._stack.__exit__(*error)
 
     def write(self, record: bytes) -> None:
         """Writes one serialized record."""
