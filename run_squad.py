@@ -8,6 +8,7 @@ Training resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
+import functools
 import os
 import random
 from collections.abc import Iterator, Sequence
@@ -278,10 +279,7 @@ class SquadTask(task.Task):
         )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    task.run_command(SquadTask, Config)
-
+command = functools.partial(task.run_command, SquadTask, Config)
 
 if __name__ == "__main__":
     command()

@@ -29,7 +29,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 SCRIPTS = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for path in (*ROOT.glob("*.py"), *ROOT.glob("tools/*.py"))
-    if "\ndef command(" in path.read_text()
+    if "\ncommand = " in path.read_text()
 )
 SAMPLES = ROOT / "examples/samples"
 TIMEOUT = 300.0

@@ -103,7 +103,6 @@ def test_training_takes_only_records_from_data():
     # A task is read and scored by its script, never by a driver.
     records = (
         "data.io.feature_specs",
-        "data.io.record_checks",
         "data.io.records",
         "data.io.text_files",
         "data.io.tfrecords",
