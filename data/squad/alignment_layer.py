@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from data.squad.windows_layer import Passages
+from data.squad.windows_layer import WHITE_SPACE_RUN, Passages
 from data.text.tokenizer_layer import drop_invalid
 
 
@@ -108,19 +108,15 @@ class Alignment(NamedTuple):
 
         `spans` must not contain "no answer".
         """
-        letters, passages = self._find_letters(spans), self.passages
+        letters = self._find_letters(spans)
         firsts, numbers = first_of_equals(_keys(letters))
-        first = tf.gather(letters.first, firsts)
-        last = tf.gather(letters.last, firsts)
-        if self.use_char_offsets:
-            text, starts = passages.contexts[self.row], passages.starts
-            text_start = 0
-        else:
-            text, starts = passages.texts[self.row], passages.letter_starts
-            text_start = passages.text_starts[self.row]
-        begins = tf.gather(starts, first) - text_start
-        ends = tf.gather(starts, last) - text_start + _at(passages.sizes, last)
+        begins, ends = self._offsets(
+            *(tf.gather(value, firsts) for value in letters[:2])
+        )
+        text = self.passages.contexts[self.row]
         texts = drop_invalid(_substrings(text, begins, ends))
+        if not self.use_char_offsets:
+            texts = tf.strings.regex_replace(texts, WHITE_SPACE_RUN, " ")
         return tf.gather(texts, numbers)
 
     def find_bytes(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
@@ -130,15 +126,25 @@ class Alignment(NamedTuple):
             (starts, ends), int32 [S] each. An end is exclusive. Both are -1 for
             "no answer".
         """
-        passages, real = self.passages, tf.where(spans.starts >= 0)
+        real = tf.where(spans.starts >= 0)
         first, last, _ = self._find_letters(spans.gather(real[:, 0]))
         nowhere = tf.fill([tf.size(spans.starts)], -1)
-        starts = tf.gather(passages.starts, first)
-        ends = tf.gather(passages.starts, last) + _at(passages.sizes, last)
-        return (
-            tf.tensor_scatter_nd_update(nowhere, real, starts),
-            tf.tensor_scatter_nd_update(nowhere, real, ends),
+        starts, ends = (
+            tf.tensor_scatter_nd_update(nowhere, real, offsets)
+            for offsets in self._offsets(first, last)
         )
+        return starts, ends
+
+    def _offsets(
+        self, first: tf.Tensor, last: tf.Tensor
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        """Returns the offsets in bytes of the first letter, and after the last.
+
+        The offsets are in the letters' passage.
+        """
+        starts = self.passages.starts
+        size = _at(self.passages.sizes, last)
+        return tf.gather(starts, first), tf.gather(starts, last) + size
 
     def _find_letters(self, spans: Spans) -> Letters:
         """Finds the first and last letter of the text of each span.
@@ -221,7 +227,8 @@ class Alignment(NamedTuple):
             last_char: last character of each text.
         """
         passages = self.passages
-        row_start = passages.tokenized_starts[self.row]
+        sizes = tf.strings.length(passages.tokenized[: self.row])
+        row_start = tf.reduce_sum(sizes)
         text = passages.tokenized[self.row]
         begins, own, last = (
             tf.gather(passages.char_starts, char) - row_start

@@ -19,11 +19,9 @@ from data.squad.alignment_layer import Alignment, Spans, first_of_equals
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.spans_layer import (
     BestLogits,
-    find_best,
     find_nulls,
     find_spans,
     order_by_score,
-    sort,
 )
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
@@ -59,12 +57,27 @@ class SquadDecoder:
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
     ) -> BestLogits:
-        """Selects the highest start and end logits of each window.
+        """Selects the highest start logits and end logits of each window.
 
-        Both arguments are float [windows, length of a window].
-        `options.n_best_size` limits the number of selected logits.
+        Both arguments are float [windows, length of a window]. At most
+        `options.n_best_size` start logits and as many end logits are selected
+        from each window.
         """
-        return find_best(start_logits, end_logits, self.options.n_best_size)
+        start_logits = tf.convert_to_tensor(start_logits)
+        end_logits = tf.convert_to_tensor(end_logits)
+        num_best = tf.minimum(
+            self.options.n_best_size, tf.shape(start_logits)[1]
+        )
+        best: list[tf.Tensor] = []
+        for logits in (start_logits, end_logits):
+            # Store positions as int16, which need half the memory of int32,
+            # because there may be many windows.
+            values, places = tf.math.top_k(
+                logits, num_best, index_type=tf.int16
+            )
+            best += [places, values]
+        best += [start_logits[:, 0], end_logits[:, 0]]
+        return BestLogits(*best)
 
     def __call__(
         self,
@@ -173,7 +186,8 @@ class SquadDecoder:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
             # Sort before removing spans, because `remove_repeated` keeps the
             # first of several spans at the same position in the passage.
-            spans = sort(find_spans(window, following))
+            spans = find_spans(window, following)
+            spans = spans.gather(order_by_score(spans))
             spans = alignment.remove_repeated(spans)
             return following, *self._merge(spans, nbest, texts, alignment)
 

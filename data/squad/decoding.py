@@ -315,15 +315,19 @@ def find_place(
         *_predicted_and_original(span, example), tokenizer
     )
 
-    def in_passage(place: int) -> int:
-        """Converts an index in the joined words to an index in the passage."""
-        word = feature.token_to_orig_map[start]
-        while place > len(example.doc_tokens[word]):
-            place -= len(example.doc_tokens[word]) + 1
-            word += 1
-        return word_starts[word] + place
-
-    return in_passage(first), in_passage(stop - 1) + 1
+    # Indices in the passage of the characters of the joined words. A space
+    # follows each word.
+    places = [
+        index
+        for word in range(
+            feature.token_to_orig_map[start], feature.token_to_orig_map[end] + 1
+        )
+        for index in range(
+            word_starts[word],
+            word_starts[word] + len(example.doc_tokens[word]) + 1,
+        )
+    ]
+    return places[first], places[stop - 1] + 1
 
 
 def get_final_text(

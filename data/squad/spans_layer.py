@@ -35,28 +35,6 @@ class BestLogits(NamedTuple):
     null_end_logits: tf.Tensor
 
 
-def find_best(
-    start_logits: tf.Tensor, end_logits: tf.Tensor, n_best_size: int
-) -> BestLogits:
-    """Selects the highest start logits and the highest end logits of windows.
-
-    Both arguments are float [windows, length of a window]. At most
-    `n_best_size` start logits and as many end logits are selected from each
-    window.
-    """
-    start_logits = tf.convert_to_tensor(start_logits)
-    end_logits = tf.convert_to_tensor(end_logits)
-    num_best = tf.minimum(n_best_size, tf.shape(start_logits)[1])
-    best: list[tf.Tensor] = []
-    for logits in (start_logits, end_logits):
-        # Store positions as int16, which need half the memory of int32, because
-        # there may be many windows.
-        values, places = tf.math.top_k(logits, num_best, index_type=tf.int16)
-        best += [places, values]
-    best += [start_logits[:, 0], end_logits[:, 0]]
-    return BestLogits(*best)
-
-
 def find_spans(
     begin: tf.Tensor,
     end: tf.Tensor,
@@ -163,8 +141,3 @@ def order_by_score(spans: Spans) -> tf.Tensor:
     Spans with equal scores keep their order.
     """
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
-
-
-def sort(spans: Spans) -> Spans:
-    """Sorts spans by score, best first. Equal scores keep their order."""
-    return spans.gather(order_by_score(spans))

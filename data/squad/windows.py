@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import itertools
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -139,7 +140,12 @@ def create_records(
     numbered = _number(examples, tokenizer, options)
     windows = workers.generate(encode, numbered, num_processes)
     for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
-        yield _encode_id(unique_id) + window
+        yield _add_id(unique_id, window)
+
+
+def _encode_windows(*arguments: Any) -> Iterator[bytes]:
+    """Serializes the windows that `create_windows` creates, without ids."""
+    return map(_encode_inputs, create_windows(*arguments))
 
 
 def _number(
@@ -161,46 +167,24 @@ def _number(
     return enumerate(counted)
 
 
-def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
-    """Serializes SquadFeatures as a tf.train.Example.
+def encode_squad_features(feature: SquadFeatures) -> bytes:
+    """Serializes SquadFeatures as a tf.train.Example."""
+    return _add_id(feature.unique_id, _encode_inputs(feature))
 
-    If the features' `unique_id` is None, the tf.train.Example contains no
-    `unique_ids`.
-    """
+
+def _add_id(unique_id: int | None, window: bytes) -> bytes:
+    # Protocol buffers read two concatenated messages as their union.
+    return records.encode_example({"unique_ids": [unique_id]}) + window
+
+
+def _encode_inputs(feature: SquadFeatures) -> bytes:
+    """Serializes features without `unique_ids`, with the answer in training."""
     values: dict[str, list] = {}
-    if is_training:
+    if feature.start_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
-    return _encode_id(feature.unique_id) + records.encode_inputs(
-        feature, values
-    )
-
-
-def _encode_id(unique_id: int | None) -> bytes:
-    """Serializes a window's id as a tf.train.Example with only `unique_ids`.
-
-    The bytes can precede a serialized window that contains no id, because
-    protocol buffers read two concatenated messages as their union. For None,
-    the result is empty.
-    """
-    if unique_id is None:
-        return b""
-    return records.encode_example({"unique_ids": [unique_id]})
-
-
-def _encode_windows(
-    tokenizer: FullTokenizer,
-    options: WindowOptions,
-    is_training: bool,
-    examples: Iterable[tuple[int, SquadExample]],
-) -> Iterator[bytes]:
-    """Cuts examples into windows, and yields each window in serialized form.
-
-    `examples` are (index, example) pairs. The windows contain no `unique_ids`.
-    """
-    windows = create_windows(tokenizer, options, is_training, examples)
-    return (encode_squad_features(feature, is_training) for feature in windows)
+    return records.encode_inputs(feature, values)
 
 
 def create_windows(

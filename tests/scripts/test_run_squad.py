@@ -3,10 +3,12 @@
 import json
 import math
 import shutil
+import types
+from typing import Any
 
 import pytest
 
-from data.squad import answers
+import run_squad
 from tests import events, golden, script_runner
 from tests.checkpoints import values
 from tests.script_runner import parse_flags, read_results
@@ -202,10 +204,12 @@ def test_the_chinese_set_runs(answered):
 
 
 def test_scores_that_are_not_finite_leave_no_file(tmp_path):
-    outputs = {
-        "predictions.json": {"q": "an answer"},
-        "nbest_predictions.json": {"q": [{"probability": math.nan}]},
-    }
+    answers = {"q": "an answer"}, {"q": [{"probability": math.nan}]}, {}
+    task = types.SimpleNamespace(
+        options=types.SimpleNamespace(version_2_with_negative=False),
+        answer=lambda batches: answers,
+    )
+    write: Any = run_squad.SquadTask.write_predictions
     with pytest.raises(ValueError, match="predictions.json would contain"):
-        answers.write_json_files(str(tmp_path), outputs)
+        write(task, "predict", [], str(tmp_path))
     assert not list(tmp_path.iterdir())

@@ -331,7 +331,7 @@ def test_records_do_not_depend_on_processes(tmp_path, tokenizer):
     # More than a chunk for each process.
     args = ([example] * 700, tokenizer, OPTIONS, True)
     features = list(windows.create_features(*args))
-    expected = [windows.encode_squad_features(f, True) for f in features]
+    expected = [*map(windows.encode_squad_features, features)]
     for num_processes in (1, 2):
         records = windows.create_records(*args, num_processes=num_processes)
         assert list(records) == expected
