@@ -11,8 +11,7 @@ from typing import Any
 import keras
 
 from modeling import ops
-from modeling.initializers import TruncatedNormal
-from modeling.layers import Dense
+from modeling.layers import Dense, TruncatedNormal
 from modeling.model import Shape
 from modeling.ops import Tensor
 from modeling.unpadding import Rows

@@ -202,7 +202,15 @@ class FeaturesModel(keras.Model):
         settings = config.pop("layer_settings", {})
         config["config"] = BertConfig.from_dict(config["config"])
         model = super().from_config(config)
-        _apply_layer_settings(model, settings)
+        model.trainable = model.trainable
+        for path, layer, _ in _inner_layers(model):
+            own = settings.get(path, {})
+            if "trainable" in own:
+                layer.trainable = own["trainable"]
+            if "dtype_policy" in own:
+                layer.dtype_policy = keras.dtype_policies.deserialize(
+                    own["dtype_policy"]
+                )
         return model
 
 
@@ -291,18 +299,3 @@ def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
             policy = keras.dtype_policies.serialize(layer.dtype_policy)
             by_path.setdefault(path, {})["dtype_policy"] = policy
     return by_path
-
-
-def _apply_layer_settings(
-    model: keras.Model, settings: dict[str, dict[str, Any]]
-) -> None:
-    """Applies a result of `_layer_settings` to the layers of a new model."""
-    model.trainable = model.trainable
-    for path, layer, _ in _inner_layers(model):
-        own = settings.get(path, {})
-        if "trainable" in own:
-            layer.trainable = own["trainable"]
-        if "dtype_policy" in own:
-            layer.dtype_policy = keras.dtype_policies.deserialize(
-                own["dtype_policy"]
-            )

@@ -10,7 +10,7 @@ import functools
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -42,22 +42,6 @@ def convert_to_unicode(text: str | bytes) -> str:
     if isinstance(text, bytes):
         return text.decode("utf-8", "ignore")
     raise ValueError(f"text must be str or bytes. Received: {type(text)}")
-
-
-def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
-    """Reads a vocabulary file, and returns {WordPiece: id}."""
-    return FullTokenizer(vocab_file, None).vocab
-
-
-def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
-    """Returns `vocab[item]` for each item.
-
-    `vocab` is {WordPiece: id} or {id: WordPiece}.
-
-    Raises:
-        KeyError: an item is not in `vocab`.
-    """
-    return [vocab[item] for item in items]
 
 
 class FullTokenizer:
@@ -286,11 +270,11 @@ class FullTokenizer:
 
     def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:
         """Converts WordPieces to ids."""
-        return convert_by_vocab(self.vocab, tokens)
+        return [self.vocab[token] for token in tokens]
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Converts ids to WordPieces."""
-        return convert_by_vocab(self.inv_vocab, ids)
+        return [self.inv_vocab[index] for index in ids]
 
 
 def load_tokenizer(

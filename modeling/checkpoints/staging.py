@@ -41,7 +41,12 @@ def staged_folder(
                 card = os.path.join(stage, manifests.CARD)
                 if file_system(card).exists(card):
                     file_system(card).remove(card)
-            names = sorted(_files_in(stage), key=lambda name: name == last)
+            names = [
+                os.path.relpath(os.path.join(place, name), stage)
+                for place, _, inner in file_system(stage).walk(stage)
+                for name in inner
+            ]
+            names.sort(key=lambda name: name == last)
             files = {
                 os.path.join(stage, name): os.path.join(directory, name)
                 for name in names
@@ -102,16 +107,6 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
             r"^\{\{.*?\}\} | \[Op:\w+\]", "", getattr(error, "message", "")
         )
         raise OSError(f"{path} cannot be written: {message}") from error
-
-
-def _files_in(folder: str) -> list[str]:
-    """Returns the paths of all files in a folder, relative to the folder."""
-    walk = file_system(folder).walk(folder)
-    return [
-        os.path.relpath(os.path.join(place, name), folder)
-        for place, _, names in walk
-        for name in names
-    ]
 
 
 def _refuse_folders(paths: Iterable[str]) -> None:

@@ -64,9 +64,11 @@ def load_tf1_checkpoint(
 
     prefix = find_tf1_checkpoint(path, best)
     with open_tf1_checkpoint(prefix) as (reader, literal_name):
+        all_shapes = reader.get_variable_to_shape_map()
+        stored_names = _stored_names(reader)
         shapes = {
-            name: shape
-            for name, shape in _shapes(reader).items()
+            name: all_shapes[stored_names[name]]
+            for name in sorted(stored_names)
             if not _TRAINING_STATE.search(name)
         }
         if _OBJECT_GRAPH in shapes and not any(
@@ -78,7 +80,6 @@ def load_tf1_checkpoint(
                 "Google's releases. Use the TF1 checkpoint of the release, or "
                 "a Hugging Face folder of the model"
             )
-        stored_names = _stored_names(reader)
         if prefix != str(path):
             # `path` is a folder. If the checkpoint contains averages of the
             # weights, load them, because the run would export them.
@@ -140,18 +141,15 @@ def read_tf1_shapes(
 ) -> dict[str, Sequence[int]]:
     """Returns {name in the file: shape} of a TF1 checkpoint."""
     with open_tf1_checkpoint(prefix) as (reader, _):
-        return _shapes(reader)
-
-
-def _shapes(reader: Any) -> dict[str, Sequence[int]]:
-    shapes = reader.get_variable_to_shape_map()
-    names = _stored_names(reader)
-    return {name: shapes[names[name]] for name in sorted(names)}
+        shapes, names = (
+            reader.get_variable_to_shape_map(),
+            _stored_names(reader),
+        )
+        return {name: shapes[names[name]] for name in sorted(names)}
 
 
 def _stored_names(reader: Any) -> dict[str, str]:
-    names = reader.get_variable_to_shape_map()
-    return without_scope(names, _WORD_EMBEDDINGS)
+    return without_scope(reader.get_variable_to_shape_map(), _WORD_EMBEDDINGS)
 
 
 def check_tf1_files(prefix: str) -> None:

@@ -34,40 +34,6 @@ _ACTIVATIONS = {
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
 
 
-def config_from_huggingface(values: dict[str, Any]) -> BertConfig:
-    """Creates a `BertConfig` from the entries of a Hugging Face config.json.
-
-    Ignores entries that do not describe the network.
-
-    Raises:
-        ValueError: the entries describe another network than BERT.
-    """
-    values = {**_DEFAULTS, **values}
-    for name, expected in (
-        ("model_type", "bert"),
-        ("position_embedding_type", "absolute"),
-        ("is_decoder", False),
-    ):
-        if values.get(name, expected) != expected:
-            raise ValueError(
-                f"`{name}` must be {expected!r} for this network. "
-                f"Received: {name}={values[name]!r}"
-            )
-    activation = values.get("hidden_act", "gelu")
-    if activation not in list(_ACTIVATIONS):
-        raise ValueError(
-            f"`hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
-            f"Received: hidden_act={activation!r}"
-        )
-    ours = {field.name for field in dataclasses.fields(BertConfig)}
-    return BertConfig.from_dict(
-        {
-            **{name: values[name] for name in ours & values.keys()},
-            "hidden_act": _ACTIVATIONS[activation],
-        }
-    )
-
-
 def config_to_huggingface(config: BertConfig) -> dict[str, Any]:
     """Returns the entries of a Hugging Face config.json for a `BertConfig`."""
     values = config.to_dict()
@@ -129,8 +95,30 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
         and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
     ):
         return BertConfig.from_json_file(path)
+    values = {**_DEFAULTS, **values}
+    for key, expected in (
+        ("model_type", "bert"),
+        ("position_embedding_type", "absolute"),
+        ("is_decoder", False),
+    ):
+        if values.get(key, expected) != expected:
+            raise ValueError(
+                f"{path}: `{key}` must be {expected!r} for this network. "
+                f"Received: {key}={values[key]!r}"
+            )
+    activation = values.get("hidden_act", "gelu")
+    if activation not in list(_ACTIVATIONS):
+        raise ValueError(
+            f"{path}: `hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
+            f"Received: hidden_act={activation!r}"
+        )
+    # Ignore entries that do not describe the network.
+    ours = {field.name for field in dataclasses.fields(BertConfig)}
+    entries = {name: values[name] for name in ours & values.keys()}
     try:
-        return config_from_huggingface(values)
+        return BertConfig.from_dict(
+            entries | {"hidden_act": _ACTIVATIONS[activation]}
+        )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
