@@ -15,12 +15,9 @@ if TYPE_CHECKING:
         load_checkpoint,
         read_shapes,
     )
-    from modeling.checkpoints.huggingface import (
-        ARCHITECTURES,
-        load_huggingface,
-        save_huggingface,
-    )
+    from modeling.checkpoints.huggingface import save_huggingface
     from modeling.checkpoints.huggingface.config import (
+        ARCHITECTURES,
         load_config,
         read_architectures,
     )
@@ -59,10 +56,10 @@ _NAMES = {
         "extend_model find_checkpoint has_head huggingface load_checkpoint "
         "read_shapes"
     ),
-    "checkpoints.huggingface": (
-        "ARCHITECTURES load_huggingface save_huggingface"
+    "checkpoints.huggingface": "save_huggingface",
+    "checkpoints.huggingface.config": (
+        "ARCHITECTURES load_config read_architectures"
     ),
-    "checkpoints.huggingface.config": "load_config read_architectures",
     "checkpoints.labels": "find_order load_labels save_labels",
     "checkpoints.names": "named_variables",
     "checkpoints.tf1": "save_checkpoint save_release",

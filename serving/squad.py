@@ -13,7 +13,6 @@ import tensorflow as tf
 
 from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
-from data.squad.spans_layer import BestLogits
 from data.squad.windows import WindowOptions
 from data.squad.windows_layer import SquadWindows
 from data.text.tokenization import FullTokenizer
@@ -99,7 +98,7 @@ def export_span_labeler(
         def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = pack(begin, end)
             if not decode.options.trim_padding:
-                return decode.find_best(**predict(features))._asdict()
+                return decode.find_best(**predict(features))
             is_padding = features["input_mask"] == 0
             logits = {
                 name: tf.where(
@@ -107,14 +106,14 @@ def export_span_labeler(
                 )
                 for name, values in predict(batches.trim(features)).items()
             }
-            return decode.find_best(**logits)._asdict()
+            return decode.find_best(**logits)
 
         best = batches.call_in_batches(
             find_best,
             tf.size(places.rows),
             batch_size,
         )
-        outputs = decode(places, first_places, passages, BestLogits(**best))
+        outputs = decode(places, first_places, passages, best)
         return {
             _N_BEST.get(name, name): tf.cast(value, tf.float32)
             if value.dtype == tf.float64

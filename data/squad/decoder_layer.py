@@ -10,17 +10,18 @@ defines.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import tensorflow as tf
 
-from data.squad.alignment_layer import Alignment, Spans, first_of_equals
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.spans_layer import (
-    BestLogits,
+    Alignment,
+    Spans,
     find_nulls,
     find_spans,
+    first_of_equals,
     order_by_score,
 )
 from data.squad.windows_layer import Passages
@@ -56,35 +57,37 @@ class SquadDecoder:
 
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
-    ) -> BestLogits:
+    ) -> dict[str, tf.Tensor]:
         """Selects the highest start logits and end logits of each window.
 
         Both arguments are float [windows, length of a window]. At most
-        `options.n_best_size` start logits and as many end logits are selected
-        from each window.
+        B = `options.n_best_size` start logits and as many end logits are
+        selected from each of the W windows.
+
+        Returns:
+            dict of tensors. `starts`, `ends`: int16 [W, B], positions in the
+            window of the highest start logits and end logits, highest first.
+            `start_logits`, `end_logits`: float [W, B], the logits there.
+            `null_start_logits`, `null_end_logits`: float [W], logits of [CLS].
         """
-        start_logits = tf.convert_to_tensor(start_logits)
-        end_logits = tf.convert_to_tensor(end_logits)
-        num_best = tf.minimum(
-            self.options.n_best_size, tf.shape(start_logits)[1]
-        )
-        best: list[tf.Tensor] = []
-        for logits in (start_logits, end_logits):
+        best = {}
+        for side, logits in (("start", start_logits), ("end", end_logits)):
+            logits = tf.convert_to_tensor(logits)
+            num_best = tf.minimum(self.options.n_best_size, tf.shape(logits)[1])
             # Store positions as int16, which need half the memory of int32,
             # because there may be many windows.
-            values, places = tf.math.top_k(
+            best[f"{side}_logits"], best[f"{side}s"] = tf.math.top_k(
                 logits, num_best, index_type=tf.int16
             )
-            best += [places, values]
-        best += [start_logits[:, 0], end_logits[:, 0]]
-        return BestLogits(*best)
+            best[f"null_{side}_logits"] = logits[:, 0]
+        return best
 
     def __call__(
         self,
         windows: Windows,
         first_places: tf.Tensor,
         passages: Passages,
-        best: BestLogits,
+        best: Mapping[str, tf.Tensor],
     ) -> dict[str, tf.Tensor]:
         """Returns the answers to N questions.
 

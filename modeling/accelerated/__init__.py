@@ -83,8 +83,10 @@ def choose(name: str, inputs: Any, training: bool) -> Callable | None:
         is_eager = tf.executing_eagerly()
         return VOCABULARY[name] if has_many and not is_eager else None
     if training:
-        is_wide = (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
-        if name in COMPILED and is_wide:
+        if (
+            name in COMPILED
+            and (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
+        ):
             return COMPILED[name]
         return TRAINING.get(name)
     if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):

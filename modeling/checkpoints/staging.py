@@ -4,16 +4,25 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from files import manifests
-from files.atomic import copy_file, is_remote, partial_path, sync
+from files.atomic import (
+    copy_file,
+    is_remote,
+    partial_path,
+    sync,
+    write_bytes,
+    write_text,
+)
 
 
 @contextlib.contextmanager
 def staged_folder(
-    directory: str | os.PathLike[str], last: str
+    directory: str | os.PathLike[str],
+    last: str,
+    contents: Mapping[str, str | bytes],
 ) -> Iterator[str]:
     """Lets the files of a model appear in a folder together or not at all.
 
@@ -21,9 +30,10 @@ def staged_folder(
         directory: folder of the model. Created if missing.
         last: name of the file to move last. It must be a file without which
             nothing can load the model.
+        contents: {name: contents} of files to write first.
 
     Yields:
-        a temporary folder into which to write the files.
+        a temporary folder into which to write the other files.
 
     Raises:
         OSError: the files cannot be written.
@@ -36,6 +46,11 @@ def staged_folder(
             # A killed process with the same id may have left this folder.
             _remove(stage)
             file_system(stage).makedirs(stage)
+            for name, content in contents.items():
+                if isinstance(content, str):
+                    write_text(os.path.join(stage, name), content)
+                else:
+                    write_bytes(os.path.join(stage, name), content)
             yield stage
             if manifests.has_own_card(directory):
                 card = os.path.join(stage, manifests.CARD)

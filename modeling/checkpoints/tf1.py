@@ -17,7 +17,7 @@ import keras
 from absl import logging
 
 from files import manifests, patterns
-from files.atomic import partial_path, write_bytes, write_text
+from files.atomic import partial_path
 from files.labels import check_labels
 from modeling.checkpoints.folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
@@ -283,23 +283,18 @@ def save_release(
     if labels is not None:
         check_labels(labels, num_labels=getattr(model, "num_labels", None))
     folder, (index, _) = manifests.release_files(path)
-    with staged_folder(folder, last=index) as stage:
+    contents: dict[str, str | bytes] = {
+        "bert_config.json": model.config.to_json_string()
+    }
+    if tokenizer:
+        longest = model.config.max_position_embeddings
+        contents |= describe_tokenizer(tokenizer, longest)
+    contents |= files or {}
+    with staged_folder(folder, index, contents) as stage:
         prefix = os.path.join(stage, index.removesuffix(".index"))
         save_checkpoint(model, prefix, leave_out)
-        write_text(
-            os.path.join(stage, "bert_config.json"),
-            model.config.to_json_string(),
-        )
-        if tokenizer:
-            described = describe_tokenizer(
-                tokenizer, model.config.max_position_embeddings
-            )
-            for name, contents in described.items():
-                write_bytes(os.path.join(stage, name), contents)
         if labels is not None:
             save_labels(stage, labels)
-        for name, text in (files or {}).items():
-            write_text(os.path.join(stage, name), text)
 
 
 def write_checkpoint(

@@ -60,11 +60,7 @@ def test_equals_a_reference_in_loops(inputs):
     both = layer(from_tensor, to_tensor, mask, return_attention_probs=True)
     np.testing.assert_allclose(both[0], expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(both[1], weights, rtol=0, atol=1e-12)
-
-
-def test_no_mask_sees_everything(inputs):
-    from_tensor, to_tensor, _ = inputs
-    layer = create()
+    # Without a mask, each position sees all others.
     expected, _ = attend(layer, from_tensor, to_tensor, np.ones((B, F, T)))
     np.testing.assert_allclose(layer(from_tensor, to_tensor), expected)
 
@@ -120,12 +116,10 @@ def test_a_wrong_argument_is_named(arguments, message):
 
 @pytest.mark.parametrize("wrong", ["from_tensor", "to_tensor"])
 def test_a_wrong_rank_is_named(wrong):
-    shapes = {"from_tensor": (B, F, 6), "to_tensor": (B, T, 6)}
-    shapes[wrong] = (B, 6)
+    inputs = {name: np.ones((B, T, 6)) for name in ("from_tensor", "to_tensor")}
+    inputs[wrong] = np.ones((B, 6))
     with pytest.raises(ValueError, match=f"`{wrong}` must have rank 3"):
-        AttentionLayer(N, H)(
-            np.ones(shapes["from_tensor"]), np.ones(shapes["to_tensor"])
-        )
+        AttentionLayer(N, H)(*inputs.values())
 
 
 @pytest.mark.parametrize("unpad", [False, True])

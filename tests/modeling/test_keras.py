@@ -96,18 +96,6 @@ def test_shapes_are_known_before_the_first_call(kind):
         assert symbol.dtype == dtype
 
 
-@pytest.mark.parametrize("kind", MODELS)
-def test_a_model_gives_shapes_for_shapes(kind):
-    model = MODELS[kind]()
-    (features,) = create_inputs(kind)
-    shapes = {name: value.shape for name, value in features.items()}
-    found = keras.tree.flatten(model.compute_output_shape(shapes))
-    outputs = keras.tree.flatten(model(features))
-    assert found == [size for output in outputs for size in output.shape]
-    free = {name: (None,) * len(shape) for name, shape in shapes.items()}
-    model.compute_output_shape(free)
-
-
 @pytest.mark.parametrize("kind", LAYERS)
 def test_a_layer_is_exported_inside_a_functional_model(kind, tmp_path):
     model, inputs = create_functional(kind, free=True)

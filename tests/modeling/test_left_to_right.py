@@ -19,16 +19,20 @@ from tests.modeling.kinds import (
 KINDS = ("classifier", "spans", "choices")
 
 
-def test_no_position_sees_a_later_one():
-    features = create_features()
-    ids = features["input_ids"]
-    model = BertModel(CONFIG, left_to_right=True)
+@pytest.mark.parametrize("masks_each", [False, True])
+def test_no_position_sees_a_later_one(masks_each):
+    """Nor with a mask for each position, which says the same."""
+    ids = create_features()["input_ids"]
+    mask = np.tile(np.tril(np.ones((T, T), "int32")), (B, 1, 1))
+    model = BertModel(CONFIG, left_to_right=not masks_each)
     changed = np.where(np.arange(T) < T // 2, ids, 1)
-    one, other = model(ids), model(changed)
-    half = one["sequence_output"][:, : T // 2]
-    assert_close(half, other["sequence_output"][:, : T // 2], 1e-6)
-    difference = one["pooled_output"] - other["pooled_output"]
-    assert np.abs(difference).max() > 0.01
+    one, other = (
+        model(x, mask if masks_each else None)["sequence_output"]
+        for x in (ids, changed)
+    )
+    half = T // 2
+    assert_close(one[:, :half], other[:, :half], 1e-6)
+    assert np.abs(one[:, half:] - other[:, half:]).max() > 0.01
 
 
 @pytest.mark.parametrize("unpad", [False, True])

@@ -19,16 +19,10 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from files.atomic import write_bytes, write_text
 from files.json_files import read_json
-from files.labels import check_labels
-from modeling.checkpoints.huggingface.config import (
-    CONFIG_FILE,
-    config_to_huggingface,
-)
+from modeling.checkpoints.huggingface.config import CONFIG_FILE, config_entries
 from modeling.checkpoints.huggingface.pickled import PickledTensors
 from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
-from modeling.checkpoints.labels import default_labels
 from modeling.checkpoints.names import (
     original_name,
     source_name,
@@ -81,18 +75,6 @@ _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-# {class of this project: class of transformers}.
-CLASSES = {
-    "BertModel": "BertModel",
-    "BertPretrainer": "BertForPreTraining",
-    "BertClassifier": "BertForSequenceClassification",
-    "BertTokenClassifier": "BertForTokenClassification",
-    "BertSpanLabeler": "BertForQuestionAnswering",
-    "BertMultipleChoice": "BertForMultipleChoice",
-}
-# {class of transformers: class of this project}.
-ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
-ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def _huggingface_name(name: str) -> str:
@@ -339,10 +321,10 @@ def save_huggingface(
     values = config_entries(model, labels, leave_out)
     if problem_type:
         values["problem_type"] = problem_type
-    contents: dict[str, bytes] = {}
+    contents: dict[str, str | bytes] = {}
     if tokenizer:
         longest = max_length or model.config.max_position_embeddings
-        contents = tokenizer_files(tokenizer, longest, model.config.vocab_size)
+        contents |= tokenizer_files(tokenizer, longest, model.config.vocab_size)
         values["pad_token_id"] = tokenizer.vocab["[PAD]"]
     tensors = {}
     for weight in model.weights:
@@ -353,15 +335,9 @@ def save_huggingface(
             tensors[_huggingface_name(name)] = np.ascontiguousarray(value)
     if type(model).__name__ == "BertModel":
         tensors = {k.removeprefix("bert."): v for k, v in tensors.items()}
-    with staged_folder(directory, last=WEIGHTS_FILE) as stage:
-        config_file = os.path.join(stage, CONFIG_FILE)
-        write_text(
-            config_file, json.dumps(values, indent=2, sort_keys=True) + "\n"
-        )
-        for name, content in contents.items():
-            write_bytes(os.path.join(stage, name), content)
-        for name, text in (files or {}).items():
-            write_text(os.path.join(stage, name), text)
+    contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
+    contents |= files or {}
+    with staged_folder(directory, WEIGHTS_FILE, contents) as stage:
         weights_file = os.path.join(stage, WEIGHTS_FILE)
         try:
             safetensors.numpy.save_file(
@@ -372,34 +348,4 @@ def save_huggingface(
             raise OSError(f"{path} cannot be written: {error}") from error
         # Copy the permissions of config.json, because safetensors creates a
         # file that only its owner can read.
-        shutil.copymode(config_file, weights_file)
-
-
-def config_entries(
-    model: keras.Model,
-    labels: Sequence[str] | None,
-    leave_out: Collection[str] = (),
-) -> dict[str, Any]:
-    """Returns the entries of the config.json that describes a model.
-
-    See `save_huggingface` for the arguments.
-    """
-    class_name = type(model).__name__
-    if class_name not in CLASSES or not model.built:
-        raise ValueError(
-            "Only a built model of one of the classes "
-            f"{sorted(CLASSES)} can be saved for transformers. "
-            f"Received: {'a built' if model.built else 'an unbuilt'} "
-            f"{class_name}"
-        )
-    values = config_to_huggingface(model.config)
-    architecture = CLASSES[class_name]
-    if "cls/seq_relationship/output_weights" in leave_out:
-        architecture = "BertForMaskedLM"
-    values["architectures"] = [architecture]
-    if hasattr(model, "num_labels"):
-        labels = default_labels(model.num_labels) if labels is None else labels
-        check_labels(labels, num_labels=model.num_labels)
-        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
-        values["label2id"] = {name: i for i, name in enumerate(labels)}
-    return values
+        shutil.copymode(os.path.join(stage, CONFIG_FILE), weights_file)

@@ -6,15 +6,20 @@ The name "gelu" means the exact form in config.json, but Google's tanh form in
 
 import dataclasses
 import os
+from collections.abc import Collection, Sequence
 from typing import Any
 
+import keras
+
 from files.json_files import read_json
+from files.labels import check_labels
+from modeling.checkpoints.labels import default_labels
 from modeling.config import BertConfig
 
 CONFIG_FILE = "config.json"
 
 # {activation in config.json: activation in `BertConfig`}. If several names mean
-# the same activation, config_to_huggingface writes the last.
+# the same activation, config_entries writes the last.
 _ACTIVATIONS = {
     "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
@@ -32,22 +37,18 @@ _ACTIVATIONS = {
 }
 # Default values in transformers that differ from the defaults of `BertConfig`.
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
-
-
-def config_to_huggingface(config: BertConfig) -> dict[str, Any]:
-    """Returns the entries of a Hugging Face config.json for a `BertConfig`."""
-    values = config.to_dict()
-    for name in config.unused:
-        del values[name]
-    activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
-    return {
-        **values,
-        "hidden_act": activations[config.hidden_act],
-        "layer_norm_eps": config.layer_norm_eps,
-        "model_type": "bert",
-        "pad_token_id": 0,
-        "position_embedding_type": "absolute",
-    }
+# {class of this project: class of transformers}.
+CLASSES = {
+    "BertModel": "BertModel",
+    "BertPretrainer": "BertForPreTraining",
+    "BertClassifier": "BertForSequenceClassification",
+    "BertTokenClassifier": "BertForTokenClassification",
+    "BertSpanLabeler": "BertForQuestionAnswering",
+    "BertMultipleChoice": "BertForMultipleChoice",
+}
+# {class of transformers: class of this project}.
+ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
+ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def read_architectures(path: str | os.PathLike[str]) -> list[str]:
@@ -138,3 +139,44 @@ def _find_config(path: str | os.PathLike[str]) -> str:
         f"There is neither {' nor '.join(candidates)}. Use a folder that "
         "contains one of them"
     )
+
+
+def config_entries(
+    model: keras.Model,
+    labels: Sequence[str] | None,
+    leave_out: Collection[str] = (),
+) -> dict[str, Any]:
+    """Returns the entries of the config.json that describes a model.
+
+    See `save_huggingface` for the arguments.
+    """
+    class_name = type(model).__name__
+    if class_name not in CLASSES or not model.built:
+        raise ValueError(
+            "Only a built model of one of the classes "
+            f"{sorted(CLASSES)} can be saved for transformers. "
+            f"Received: {'a built' if model.built else 'an unbuilt'} "
+            f"{class_name}"
+        )
+    config = model.config
+    values = config.to_dict()
+    for name in config.unused:
+        del values[name]
+    activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
+    values |= {
+        "hidden_act": activations[config.hidden_act],
+        "layer_norm_eps": config.layer_norm_eps,
+        "model_type": "bert",
+        "pad_token_id": 0,
+        "position_embedding_type": "absolute",
+    }
+    architecture = CLASSES[class_name]
+    if "cls/seq_relationship/output_weights" in leave_out:
+        architecture = "BertForMaskedLM"
+    values["architectures"] = [architecture]
+    if hasattr(model, "num_labels"):
+        labels = default_labels(model.num_labels) if labels is None else labels
+        check_labels(labels, num_labels=model.num_labels)
+        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        values["label2id"] = {name: i for i, name in enumerate(labels)}
+    return values
