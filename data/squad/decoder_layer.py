@@ -19,7 +19,7 @@ from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.spans_layer import (
     Alignment,
     Spans,
-    find_nulls,
+    find_null,
     find_spans,
     first_of_equals,
     order_by_score,
@@ -114,7 +114,6 @@ class SquadDecoder:
             -1.
         """
         num_questions = tf.size(passages.contexts)
-        nulls, null_scores = find_nulls(windows.rows, best, num_questions)
         bounds = tf.searchsorted(
             windows.rows, tf.range(tf.cast(num_questions, tf.int64) + 1)
         )
@@ -128,11 +127,11 @@ class SquadDecoder:
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
             alignment = Alignment(passages, row, self.use_char_offsets)
-            nbest, texts = self._find_nbest(
-                find, bounds[row], bounds[row + 1], alignment
-            )
-            nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
-            return self._answer(nbest, texts, null_scores[row], alignment)
+            begin, end = bounds[row], bounds[row + 1]
+            nbest, texts = self._find_nbest(find, begin, end, alignment)
+            null, null_score = find_null(best, begin, end)
+            nbest, texts = self._add_null(nbest, texts, null)
+            return self._answer(nbest, texts, null_score, alignment)
 
         # Answer one question at a time, to limit memory.
         outputs = tf.map_fn(

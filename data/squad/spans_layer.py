@@ -110,49 +110,39 @@ def find_spans(
     )
 
 
-def find_nulls(
-    rows: tf.Tensor, best: Mapping[str, tf.Tensor], num_questions: tf.Tensor
+def find_null(
+    best: Mapping[str, tf.Tensor], begin: tf.Tensor, end: tf.Tensor
 ) -> tuple[Spans, tf.Tensor]:
-    """Returns the span of "no answer" for each question, and its score.
+    """Returns the span of "no answer" to one question, and its score.
 
     This span contains only [CLS], in the window where [CLS] has the lowest
     score.
 
     Args:
-        rows: int64 [W], index of each window's question.
-        best: result of `SquadDecoder.find_best` for the W windows.
-        num_questions: number of questions, N.
+        best: result of `SquadDecoder.find_best` for all windows.
+        begin: int32, index of the question's first window.
+        end: int32, index after the question's last window.
 
     Returns:
-        (Spans [N], scores float64 [N]).
+        (Spans [1], score, float64).
     """
-    start_logits = tf.cast(best["null_start_logits"], tf.float64)
-    end_logits = tf.cast(best["null_end_logits"], tf.float64)
-    scores = start_logits + end_logits
-    lowest = tf.math.unsorted_segment_min(scores, rows, num_questions)
-    lowest = tf.minimum(lowest, NO_ANSWER_SCORE_DIFF)
-    window = tf.math.unsorted_segment_min(
-        tf.where(
-            scores == tf.gather(lowest, rows),
-            tf.range(tf.size(scores)),
-            tf.int32.max,
-        ),
-        rows,
-        num_questions,
+    # The last values are the result for a question without windows.
+    start_logits, end_logits = (
+        tf.concat([tf.cast(logits[begin:end], tf.float64), [0.0]], 0)
+        for logits in (best["null_start_logits"], best["null_end_logits"])
     )
-    # For a question without windows, select the 0 that the code below appends
-    # to the logits.
-    window = tf.minimum(window, tf.size(scores))
-    nothing = tf.fill([num_questions], tf.constant(-1, tf.int64))
-    nulls = Spans(
+    scores = (start_logits + end_logits)[:-1]
+    scores = tf.concat([scores, [NO_ANSWER_SCORE_DIFF]], 0)
+    lowest = tf.reduce_min(scores)
+    first = tf.where(scores == lowest)[0]
+    nothing = tf.constant([-1], tf.int64)
+    null = Spans(
         nothing,
         nothing,
-        *(
-            tf.gather(tf.concat([logits, [0.0]], 0), window)
-            for logits in (start_logits, end_logits)
-        ),
+        tf.gather(start_logits, first),
+        tf.gather(end_logits, first),
     )
-    return nulls, lowest
+    return null, lowest
 
 
 def order_by_score(spans: Spans) -> tf.Tensor:
