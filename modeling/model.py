@@ -191,8 +191,14 @@ class FeaturesModel(keras.Model):
 
         The changes are `trainable` and the dtype policy of inner layers.
         """
+        settings: dict[str, dict[str, Any]] = {}
+        for path, layer, parent in _inner_layers(self):
+            if layer.trainable != parent.trainable:
+                settings.setdefault(path, {})["trainable"] = layer.trainable
+            if layer.dtype_policy != parent.dtype_policy:
+                policy = keras.dtype_policies.serialize(layer.dtype_policy)
+                settings.setdefault(path, {})["dtype_policy"] = policy
         config = super().get_config()
-        settings = _layer_settings(self)
         return config | ({"layer_settings": settings} if settings else {})
 
     @classmethod
@@ -284,18 +290,3 @@ def _inner_layers(
             if is_layer and not name.startswith("_"):
                 yield path + member, inner, layer
                 yield from _inner_layers(inner, f"{path}{member}/")
-
-
-def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
-    """Returns {path of an inner layer: settings that differ from its parent's}.
-
-    The settings are `trainable` and `dtype_policy`.
-    """
-    by_path: dict[str, dict[str, Any]] = {}
-    for path, layer, parent in _inner_layers(model):
-        if layer.trainable != parent.trainable:
-            by_path.setdefault(path, {})["trainable"] = layer.trainable
-        if layer.dtype_policy != parent.dtype_policy:
-            policy = keras.dtype_policies.serialize(layer.dtype_policy)
-            by_path.setdefault(path, {})["dtype_policy"] = policy
-    return by_path

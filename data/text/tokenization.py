@@ -338,20 +338,14 @@ class WordpieceTokenizer:
 
     Args:
         vocab: dict whose keys are the WordPieces.
-        unk_token: token that replaces a word that cannot be split.
-        max_input_chars_per_word: maximum number of characters of a word. A
-            longer word becomes `unk_token`.
     """
 
-    def __init__(
-        self,
-        vocab: Collection[str],
-        unk_token: str = "[UNK]",
-        max_input_chars_per_word: int = 200,
-    ) -> None:
+    # Replaces a word that cannot be split, or is longer than the maximum.
+    unk_token = "[UNK]"
+    max_input_chars_per_word = 200
+
+    def __init__(self, vocab: Collection[str]) -> None:
         self.vocab = vocab
-        self.unk_token = unk_token
-        self.max_input_chars_per_word = max_input_chars_per_word
         self._max_piece_length = max(map(len, vocab), default=0)
 
     def tokenize(self, text: str | bytes) -> list[str]:
