@@ -12,7 +12,6 @@ import functools
 import itertools
 import unicodedata
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -139,9 +138,15 @@ def create_records(
         yield _add_id(unique_id, window)
 
 
-def _encode_windows(*arguments: Any) -> Iterator[bytes]:
+def _encode_windows(
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+    examples: Iterable[tuple[int, SquadExample]],
+) -> Iterator[bytes]:
     """Serializes the windows that `create_windows` creates, without ids."""
-    return map(_encode_inputs, create_windows(*arguments))
+    windows = create_windows(tokenizer, options, is_training, examples)
+    return map(_encode_inputs, windows)
 
 
 def _number(

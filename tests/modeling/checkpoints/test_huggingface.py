@@ -4,6 +4,7 @@ tests/scripts/test_convert_checkpoint.py compares what the models compute.
 """
 
 import json
+import re
 import struct
 
 import ml_dtypes
@@ -299,8 +300,16 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
             find_checkpoint(tmp_path)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("dtype", ["float16", ml_dtypes.bfloat16, "float32"])
+@pytest.mark.parametrize(
+    "dtype, value",
+    [
+        ("float16", np.nan),
+        (ml_dtypes.bfloat16, np.inf),
+        ("float32", -np.inf),
+        # Beyond the range of the model's float32.
+        ("float64", 1e300),
+    ],
+)
 def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
     tensors = {k: v.astype(dtype) for k, v in create_tensors().items()}
     write(tmp_path, tensors)
@@ -313,7 +322,7 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
         ValueError,
         # The kernel is the transposed.
         match=rf"layer_1/attention/self/query/kernel in .*model.safetensors "
-        rf"is {value} at \[5, 2\]",
+        rf"is {re.escape(str(value))} at \[5, 2\]",
     ):
         load_checkpoint(model, tmp_path)
 
