@@ -161,36 +161,42 @@ def test_gradient_checkpointing_repeats_the_dropout(dtype):
 
 
 @pytest.mark.parametrize(
-    ("kind", "changes", "message"),
+    ("changes", "message"),
     [
+        ({"input_ids": np.zeros(T, "int32")}, "`input_ids` must have rank 2"),
         (
-            "classifier",
-            {"input_ids": np.zeros(T, "int32")},
-            "`input_ids` must have rank 2",
-        ),
-        (
-            "classifier",
             {"input_ids": np.zeros((B, T + 1), "int32")},
             f"longer than.*length {T + 1}, max_position_embeddings={T}",
         ),
+        ({"input_mask": np.ones(T, "int32")}, "`input_mask` must have rank 2"),
+        # One row or column must not be repeated for all others.
         (
-            "classifier",
-            {"input_mask": np.ones(T, "int32")},
-            "`input_mask` must have rank 2",
+            {"input_mask": np.ones((1, T), "int32")},
+            "`input_mask` must have the",
         ),
-        ("choices", {}, "rank 3, .batch, choices, length"),
-        ("pretrainer", {}, "`masked_lm_positions`.*input_"),
+        (
+            {"input_mask": np.ones((B, 1), "int32")},
+            "`input_mask` must have the",
+        ),
+        ({"input_mask": np.ones((1, T, T), "int32")}, "must have the shape"),
+        ({"segment_ids": np.zeros((1, T), "int32")}, "must have the shape"),
     ],
 )
-def test_wrong_features_are_named(kind, changes, message):
+def test_a_wrong_shape_is_named(changes, message):
     features = {"input_ids": np.zeros((B, T), "int32"), **changes}
     with pytest.raises(ValueError, match=message):
-        MODELS[kind]()(features)
+        MODELS["classifier"]()(features)
 
 
-def test_wrong_arguments_are_named():
+def test_a_missing_feature_is_named():
+    features = create_features()
+    del features["masked_lm_positions"]
+    with pytest.raises(ValueError, match="`masked_lm_positions`.*input_"):
+        MODELS["pretrainer"]()(features)
     with pytest.raises(ValueError, match="a dict that contains `input_id"):
-        MODELS["classifier"]()(np.zeros((B, T), "int32"))
+        MODELS["classifier"]()(features["input_ids"])
+    with pytest.raises(ValueError, match="rank 3, .batch, choices, length"):
+        MODELS["choices"]()(features)
     with pytest.raises(ValueError, match="`num_labels` must be at least 1"):
         BertClassifier(CONFIG, 0)
 
