@@ -14,7 +14,7 @@ import tensorflow as tf
 from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
-from data.squad.windows_layer import SquadWindows
+from data.squad.windows_layer import create_windows
 from data.text.tokenization import FullTokenizer
 from serving import batches, signatures
 from serving.batches import Features
@@ -78,7 +78,6 @@ def export_span_labeler(
     options = signatures.ServingOptions(
         tokenizer, windows.max_seq_length, batch_size, export_options
     )
-    create_windows = SquadWindows(tokenizer.layer, windows)
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
     def predict(features: Features) -> Features:
@@ -93,7 +92,9 @@ def export_span_labeler(
     # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
-        pack, places, first_places, passages = create_windows(question, context)
+        pack, places, first_places, passages = create_windows(
+            tokenizer.layer, windows, question, context
+        )
 
         def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = pack(begin, end)

@@ -92,9 +92,9 @@ class SquadDecoder:
         """Returns the answers to N questions.
 
         Args:
-            windows: windows of all questions, as `SquadWindows` returns them.
+            windows: windows of all questions, as `create_windows` returns them.
             first_places: position in each window at which the passage begins,
-                as `SquadWindows` returns it.
+                as `create_windows` returns it.
             passages: Passages, one for each question.
             best: result of `find_best` for all windows.
 

@@ -94,54 +94,44 @@ class Passages(NamedTuple):
     sizes: tf.Tensor
 
 
-class SquadWindows:
+def create_windows(
+    tokenizer: TokenizerLayer,
+    options: WindowOptions,
+    questions: tf.Tensor,
+    contexts: tf.Tensor,
+) -> tuple[Callable, Windows, tf.Tensor, Passages]:
     """Cuts questions and passages of any length into windows for the network.
 
     Args:
         tokenizer: TokenizerLayer.
         options: WindowOptions, such as the length of a window.
+        questions: string [N].
+        contexts: string [N], the passage of each question.
+
+    Returns:
+        (pack, windows, first_places, passages). `pack` is a function (begin,
+        end) that returns the features of windows `begin` to `end` - 1:
+        input_ids, input_mask and segment_ids, int32 [end - begin,
+        max_seq_length]. `windows` are the Windows of all questions.
+        `first_places`, int64 [number of windows], is the position in each
+        window at which the passage begins. `passages` are Passages.
     """
+    passages = read_passages(tokenizer, contexts)
+    query = tokenizer(questions)[:, : options.max_query_length]
+    query_lengths = query.row_lengths()
+    windows = cut_windows(
+        passages.ids.row_splits,
+        options.max_seq_length - 3 - query_lengths,
+        options.doc_stride,
+    )
+    first_places = tf.gather(query_lengths, windows.rows) + 2
 
-    def __init__(
-        self, tokenizer: TokenizerLayer, options: WindowOptions
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.options = options
-
-    def __call__(
-        self, questions: tf.Tensor, contexts: tf.Tensor
-    ) -> tuple[Callable, Windows, tf.Tensor, Passages]:
-        """Cuts questions and passages into windows.
-
-        Args:
-            questions: string [N].
-            contexts: string [N], the passage of each question.
-
-        Returns:
-            (pack, windows, first_places, passages). `pack` is a function
-            (begin, end) that returns the features of windows `begin` to
-            `end` - 1: input_ids, input_mask and segment_ids, int32
-            [end - begin, max_seq_length]. `windows` are the Windows of all
-            questions. `first_places`, int64 [number of windows], is the
-            position in each window at which the passage begins. `passages` are
-            Passages.
-        """
-        passages = read_passages(self.tokenizer, contexts)
-        query = self.tokenizer(questions)[:, : self.options.max_query_length]
-        query_lengths = query.row_lengths()
-        windows = cut_windows(
-            passages.ids.row_splits,
-            self.options.max_seq_length - 3 - query_lengths,
-            self.options.doc_stride,
+    def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
+        return windows.slice(begin, end).pack(
+            tokenizer, passages.ids, options.max_seq_length, query
         )
-        first_places = tf.gather(query_lengths, windows.rows) + 2
 
-        def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
-            return windows.slice(begin, end).pack(
-                self.tokenizer, passages.ids, self.options.max_seq_length, query
-            )
-
-        return pack, windows, first_places, passages
+    return pack, windows, first_places, passages
 
 
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
