@@ -248,7 +248,7 @@ def _read_answer(
     Args:
         example: the question, with `is_impossible`.
         qa: the question's dict in the file.
-        where: its place in the file, for error messages.
+        where: place of the question in the file, for error messages.
         word_starts: index of the first character of each word in the passage.
         use_char_offsets: whether to compare characters before words.
     """
