@@ -38,7 +38,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 # forked from one in which TensorFlow has started its threads.
 PRELOADED = [
     *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
-    *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
+    *("tensorboard.plugins.hparams.api", "modeling.accelerated.inference"),
     *("training.fine_tuning", "training.pretraining"),
     *("serving.classifier", "serving.squad", "serving.ner"),
     "tests.frozen",

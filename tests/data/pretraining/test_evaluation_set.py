@@ -18,7 +18,7 @@ from tests.shards import VOCAB, create, read
 def test_documents_are_held_out_for_evaluation(tmp_path):
     path = tmp_path / "corpus.txt"
     # Each document repeats a word of its own.
-    vocab = tokenization.load_vocab(VOCAB)
+    vocab = tokenization.FullTokenizer(VOCAB).vocab
     words = [word for word in vocab if word.isascii() and word.isalpha()][-20:]
     path.write_text("\n".join(f"{word} {word}\n" * 12 for word in words))
     # What is chosen stays as it is, so that all words can be seen.
@@ -126,7 +126,7 @@ def test_long_documents_are_held_out(tmp_path, monkeypatch):
     """Those that are alone in their part, too."""
     monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)
     path = tmp_path / "corpus.txt"
-    vocab = tokenization.load_vocab(VOCAB)
+    vocab = tokenization.FullTokenizer(VOCAB).vocab
     words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
     path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
     ids = {vocab[word] for word in words}
