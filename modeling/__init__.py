@@ -3,22 +3,52 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# The names for type checkers. `_NAMES` lists the names of the package.
-# ruff: noqa: F401, F403
+# ruff: noqa: F401
 if TYPE_CHECKING:
-    from modeling.attention import *
-    from modeling.bert import *
-    from modeling.checkpoints import *
-    from modeling.checkpoints import huggingface
-    from modeling.checkpoints.huggingface import *
-    from modeling.checkpoints.huggingface.config import *
-    from modeling.checkpoints.labels import *
-    from modeling.checkpoints.names import *
-    from modeling.checkpoints.tf1 import *
-    from modeling.config import *
-    from modeling.distillation import *
-    from modeling.losses import *
-    from modeling.tasks import *
+    from modeling.attention import AttentionLayer
+    from modeling.bert import BertModel
+    from modeling.checkpoints import (
+        extend_model,
+        find_checkpoint,
+        has_head,
+        huggingface,
+        load_checkpoint,
+        read_shapes,
+    )
+    from modeling.checkpoints.huggingface import (
+        load_huggingface,
+        save_huggingface,
+    )
+    from modeling.checkpoints.huggingface.config import (
+        ARCHITECTURES,
+        load_config,
+        read_architectures,
+    )
+    from modeling.checkpoints.labels import find_order, load_labels, save_labels
+    from modeling.checkpoints.names import named_variables
+    from modeling.checkpoints.tf1 import save_checkpoint, save_release
+    from modeling.config import BertConfig
+    from modeling.distillation import DistillationLoss, Distiller
+    from modeling.losses import (
+        ClassifierLoss,
+        ContrastiveLoss,
+        CosineLoss,
+        MultiLabelLoss,
+        MultipleChoiceLoss,
+        PretrainingLoss,
+        RankingLoss,
+        RegressionLoss,
+        SpanLoss,
+        TokenLoss,
+    )
+    from modeling.tasks import (
+        BertClassifier,
+        BertEmbedder,
+        BertMultipleChoice,
+        BertPretrainer,
+        BertSpanLabeler,
+        BertTokenClassifier,
+    )
 
 # Import each name at its first use, so that a script can print --help or report
 # a wrong flag without loading TensorFlow.
@@ -29,7 +59,7 @@ _NAMES = {
         "extend_model find_checkpoint has_head huggingface load_checkpoint "
         "read_shapes"
     ),
-    "checkpoints.huggingface": "save_huggingface",
+    "checkpoints.huggingface": "load_huggingface save_huggingface",
     "checkpoints.huggingface.config": (
         "ARCHITECTURES load_config read_architectures"
     ),

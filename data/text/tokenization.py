@@ -10,7 +10,7 @@ import functools
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
@@ -42,6 +42,22 @@ def convert_to_unicode(text: str | bytes) -> str:
     if isinstance(text, bytes):
         return text.decode("utf-8", "ignore")
     raise ValueError(f"text must be str or bytes. Received: {type(text)}")
+
+
+def load_vocab(vocab_file: str | os.PathLike[str]) -> dict[str, int]:
+    """Reads a vocabulary file, and returns {WordPiece: id}."""
+    return FullTokenizer(vocab_file, None).vocab
+
+
+def convert_by_vocab(vocab: Mapping, items: Iterable) -> list:
+    """Returns `vocab[item]` for each item.
+
+    `vocab` is {WordPiece: id} or {id: WordPiece}.
+
+    Raises:
+        KeyError: an item is not in `vocab`.
+    """
+    return [vocab[item] for item in items]
 
 
 class FullTokenizer:
@@ -270,11 +286,11 @@ class FullTokenizer:
 
     def convert_tokens_to_ids(self, tokens: Iterable[str]) -> list[int]:
         """Converts WordPieces to ids."""
-        return [self.vocab[token] for token in tokens]
+        return convert_by_vocab(self.vocab, tokens)
 
     def convert_ids_to_tokens(self, ids: Iterable[int]) -> list[str]:
         """Converts ids to WordPieces."""
-        return [self.inv_vocab[index] for index in ids]
+        return convert_by_vocab(self.inv_vocab, ids)
 
 
 def load_tokenizer(
@@ -338,14 +354,20 @@ class WordpieceTokenizer:
 
     Args:
         vocab: dict whose keys are the WordPieces.
+        unk_token: token that replaces a word that cannot be split.
+        max_input_chars_per_word: maximum number of characters of a word. A
+            longer word becomes `unk_token`.
     """
 
-    # Replaces a word that cannot be split, or is longer than the maximum.
-    unk_token = "[UNK]"
-    max_input_chars_per_word = 200
-
-    def __init__(self, vocab: Collection[str]) -> None:
+    def __init__(
+        self,
+        vocab: Collection[str],
+        unk_token: str = "[UNK]",
+        max_input_chars_per_word: int = 200,
+    ) -> None:
         self.vocab = vocab
+        self.unk_token = unk_token
+        self.max_input_chars_per_word = max_input_chars_per_word
         self._max_piece_length = max(map(len, vocab), default=0)
 
     def tokenize(self, text: str | bytes) -> list[str]:
