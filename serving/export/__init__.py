@@ -11,7 +11,7 @@ import tensorflow as tf
 from data.text.tokenization import FullTokenizer
 from files import atomic, export_folders, manifests
 from modeling.accelerated import inference
-from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
+from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
 from modeling.checkpoints.staging import errors_named
 from serving.export import formats
 from training.config import ExportConfig
@@ -84,9 +84,10 @@ def export_saved_model(
             place = folder if name == manifests.CARD else extra
             atomic.write_text(place / name, text)
         if tokenizer:
-            write_tokenizer(
-                extra, tokenizer, model.config.max_position_embeddings
-            )
+            longest = model.config.max_position_embeddings
+            contents = tokenizer_files(tokenizer, longest)
+            for name, content in contents.items():
+                atomic.write_bytes(extra / name, content)
 
 
 def _write_saved_model(

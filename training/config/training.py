@@ -381,3 +381,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     def unpads(self) -> bool:
         """Whether --trim_padding is set and the devices allow it."""
         return self.trim_padding and not self.has_fixed_shapes
+
+    @property
+    def steps_per_call(self) -> int:
+        """Number of steps that one call runs before returning to Python."""
+        return self.iterations_per_loop if self.is_tpu else 1
