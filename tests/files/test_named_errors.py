@@ -22,13 +22,18 @@ def read_csv(path, folder):
     return list(read_table(table, ["a"]))
 
 
+def read_labels(path, folder):
+    (folder / "labels.txt").symlink_to(path)
+    return labels.load_labels(folder)
+
+
 READERS = {
     "json": lambda path, _: json_files.read_json(path),
     "lines": lambda path, _: list(text_files.read_lines(path)),
     "records": lambda path, _: list(records.read_records(path)),
     "table": read_csv,
     "vocabulary": lambda path, _: tokenization.FullTokenizer(path),
-    "labels": lambda path, _: labels._read_lines(path),
+    "labels": read_labels,
     "copy": lambda path, folder: atomic.copy_file(path, folder / "copy"),
 }
 
@@ -38,7 +43,8 @@ READERS = {
 def test_a_file_that_cannot_be_read_is_named(tmp_path, reader):
     with pytest.raises(OSError) as refused:
         READERS[reader](UNREADABLE, tmp_path)
-    named = {UNREADABLE, str(tmp_path / "table.csv")}
+    links = (str(tmp_path / name) for name in ("table.csv", "labels.txt"))
+    named = {UNREADABLE, *links}
     assert refused.value.filename in named
     assert refused.value.filename in str(refused.value)
     assert not (tmp_path / "copy").exists()
