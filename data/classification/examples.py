@@ -2,7 +2,7 @@
 
 import abc
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,8 @@ class DataProcessor(SetReader[InputExample]):
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
-        metrics: names of the metrics that score the task (metrics.py).
+        metrics: names of the metrics that score the task (metrics.py), the main
+            metric first.
         test_set_has_labels: True if the test set contains right labels, False
             if its labels are placeholders, None if this is unknown.
     """
@@ -82,25 +83,19 @@ class DataProcessor(SetReader[InputExample]):
     def score(
         self,
         examples: Sequence[InputExample],
-        names: Collection[str],
         labels: np.ndarray,
         predictions: np.ndarray,
-        label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Computes metrics of a set. Subclasses may define their own metrics.
+        """Computes `metrics`, and the scores of each label, {name: value}.
 
         Args:
             examples: all examples of the set, including unlabeled ones.
-            names: names of the metrics.
             labels: right labels of the examples whose label is known.
             predictions: predictions for the same examples as `labels`.
-            label_names: names of all labels, to score each label separately
-                too, or None to skip these scores.
-
-        Returns:
-            {name: value}.
         """
-        return metrics.compute_metrics(names, labels, predictions, label_names)
+        return metrics.compute_metrics(
+            self.metrics, labels, predictions, self.get_labels()
+        )
 
     def _label(self, row: Row, column: int) -> str | float:
         """Returns the label in a column of a row.
@@ -202,7 +197,10 @@ def regression_label(value: Any, place: str) -> float:
 
 
 def check_number_of_examples(
-    examples: list[InputExample], path: str, set_name: str, output_mode: str
+    examples: Sequence[Any],
+    path: str,
+    set_name: str,
+    output_mode: str = "classification",
 ) -> None:
     """Checks that a set contains enough examples.
 

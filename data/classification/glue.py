@@ -5,7 +5,6 @@ MultiNLI. The other tasks read the header lines of GLUE's files to find the
 columns.
 """
 
-import dataclasses
 import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,27 +23,10 @@ from data.classification.examples import (
     regression_label,
 )
 from data.classification.pairs import RankingProcessor
-from data.classification.table_task import TableOptions, TableProcessor
-from files import flags
+from data.classification.table_task import TableProcessor
 from files.atomic import atomic_open
 from files.paths import StrPath
 from files.run_files import register
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GlueOptions:
-    """Options that only the tasks of GLUE and XNLI use."""
-
-    xnli_language: str = flags.head(
-        "zh",
-        "Language of the texts of --task_name=xnli.",
-        choices=features.XnliProcessor.languages,
-    )
-    glue_submission: bool = flags.neutral(
-        False,
-        "Also write the predictions in the format of GLUE's site. Needs "
-        "--do_predict.",
-    )
 
 
 class HeaderProcessor(SplitFilesProcessor):
@@ -151,7 +133,7 @@ class QqpProcessor(HeaderProcessor):
 
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
-    metrics = ("accuracy", "f1")
+    metrics = ("f1", "accuracy")
     # A few rows of GLUE's train.tsv contain a line break, so they are read as
     # two lines that are too short.
     drops_short_lines = True
@@ -174,7 +156,7 @@ class StsbProcessor(HeaderProcessor):
 
     output_mode = "regression"
     label_column = "score"
-    metrics = ("pearson", "spearman")
+    metrics = ("spearman", "pearson")
     test_label = 0.0
 
     def get_labels(self) -> None:
@@ -245,19 +227,11 @@ PAPER_METRICS = {
 } | {"sts-b": ["spearman"], "mnli": METRICS["mnli"]}
 
 
-def create_processors(
-    task_name: str,
-    data_dir: StrPath,
-    table: TableOptions,
-    xnli_language: str = "zh",
-) -> Mapping[str, DataProcessor]:
-    """Creates the processors that read a task's sets.
+def create_processors(options: Any) -> Mapping[str, DataProcessor]:
+    """Creates the processors that read the sets of --task_name.
 
     Args:
-        task_name: one of TASK_NAMES, in lower or upper case.
-        data_dir: folder of the sets, used for the tasks "csv" and "ranking".
-        table: columns of the files of the tasks "csv" and "ranking".
-        xnli_language: language of the task "xnli".
+        options: the flags of run_classifier.py.
 
     Returns:
         {suffix of the names of output files: processor}. The suffix of the
@@ -268,36 +242,21 @@ def create_processors(
         ValueError: the task is unknown, or the table's options contradict each
             other.
     """
-    name = task_name.lower()
+    name = options.task_name
     if name not in TASK_NAMES:
         raise ValueError(
-            f"--task_name={task_name} is not a task; use one of "
+            f"--task_name={name} is not a task; use one of "
             f"{', '.join(TASK_NAMES)}"
         )
     if name == "csv":
-        return {"": TableProcessor(data_dir, table)}
+        return {"": TableProcessor(options.data_dir, options)}
     if name == "ranking":
-        return {"": RankingProcessor(data_dir, table)}
+        return {"": RankingProcessor(options.data_dir, options)}
     if name == "xnli":
-        return {"": features.XnliProcessor(xnli_language)}
+        return {"": features.XnliProcessor(options.xnli_language)}
     if name == "mnli":
         return {"": features.MnliProcessor(), "_mm": MnliMismatchedProcessor()}
     return {"": PROCESSORS[name]()}
-
-
-def check(options: Any) -> None:
-    """Checks that --glue_submission, if set, can write a file for GLUE's site.
-
-    Args:
-        options: the flags of run_classifier.py, which include GlueOptions.
-
-    Raises:
-        ValueError: the task is not part of GLUE, or --do_predict is not set.
-    """
-    if options.glue_submission:
-        submission_file(options.task_name)
-        if not options.do_predict:
-            raise ValueError("--glue_submission needs --do_predict")
 
 
 def submission_file(task_name: str) -> str:

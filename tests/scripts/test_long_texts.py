@@ -155,25 +155,15 @@ def test_the_folder_brings_the_windows_and_flags_count(trained, tmp_path):
     assert read_results(tmp_path / "cut")["eval_accuracy"] < 0.8
     # A resume keeps its windows.
     training = {**flags, "output_dir": "run", "do_train": True}
-    cases = [("--doc_stride=5", "--doc_stride=7; received 5")]
-    check_refusals(folder, "run_classifier.py", training, cases)
-
-
-def test_windows_that_cannot_be(trained):
-    folder, flags, _ = trained
-    flags = flags | {"output_dir": "new", "do_train": True}
-    glue = script_runner.SAMPLES / "glue"
+    pairs = f"--task_name=mrpc --data_dir={script_runner.SAMPLES}/glue"
     cases = [
-        ("--doc_stride=15", "--max_seq_length=16 fits only 14"),
-        ("--doc_stride=-1", "--doc_stride"),
-        ("--window_pooling=max", "--window_pooling=max needs --doc_stride"),
-        ("--window_pooling=sum --doc_stride=7", "window_pooling"),
+        ("--doc_stride=5", "--doc_stride=7; received 5"),
         (
-            f"--doc_stride=7 --task_name=mrpc --data_dir={glue}",
+            f"{pairs} --doc_stride=7 --output_dir=new",
             "the train set contains pairs",
         ),
     ]
-    check_refusals(folder, "run_classifier.py", flags, cases)
+    check_refusals(folder, "run_classifier.py", training, cases)
 
 
 @pytest.mark.slow

@@ -151,7 +151,7 @@ def test_vectors_have_no_head(trained, tmp_path):
         json.dumps(narrow | {"hidden_size": 16})
     )
     run = trained["ranking"] / "run"
-    evaluated, *refused = script_runner.run_each(
+    evaluated, refused = script_runner.run_each(
         "run_classifier.py",
         tmp_path,
         parse_flags("--task_name=embedding --max_seq_length=24")
@@ -161,9 +161,6 @@ def test_vectors_have_no_head(trained, tmp_path):
             for number, flags in enumerate(
                 (
                     f"--do_eval --init_checkpoint={run}",
-                    f"--do_eval --init_checkpoint={run} --report",
-                    f"--do_train --init_checkpoint={run} --bilstm",
-                    f"--do_eval --init_checkpoint={run} --labels=a,b",
                     f"--do_train --teacher={run} --bert_config_file=thin.json",
                 )
             )
@@ -172,14 +169,4 @@ def test_vectors_have_no_head(trained, tmp_path):
     # A classifier has vectors as well.
     assert "outputs are random" not in evaluated.check().stderr
     assert "spearman" in read_results(tmp_path / "run_0")
-    for done, message in zip(
-        refused,
-        (
-            "--report is not used by --task_name=embedding",
-            "--bilstm is not used by --task_name=embedding",
-            "--labels is not used by --task_name=embedding",
-            "sets hidden_size=32, but the model has 16",
-        ),
-        strict=True,
-    ):
-        assert message in done.error
+    assert "sets hidden_size=32, but the model has 16" in refused.error

@@ -31,7 +31,7 @@ def test_released_files(tmp_path):
     (tmp_path / "test.csv").write_text(test_set)
     processor = swag.SwagProcessor()
     (example,) = processor.get_dev_examples(tmp_path)
-    expected = ("dev-1", "a", "b", ["c.", "a.", 'b, "c"', "d."], 2)
+    expected = ("dev-1", "a", "b", ["c.", "a.", 'b, "c"', "d."], "2")
     assert example == swag.SwagExample(*expected)
     (example,) = processor.get_test_examples(tmp_path)
     assert example == swag.SwagExample("test-1", *expected[1:-1], None)
@@ -44,7 +44,7 @@ def test_labels_of_a_test_set_are_read(tmp_path):
     text = RELEASED.format(label=2) + row.format(label="")
     (tmp_path / "test.csv").write_text(text)
     found = swag.SwagProcessor().get_test_examples(tmp_path)
-    assert [example.label for example in found] == [2, None]
+    assert [example.label for example in found] == ["2", None]
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
     with pytest.raises(ValueError, match="test.csv, line 2, column 'label'"):
         swag.SwagProcessor().get_test_examples(tmp_path)
@@ -66,13 +66,13 @@ def test_real_rows_as_csv_and_as_json_lines(tmp_path):
         assert example.context_sentence == row["sent1"]
         assert example.start_ending == row["sent2"]
         assert example.endings == [row[f"ending{i}"] for i in range(4)]
-        assert example.label == row["label"]
+        assert example.label == str(row["label"])
         assert other.endings == example.endings
         assert other.label == example.label
 
 
 def test_features(tokenizer):
-    example = swag.SwagExample("g", "a a", "b", ["c", "c d", "d d d", ""], 2)
+    example = swag.SwagExample("g", "a a", "b", ["c", "c d", "d d d", ""], "2")
     (feature,) = swag.create_features([example], 8, tokenizer)
     ids = [
         [2, 4, 4, 3, 5, 6, 3, 0],

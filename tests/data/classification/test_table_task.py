@@ -233,8 +233,6 @@ def test_one_file_a_set_and_known_modes(tmp_path):
         ValueError, match="of the train set, not .*csv and .*tsv"
     ):
         processor(tmp_path).get_labels()
-    with pytest.raises(ValueError, match="output_mode must be one of"):
-        processor(tmp_path, output_mode="ranking")
     with pytest.raises(ValueError, match="--label_separator= is empty"):
         processor(tmp_path, label_separator="")
 
