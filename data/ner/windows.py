@@ -72,17 +72,9 @@ def create_features(
     """Cuts sentences into windows, and yields the NerFeatures of each window.
 
     With `document_context`, windows are cut from complete documents instead of
-    sentences.
-
-    Raises:
-        ValueError: max_seq_length is less than 3.
+    sentences. `max_seq_length` is at least 3.
     """
     max_tokens = max_seq_length - 2
-    if max_tokens < 1:
-        raise ValueError(
-            "max_seq_length must be at least 3, for [CLS], a token and [SEP]. "
-            f"Received: max_seq_length={max_seq_length}"
-        )
     label_ids = {label: i for i, label in enumerate(label_list)}
     numbered = enumerate(examples)
     for _, text in itertools.groupby(

@@ -30,75 +30,56 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
     return tf.strings.regex_replace(texts, r"(\pP+)([\s\pZ]|$)", r" \1\2")
 
 
-class NerWindows:
-    """Cuts texts of any length into windows of `max_seq_length` WordPieces.
+def cut_texts(
+    texts: tf.Tensor, tokenizer: TokenizerLayer, max_seq_length: int
+) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
+    """Splits texts into words at white space, and cuts them into windows.
 
-    Raises:
-        ValueError: max_seq_length is less than 3.
+    Args:
+        texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
+        tokenizer: TokenizerLayer.
+        max_seq_length: length of a window in WordPieces, at least 3.
+
+    Returns:
+        (words, windows, pack, places). `words` are the words of each text,
+        ragged string [N, None]. `windows` are the Windows of all texts. `pack`
+        is a function (begin, end) that returns the features of windows `begin`
+        to `end` - 1: input_ids, input_mask and segment_ids, int32
+        [end - begin, max_seq_length]. `places`, int64 [words, 2], contain for
+        each word the index of the window and the position in this window at
+        which the network predicts the word's tag.
     """
+    texts = drop_invalid(texts)
+    words = tf.strings.split(
+        tf.strings.regex_replace(texts, _WHITE_SPACE_RUN, " "), " "
+    )
+    indexes = tf.where(words.flat_values != "")[:, 0]
+    words = ragged.with_row_splits(
+        tf.gather(words.flat_values, indexes),
+        tf.searchsorted(indexes, words.row_splits),
+    )
+    pieces = tokenizer(words.flat_values)
+    # Every word needs a token, whose output predicts the word's tag. So use
+    # [UNK] if the tokenizer drops all characters of a word.
+    unknown = tf.fill([tf.size(words.flat_values), 1], tokenizer.id_of("[UNK]"))
+    has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
+    pieces = tf.concat(
+        [pieces, tf.RaggedTensor.from_tensor(unknown, lengths=has_none)], 1
+    )
+    tokens = words.with_flat_values(pieces).merge_dims(1, 2)
+    max_tokens = max_seq_length - 2
+    windows = cut_windows(
+        tokens.row_splits,
+        tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
+        max(max_tokens // 2, 1),
+    )
+    # For each word, choose the window where its first token has the most
+    # context. Positions are one higher, because a window begins with [CLS].
+    first = pieces.row_starts()
+    window = windows.most_context(first)
+    places = first - tf.gather(windows.starts, window) + 1
 
-    def __init__(self, tokenizer: TokenizerLayer, max_seq_length: int) -> None:
-        if max_seq_length < 3:
-            raise ValueError(
-                "max_seq_length must be at least 3, for [CLS], a token and "
-                f"[SEP]. Received: max_seq_length={max_seq_length}"
-            )
-        self.tokenizer = tokenizer
-        self.max_seq_length = max_seq_length
+    def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
+        return windows.slice(begin, end).pack(tokenizer, tokens, max_seq_length)
 
-    def __call__(
-        self, texts: tf.Tensor
-    ) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
-        """Splits texts into words at white space, and cuts them into windows.
-
-        Args:
-            texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
-
-        Returns:
-            (words, windows, pack, places). `words` are the words of each text,
-            ragged string [N, None]. `windows` are the Windows of all texts.
-            `pack` is a function (begin, end) that returns the features of
-            windows `begin` to `end` - 1: input_ids, input_mask and segment_ids,
-            int32 [end - begin, max_seq_length]. `places`, int64 [words, 2],
-            contain for each word the index of the window and the position in
-            this window at which the network predicts the word's tag.
-        """
-        texts = drop_invalid(texts)
-        words = tf.strings.split(
-            tf.strings.regex_replace(texts, _WHITE_SPACE_RUN, " "), " "
-        )
-        indexes = tf.where(words.flat_values != "")[:, 0]
-        words = ragged.with_row_splits(
-            tf.gather(words.flat_values, indexes),
-            tf.searchsorted(indexes, words.row_splits),
-        )
-        pieces = self.tokenizer(words.flat_values)
-        # Every word needs a token, whose output predicts the word's tag. So use
-        # [UNK] if the tokenizer drops all characters of a word.
-        unknown = tf.fill(
-            [tf.size(words.flat_values), 1], self.tokenizer.id_of("[UNK]")
-        )
-        has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
-        pieces = tf.concat(
-            [pieces, tf.RaggedTensor.from_tensor(unknown, lengths=has_none)], 1
-        )
-        tokens = words.with_flat_values(pieces).merge_dims(1, 2)
-        max_tokens = self.max_seq_length - 2
-        windows = cut_windows(
-            tokens.row_splits,
-            tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
-            max(max_tokens // 2, 1),
-        )
-        # For each word, choose the window where its first token has the most
-        # context. Positions are one higher, because a window begins with [CLS].
-        first = pieces.row_starts()
-        window = windows.most_context(first)
-        places = first - tf.gather(windows.starts, window) + 1
-        return (
-            words,
-            windows,
-            lambda begin, end: windows.slice(begin, end).pack(
-                self.tokenizer, tokens, self.max_seq_length
-            ),
-            tf.stack([window, places], 1),
-        )
+    return words, windows, pack, tf.stack([window, places], 1)

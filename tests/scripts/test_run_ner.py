@@ -222,7 +222,7 @@ def test_label_studios_export_trains_and_predicts_spans(tmp_path, tiny):
     assert sum(map(list.__eq__, found, expected)) >= 4
     shutil.copy(run / "predictions.jsonl", tmp_path / "again.jsonl")
     again = spans.read(tmp_path / "again.jsonl", words.split_words, True)
-    assert [each.tags for each in again] == [each["labels"] for each in entries]
+    assert [tags for *_, tags in again] == [each["labels"] for each in entries]
     # The export gives the same spans.
     requests = [{"text": task["data"]["text"]} for task in tasks]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, requests)))

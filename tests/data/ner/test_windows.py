@@ -290,11 +290,6 @@ def test_every_word_counts_once_and_is_decoded(
     assert tags == [e.labels for e in examples]
 
 
-def test_wrong_arguments(tmp_path, tokenizer):
-    with pytest.raises(ValueError, match="max_seq_length=2"):
-        features_of(tmp_path, tokenizer, max_seq_length=2)
-
-
 def test_predictions_file(tmp_path):
     (tmp_path / "train.txt").write_text(TRAIN)
     examples = reading.NerProcessor().get_train_examples(tmp_path)
