@@ -77,12 +77,6 @@ class NerTask(task.Task):
     options: Config
     labels: list[str]
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
-        # {split: its windows} of the splits "eval" and "predict", to decode the
-        # predictions.
-        self.features: dict[str, list[windows.NerFeatures]] = {}
-
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Loads the tokenizer, and finds the tags.
 
@@ -90,6 +84,9 @@ class NerTask(task.Task):
         with (without --do_train), or the tags of the train set.
         """
         options, labels = self.options, self.options.labels
+        # {split: its windows} of the splits "eval" and "predict", to decode the
+        # predictions.
+        self.features: dict[str, list[windows.NerFeatures]] = {}
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         if labels is None and saved_labels and not options.do_train:

@@ -75,34 +75,19 @@ class MnliProcessor(SplitFilesProcessor):
         "dev": ("dev_matched", "dev_matched.tsv"),
         "test": ("test", "test_matched.tsv"),
     }
+    text_columns = (8, 9)
+    label_column = -1
 
-    def _create_examples(
-        self, lines: list[Row], set_type: str
-    ) -> Iterator[InputExample]:
-        for line in lines[1:]:
-            yield InputExample(
-                f"{set_type}-{line[0]}",
-                line[8],
-                line[9],
-                self.labels[0] if set_type == "test" else self._label(line, -1),
-            )
+    def _name(self, number: int, line: Row) -> str:
+        return line[0]
 
 
 class MrpcProcessor(SplitFilesProcessor):
     """MRPC: do the two sentences have the same meaning?"""
 
     metrics = ("f1", "accuracy")
-
-    def _create_examples(
-        self, lines: list[Row], set_type: str
-    ) -> Iterator[InputExample]:
-        for i, line in enumerate(lines[1:], 1):
-            yield InputExample(
-                f"{set_type}-{i}",
-                line[3],
-                line[4],
-                self.labels[0] if set_type == "test" else self._label(line, 0),
-            )
+    text_columns = (3, 4)
+    label_column = 0
 
 
 class XnliProcessor(SplitFilesProcessor):
