@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
-from data.ner import legal_tags_layer
-from data.ner.words_layer import cut_texts, split_punctuation
+from data.ner.layers import cut_texts, decode_legal, split_punctuation
 from data.text.characters import CJK_RANGES
 from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
@@ -83,7 +82,7 @@ def export_token_classifier(
             check = batches.check_padding(words.row_lengths())
             with tf.control_dependencies([check]):
                 ragged = words.with_flat_values(tf.identity(found))
-            ids = legal_tags_layer.decode(ragged, label_list)
+            ids = decode_legal(ragged, label_list)
         flat = {
             "tags": tf.gather(label_list, ids),
             "probabilities": tf.gather(found, ids, batch_dims=1),

@@ -7,17 +7,9 @@ import tensorflow as tf
 
 from data.classification import features, windows
 from data.classification.examples import InputExample
-from data.text.tokenization import FullTokenizer
 from modeling import losses
 
 MODES = ("classification", "multilabel", "regression")
-
-
-@pytest.fixture
-def tokenizer(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n")
-    return FullTokenizer(path)
 
 
 def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):

@@ -6,18 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import reading, scoring, windows, words, words_layer
-from data.text import tokenization
+from data.ner import layers, reading, scoring, windows, words
 from serving import ner
 from tests import golden
-
-
-@pytest.fixture
-def tokenizer(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n##d\n##e\n")
-    return tokenization.FullTokenizer(str(path), do_lower_case=True)
-
 
 TRAIN = """-DOCSTART- -X- -X- O
 
@@ -51,19 +42,16 @@ def test_documents_begin_in_the_words_column(tmp_path):
     assert (example.words, example.document) == (["a", "b"], 1)
 
 
-def test_iob1_becomes_iob2(tmp_path):
-    # As first released: B- only between neighbours of one type.
-    (tmp_path / "eng.testb").write_text("a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
-    (example,) = reading.NerProcessor().get_test_examples(tmp_path)
-    assert example.labels == ["B-LOC", "B-LOC", "I-LOC", "B-PER"]
-    (tmp_path / "eng.testb").write_text("a\nb\n")
-    (example,) = reading.NerProcessor().get_test_examples(tmp_path)
-    assert example.labels == ["O", "O"]
-
-
 @pytest.mark.parametrize(
     "text, flags, words, tags",
     [
+        # IOB1, as CoNLL-2003: B- only between neighbours of one type.
+        (
+            "a I-LOC\nb B-LOC\nc I-LOC\nd I-PER",
+            {},
+            ["a", "b", "c", "d"],
+            ["B-LOC", "B-LOC", "I-LOC", "B-PER"],
+        ),
         # Only spaces and tabs part columns, and either of them in a file.
         ("\ufeffa\u00a0b  NN O\r\n\r\n", {}, ["a\u00a0b"], ["O"]),
         ("a b\tB-X\r\nc\tO\n", {}, ["a b", "c"], ["B-X", "O"]),
@@ -221,6 +209,8 @@ def test_a_train_set_without_entities_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag .* is O"):
         reading.NerProcessor().get_labels(tmp_path)
+    with pytest.raises(ValueError, match="--labels: the task needs 2 labels"):
+        reading.NerProcessor(["O"])
 
 
 LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
@@ -315,18 +305,6 @@ def test_a_file_of_iobes(tmp_path):
     assert first.labels == ["B-PER", "E-PER", "S-PER"]
 
 
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (["O", "B-X", "B-X"], "--labels: label 3, 'B-X', is label 2 too"),
-        (["O"], "--labels: the task needs 2 labels or more"),
-    ],
-)
-def test_labels_that_cannot_be_learned_are_refused(labels, message):
-    with pytest.raises(ValueError, match=message):
-        reading.NerProcessor(labels)
-
-
 def test_running_text_is_cut_as_in_the_graph():
     rng = random.Random(3)
     chars = "aB1'\"().,-$+<\xab\xa1\u3002\u2013\u2014\u2026\u2015\u6e2f\xe9"
@@ -335,6 +313,6 @@ def test_running_text_is_cut_as_in_the_graph():
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
     parted = tf.strings.regex_replace(texts, ner._BETWEEN_WORDS, r" \1 ")
-    parted = words_layer.split_punctuation(parted).numpy()
+    parted = layers.split_punctuation(parted).numpy()
     for text, expected in zip(texts, parted, strict=True):
         assert words.split_words(text) == expected.decode().split()

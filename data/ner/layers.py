@@ -1,15 +1,17 @@
-"""Cuts texts into words and windows, to find named entities in them.
+"""Cuts texts into words and windows, and chooses the words' tags.
 
 The code consists of operations of a graph. No Python runs when the graph is
-called. The graph cuts the same windows as windows.py.
+called. The graph cuts the same windows as windows.py, and chooses the same tags
+as legal_tags.py.
 
-N = number of texts.
+N = number of texts, M = words of the longest text, L = tags.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import tensorflow as tf
 
+from data.ner import legal_tags
 from data.text import ragged
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 from data.text.windows_layer import Windows, cut_windows
@@ -83,3 +85,61 @@ def cut_texts(
         return windows.slice(begin, end).pack(tokenizer, tokens, max_seq_length)
 
     return words, windows, pack, tf.stack([window, places], 1)
+
+
+def decode_legal(
+    probabilities: tf.RaggedTensor, labels: Sequence[str]
+) -> tf.Tensor:
+    """Chooses the most probable legal sequence of tags of each text.
+
+    A sequence is legal if each tag may follow the preceding one.
+
+    Args:
+        probabilities: probabilities of the L tags of each word of each text,
+            ragged float32 [N, None, L].
+        labels: names of the L tags, in the order of the probabilities.
+
+    Returns:
+        index of the chosen tag of each word, for the words of all texts one
+        after another, int64 [words].
+    """
+    start, between, end = legal_tags.find_penalties(tuple(labels))
+    lengths = probabilities.row_lengths()
+    # Compute scores [M + 2, N, L]. Append two words of padding, so that neither
+    # call of tf.scan below gets an empty tensor.
+    scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
+    scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])
+    # In the search, each tag of a padding word follows the same tag, so that
+    # padding does not change the tags of real words.
+    unchanged = tf.range(len(labels), dtype=tf.int64)
+
+    def forward(
+        state: tuple[tf.Tensor, tf.Tensor], word: tuple[tf.Tensor, tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        total, row = state[0], word[0]
+        paths = total[:, :, None] + between
+        best = tf.reduce_max(paths, [1, 2])[:, None]
+        is_real = (word[1] < lengths)[:, None]
+        return (
+            tf.where(is_real, tf.reduce_max(paths, 1) - best + row, total),
+            tf.where(is_real, tf.argmax(paths, 1), unchanged),
+        )
+
+    places = tf.range(1, tf.shape(scores, tf.int64)[0])
+    first = scores[0] + start
+    totals, steps = tf.scan(
+        forward,
+        (scores[1:], places),
+        (first, tf.zeros_like(first, tf.int64)),
+    )
+    last = tf.argmax(totals[-1] + end, -1)
+    before = tf.scan(
+        lambda tag, step: tf.gather(step, tag, batch_dims=1),
+        steps,
+        last,
+        reverse=True,
+    )
+    # Join the tags of all words, including padding, [N, M + 2]. The return
+    # statement then drops the padding.
+    ids = tf.transpose(tf.concat([before, last[None]], 0))
+    return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
