@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from data.classification import swag
 from data.classification.features import encode_classification_features
+from tests import golden
 
 RELEASED = (
     ",video-id,fold-ind,startphrase,sent1,sent2,gold-source,ending0,ending1,"
@@ -38,6 +39,16 @@ def test_labels_of_a_test_set_are_read(tmp_path):
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
     with pytest.raises(ValueError, match="test.csv, line 2, column 'label'"):
         swag.SwagProcessor().get_test_examples(tmp_path)
+
+
+def test_real_rows(tmp_path):
+    text = golden.shared("data/swag/sample.json").read_text()
+    (tmp_path / "train.jsonl").write_text(text)
+    examples = swag.SwagProcessor().get_train_examples(tmp_path)
+    for example, line in zip(examples, text.splitlines(), strict=True):
+        row = json.loads(line)
+        assert example.endings == [row[f"ending{i}"] for i in range(4)]
+        assert example.label == str(row["label"])
 
 
 def test_features(tokenizer):
