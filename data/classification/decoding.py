@@ -72,11 +72,10 @@ class LabelDecoder:
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
-        if self.output_mode == "multilabel" and self.thresholds:
-            limits = [self.thresholds[name] for name in self._names]
-            return (self.probabilities(outputs) > limits).astype(np.int64)
         if self.output_mode == "multilabel":
-            return (outputs > 0).astype(np.int64)
+            thresholds = self.thresholds or {}
+            limits = [thresholds.get(name, 0.5) for name in self._names]
+            return (self.probabilities(outputs) > limits).astype(np.int64)
         return np.argmax(outputs, axis=-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:

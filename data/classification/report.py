@@ -68,11 +68,7 @@ def _of_labels(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Creates the contents of the report for single- or multi-label tasks.
-
-    Returns:
-        (summary, sections): a sentence, and the dicts that describe the report.
-    """
+    """Returns the summary and the sections about single or several labels."""
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
@@ -122,9 +118,17 @@ def _of_labels(
     count = f"{len(examples) - len(wrong)} of {len(examples)}"
     if has_many:
         return f"All labels of {count} examples are right.", sections
+    accuracy = show(float(is_right.mean()) if len(examples) else 0.0)
+    summary = f"{count} labels are right: accuracy {accuracy}."
+    return summary, [_confusion(names, truth, guesses), *sections]
+
+
+def _confusion(
+    names: Sequence[str], truth: np.ndarray, guesses: np.ndarray
+) -> dict[str, Any]:
     counts = truth.T.astype(int) @ guesses
     totals = counts.sum(1, keepdims=True)
-    confusion = {
+    return {
         "title": "Confusion matrix",
         "paragraphs": ["Right labels by row, predicted by column."],
         "table": {
@@ -133,9 +137,6 @@ def _of_labels(
             "shades": (counts / np.maximum(totals, 1)).tolist(),
         },
     }
-    accuracy = show(float(is_right.mean()) if len(examples) else 0.0)
-    summary = f"{count} labels are right: accuracy {accuracy}."
-    return summary, [confusion, *sections]
 
 
 def _of_numbers(
@@ -144,11 +145,7 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Creates the contents of the report for a regression task.
-
-    Returns:
-        (summary, sections): a sentence, and the dicts that describe the report.
-    """
+    """Returns the summary and the sections about a regression task."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]

@@ -162,38 +162,14 @@ class NerProcessor(SetReader[NerExample]):
         if not sentences:
             return
         width = len(sentences[0][1][0][1])
-        text_column, label_column = self._text_column, self._label_column
-        for flag, column in (
-            ("text_column", text_column),
-            # In a test set, the column of the tags may be missing.
-            ("label_column", label_column if name != "test" else None),
-        ):
-            if column is not None and column > width:
-                raise ValueError(
-                    f"--{flag}={column} is too large: the lines of {path} "
-                    f"contain only {width} columns"
-                )
-        are_cut = width > 1 or not all(
+        is_uncut = width == 1 and all(
             _OTHER_COLUMNS.fullmatch(columns[0])
             for _, lines in sentences
             for _, columns in lines
         )
-        if label_column is not None and label_column > width:
-            label_column = None
-        if self._label_column is None and width > 1:
-            label_column = width
-        elif not are_cut or (label_column is None and name != "test"):
-            raise ValueError(
-                f"{path}: the file contains only one column. Each line must "
-                "contain a word and its tag, separated by a tab or spaces"
-            )
-        if text_column is None:
-            text_column = 2 if label_column == 1 else 1
-        if text_column == label_column:
-            raise ValueError(
-                f"{path}: column {text_column} cannot contain both the words "
-                "and the tags; set another --text_column or --label_column"
-            )
+        text_column, label_column = self._choose_columns(
+            path, width, is_uncut, name == "test"
+        )
         for document, lines in sentences:
             example, where = NerExample("", [], [], document), []
             for number, columns in lines:
@@ -234,6 +210,43 @@ class NerProcessor(SetReader[NerExample]):
                 "%s: words are in column %d, tags in column %s, of %d columns",
                 *(path, text_column, label_column, width),
             )
+
+    def _choose_columns(
+        self, path: str, width: int, is_uncut: bool, is_test: bool
+    ) -> tuple[int, int | None]:
+        """Returns the number of the words' column, and of the tags' column.
+
+        The file has `width` columns. `is_uncut` is whether an unsupported
+        character seems to separate them. In a test set, the column of the tags
+        may be missing, which is None.
+        """
+        text_column, label_column = self._text_column, self._label_column
+        for flag, column in (
+            ("text_column", text_column),
+            ("label_column", None if is_test else label_column),
+        ):
+            if column is not None and column > width:
+                raise ValueError(
+                    f"--{flag}={column} is too large: the lines of {path} "
+                    f"contain only {width} columns"
+                )
+        if label_column is not None and label_column > width:
+            label_column = None
+        if self._label_column is None and width > 1:
+            label_column = width
+        elif is_uncut or not (label_column or is_test):
+            raise ValueError(
+                f"{path}: the file contains only one column. Each line must "
+                "contain a word and its tag, separated by a tab or spaces"
+            )
+        if text_column is None:
+            text_column = 2 if label_column == 1 else 1
+        if text_column == label_column:
+            raise ValueError(
+                f"{path}: column {text_column} cannot contain both the words "
+                "and the tags; set another --text_column or --label_column"
+            )
+        return text_column, label_column
 
     def _read_spans(
         self, path: str, name: str
