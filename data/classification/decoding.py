@@ -178,6 +178,8 @@ class LabelDecoder:
             label_ids: [examples, labels], 1 for a right label, else 0.
             outputs: logits, float [examples, labels].
         """
+        from sklearn import metrics as sk_metrics
+
         self.thresholds = {}
         probabilities = self.probabilities(outputs).astype(np.float64)
         for name, right, column in zip(
@@ -191,15 +193,12 @@ class LabelDecoder:
                 )
                 self.thresholds[name] = 0.5
                 continue
-            order = np.argsort(-column, kind="stable")
-            ordered = column[order]
-            # Compute the F1 that results if the label is assigned to only the
-            # most probable example, to the two most probable, and so on.
-            f1 = 2 * np.cumsum(right[order])
-            f1 = f1 / (np.arange(1, len(f1) + 1) + right.sum())
+            # The probabilities are distinct, in descending order.
+            _, false, missed, correct, ordered = (
+                sk_metrics.confusion_matrix_at_thresholds(right, column)
+            )
+            f1 = 2 * correct / (2 * correct + false + missed)
             below = np.append(ordered[1:], 0.0)
-            # A threshold must be between two different probabilities, so ignore
-            # the F1 scores at other positions.
             best = int(np.argmax(np.where(ordered > below, f1, -1.0)))
             self.thresholds[name] = float((ordered[best] + below[best]) / 2)
 
