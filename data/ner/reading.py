@@ -1,5 +1,6 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
+import collections
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence
@@ -170,6 +171,8 @@ class NerProcessor(SetReader[NerExample]):
         text_column, label_column = self._choose_columns(
             path, width, is_uncut, name == "test"
         )
+        if self._label_column is None and width > 1:
+            _check_nested(path, sentences)
         for document, lines in sentences:
             example, where = NerExample("", [], [], document), []
             for number, columns in lines:
@@ -263,6 +266,30 @@ class NerProcessor(SetReader[NerExample]):
             words = [text[start:end] for start, end in places]
             example = NerExample("", words, tags, number, text, places)
             yield example, [where] * len(tags)
+
+
+def _check_nested(
+    path: str, sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]]
+) -> None:
+    """Raises an error if two columns mark entities of the same types.
+
+    GermEval 2014 tags entities in one column, and the entities inside of them
+    in the next. The chunks of CoNLL-2003 are of other types than its entities.
+    """
+    types: dict[int, set[str]] = collections.defaultdict(set)
+    for _, lines in sentences:
+        for _, columns in lines:
+            for number, column in enumerate(columns[1:], 2):
+                if column[1:2] == "-" and column[0] in "BIESLUM":
+                    types[number].add(column[2:])
+    last = max(types, default=0)
+    for number in types:
+        if number < last and (both := types[number] & types[last]):
+            raise ValueError(
+                f"{path}: columns {number} and {last} both contain tags of "
+                f"{min(both)}. Set --label_column to the column to learn, such "
+                f"as {number}"
+            )
 
 
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:
