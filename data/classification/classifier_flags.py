@@ -1,4 +1,4 @@
-"""Defines and checks the flags that only run_classifier.py has."""
+"""Defines and checks the flags of run_classifier.py, without shared ones."""
 
 import collections
 import dataclasses

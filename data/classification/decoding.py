@@ -207,9 +207,9 @@ class LabelDecoder:
     ) -> tuple[float, list[tuple[int, int, float, float]]]:
         """Compares the probabilities of the predictions with their accuracy.
 
-        An example has one prediction, and in multi-label classification one for
-        each label. The probabilities from 0 to 1 are divided into NUM_BINS bins
-        of equal width.
+        An example counts as one prediction, and in multi-label classification
+        as one for each label. The probabilities from 0 to 1 are divided into
+        NUM_BINS bins of equal width.
 
         Args:
             label_ids: right labels, in the form that `fit_temperature` reads.

@@ -219,9 +219,9 @@ class NerProcessor(SetReader[NerExample]):
     ) -> tuple[int, int | None]:
         """Returns the number of the words' column, and of the tags' column.
 
-        The file has `width` columns. `is_uncut` is whether an unsupported
+        `width` is the number of columns. `is_uncut` is whether an unsupported
         character seems to separate them. In a test set, the column of the tags
-        may be missing, which is None.
+        may be missing. Its number is then None.
         """
         text_column, label_column = self._text_column, self._label_column
         for flag, column in (
