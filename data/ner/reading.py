@@ -233,7 +233,7 @@ class NerProcessor(SetReader[NerExample]):
                     f"--{flag}={column} is too large: the lines of {path} "
                     f"contain only {width} columns"
                 )
-        if label_column is not None and label_column > width:
+        if (is_test and width == 1) or (label_column or 0) > width:
             label_column = None
         if self._label_column is None and width > 1:
             label_column = width

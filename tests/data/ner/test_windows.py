@@ -166,9 +166,9 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     with pytest.raises(ValueError, match="column 2 cannot contain both"):
         processor.get_dev_examples(tmp_path)
     # A test set may lack its tags.
-    for text in ("a\nb\n", "a NN\nb NN\n"):
+    for text, column in (("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nb\n", 1)):
         (tmp_path / "test.txt").write_text(text)
-        processor = reading.NerProcessor(label_column=3)
+        processor = reading.NerProcessor(label_column=column)
         (example,) = processor.get_test_examples(tmp_path)
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
