@@ -46,7 +46,7 @@ from files.flags import flag
 from files.paths import Kind
 from serving import answer_files, requests
 from serving.engines import EngineConfig
-from serving.requests import TaskOptions
+from serving.tasks.base import TaskOptions
 from training.command_line import cli
 
 if TYPE_CHECKING:

@@ -12,9 +12,16 @@ import numpy as np
 
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.labels import load_labels
-from serving.requests import DEFAULTS, TaskOptions
 from serving.tasks.answer import OUTPUTS, Answer
-from serving.tasks.base import Encoded, Reply, Request, Row, TextTask
+from serving.tasks.base import (
+    DEFAULTS,
+    Encoded,
+    Reply,
+    Request,
+    Row,
+    TaskOptions,
+    TextTask,
+)
 
 # {signature: class of the models whose exports contain this signature}.
 _CLASSES = {

@@ -8,7 +8,7 @@ predict.py and serve.py use the same classes, which are in serving/tasks/.
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,14 @@ from absl import logging
 from data.text import casing
 from data.text.tokenization import FullTokenizer
 from serving import engines
-from serving.requests import DEFAULTS, TaskOptions, Texts, as_texts
 from serving.tasks import TASKS
 from serving.tasks.answer import Answer
-from serving.tasks.base import Encoded, Row, TextTask
+from serving.tasks.base import DEFAULTS, Encoded, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
+
+# One text or several texts.
+Texts = str | Sequence[str]
 
 
 class TextModel:
@@ -374,3 +376,26 @@ def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
         for inner in (folder.iterdir() if folder.is_dir() else ())
         if re.fullmatch("[0-9]{1,18}", inner.name) and is_export(inner)
     }
+
+
+def as_texts(name: str, texts: Any) -> Texts:
+    """Checks an argument, and returns one text, or several texts as a list.
+
+    Args:
+        name: name of the argument, for the error message.
+        texts: one text, or an ordered iterable of texts.
+
+    Raises:
+        TypeError: `texts` is neither a text nor an iterable of texts.
+    """
+    if isinstance(texts, str):
+        return texts
+    is_list = isinstance(texts, Iterable)
+    is_list &= not isinstance(texts, bytes | Mapping | Set)
+    values: list[Any] = [*texts] if is_list else [None]
+    if all(isinstance(value, str) for value in values):
+        return values
+    raise TypeError(
+        f"{name} must be a text or a list of texts. "
+        f"Received: {repr(texts)[:80]}"
+    )

@@ -13,7 +13,7 @@ from data.text.ragged import with_row_splits
 from data.text.tokenizer_layer import TokenizerLayer
 from serving import batches, signatures
 from serving.batches import Features
-from serving.requests import MASK
+from serving.tasks.base import MASK
 from training.config import ExportConfig
 
 

@@ -19,8 +19,9 @@ from files import json_files
 from files.labels import PROBLEM_TYPES
 from modeling import BertConfig, BertModel, ops
 from modeling.checkpoints import huggingface
-from serving import batches, export
+from serving import batches, engines
 from serving.batches import Features
+from serving.export import formats
 from training import model_card, model_descriptions
 from training.config import ExportConfig
 
@@ -110,7 +111,7 @@ def serve_ids(
         input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
     ) -> Features:
         values = (input_ids, input_mask, segment_ids)
-        features = dict(zip(export.INPUT_NAMES, values, strict=True))
+        features = dict(zip(engines.INPUTS, values, strict=True))
         checks = []
         if not ops.is_plain():
             checks = [*map(_check_range, features, values, sizes)]
@@ -121,7 +122,7 @@ def serve_ids(
 
     shape = [None] * num_dimensions
     return serve, [
-        tf.TensorSpec(shape, tf.int32, name=name) for name in export.INPUT_NAMES
+        tf.TensorSpec(shape, tf.int32, name=name) for name in engines.INPUTS
     ]
 
 
@@ -206,7 +207,7 @@ def export_model(
             entries["problem_type"] = PROBLEM_TYPES[mode]
         name = huggingface.CONFIG_FILE
         files[name] = json_files.format_json(entries, name, indent=2) + "\n"
-    export.export_saved_model(
+    formats.export_saved_model(
         export_dir, model, served, files, export_options, tokenizer, mode
     )
 

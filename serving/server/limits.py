@@ -10,8 +10,8 @@ import numpy as np
 
 from files.flags import flag, like
 from serving.engines import EngineConfig
-from serving.requests import TaskOptions
 from serving.server.protocol import BadRequest, RestError
+from serving.tasks.base import TaskOptions
 
 if TYPE_CHECKING:
     from starlette.requests import Request

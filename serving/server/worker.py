@@ -20,7 +20,6 @@ from absl import logging
 from files.json_files import read_json
 from serving import engines
 from serving.models import TextModel
-from serving.requests import TaskOptions
 from serving.server.limits import Limits, check_values, check_wordpieces
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import (
@@ -32,7 +31,7 @@ from serving.server.signatures import (
     read_signature,
     stack,
 )
-from serving.tasks.base import Outputs, Request, Row, TextTask
+from serving.tasks.base import Outputs, Request, Row, TaskOptions, TextTask
 from training.command_line import chatter
 
 # (top_k, n_best, tokens) of TaskOptions: _PAGE for requests of the web page,

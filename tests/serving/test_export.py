@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from serving import export, signatures
+from serving import signatures
+from serving.export import formats
 from tests.modeling.kinds import CONFIG, create_inputs
 
 
@@ -44,7 +45,7 @@ def write(folder, model):
         return {"logits": tf.cast(model(features), tf.float32)}
 
     endpoint = signatures.serve_ids(predict, model.config)
-    export.export_saved_model(folder, model, {"serve": endpoint})
+    formats.export_saved_model(folder, model, {"serve": endpoint})
     return predict
 
 

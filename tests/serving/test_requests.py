@@ -10,6 +10,7 @@ import pytest
 import predict
 from serving import answer_files, answers, requests
 from serving.requests import Place, Source
+from serving.tasks import base
 from serving.tasks.base import Row
 from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify
@@ -79,7 +80,7 @@ class Damaged:
         return [Row(None, [item["text"]]) for item in items]
 
     def reply(self, item, row):
-        return {"score": requests.to_number(float(row.outputs[0]))}
+        return {"score": base.to_number(float(row.outputs[0]))}
 
 
 @pytest.mark.parametrize("scale", [1e-12, 0.05, 3.0, 2e5, 1e12])
@@ -88,8 +89,8 @@ def test_vectors_are_rounded_as_single_numbers(scale):
     vector = (scale * rng.normal(size=384)).astype(np.float32)
     vector[:3] = 0, 10 * scale, -scale
     expected = [float(f"{number:.6g}") for number in vector.tolist()]
-    assert requests.to_numbers(vector) == expected
-    assert requests.to_numbers(vector[:5]) == expected[:5]
+    assert base.to_numbers(vector) == expected
+    assert base.to_numbers(vector[:5]) == expected[:5]
 
 
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
