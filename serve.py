@@ -133,23 +133,6 @@ def read_token(path: str | None) -> str:
     return token.decode()
 
 
-def check_packages() -> None:
-    """Checks that the packages of the server are installed.
-
-    Raises:
-        ValueError: a package is not installed.
-    """
-    try:
-        import prometheus_client  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise ValueError(
-            f"serve.py needs {error.name}: "
-            f"{requirements.install('requirements/serve.txt')}"
-        ) from None
-
-
 def load(model: "versions.ServedModel") -> None:
     """Loads the newest version of a model that can be loaded.
 
@@ -176,10 +159,14 @@ def main(config: Config) -> int:
         given.append(paths.PathFlag("request_log", config.request_log, kind))
     path_checks.check_paths(given)
     token = read_token(config.token_file)
-    check_packages()
-    # Import these modules after `check_packages`, because they import the
-    # packages of the server.
-    from serving.server import app, monitoring, process, versions
+    try:
+        # Import late, so that wrong flags need none of the server's packages.
+        from serving.server import app, monitoring, process, versions
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"serve.py needs {error.name}: "
+            f"{requirements.install('requirements/serve.txt')}"
+        ) from None
 
     # Listen before loading the models. If the address cannot be used, the user
     # then sees the error at once, and not after minutes of loading.

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from serving.server.limits import check_values
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import Signature, Spec
 
@@ -53,14 +52,15 @@ def parse_path(match: re.Match) -> tuple[str, int | None]:
 
 def to_body(
     request: Mapping[str, Any], outputs: Mapping[str, np.ndarray]
-) -> bytearray:
-    """Returns the body of a reply: {"predictions": ...} or {"outputs": ...}.
+) -> tuple[bytearray, dict[str, str]]:
+    """Returns the body and the headers of a reply.
+
+    The body is {"predictions": rows} or {"outputs": columns}. A single output
+    has no name in it.
 
     Raises:
-        RestError: the reply would be too large, or the outputs differ in their
-            number of rows.
+        BadRequest: the outputs differ in their number of rows.
     """
-    check_values(sum(value.size for value in outputs.values()))
     is_columns = "inputs" in request
     sizes = {len(value) if value.ndim else -1 for value in outputs.values()}
     if not is_columns and (len(sizes) > 1 or -1 in sizes):
@@ -68,29 +68,27 @@ def to_body(
             f"Tensor name: {min(outputs)} has inconsistent batch size; use "
             "'inputs'"
         )
+
+    def write() -> Iterator[str]:
+        yield '{"outputs": ' if is_columns else '{"predictions": '
+        if len(outputs) == 1:
+            ((name, value),) = outputs.items()
+            yield from to_json(name, value)
+        elif is_columns:
+            yield from _write_object(outputs)
+        else:
+            (num_rows,) = sizes
+            for row in range(num_rows):
+                yield ", " if row else "["
+                named = {k: v[row, ...] for k, v in outputs.items()}
+                yield from _write_object(named)
+            yield "]" if num_rows else "[]"
+        yield "}"
+
     body = bytearray()
-    for part in _write_reply(outputs, is_columns, *sizes):
+    for part in write():
         body += part.encode("utf-8", "replace")
-    return body
-
-
-def _write_reply(
-    outputs: Mapping[str, np.ndarray], is_columns: bool, num_rows: int, *_: int
-) -> Iterator[str]:
-    yield '{"outputs": ' if is_columns else '{"predictions": '
-    if len(outputs) == 1:
-        ((name, value),) = outputs.items()
-        yield from to_json(name, value)
-    elif is_columns:
-        yield from _write_object(outputs)
-    else:
-        for row in range(num_rows):
-            yield ", " if row else "["
-            yield from _write_object(
-                {k: v[row, ...] for k, v in outputs.items()}
-            )
-        yield "]" if num_rows else "[]"
-    yield "}"
+    return body, {"Content-Type": "application/json"}
 
 
 def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from serving.server import worker
 from serving.server.batching import Batcher
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
-from serving.server.signatures import Description, Key
+from serving.server.signatures import Description
 
 # (Path, size in bytes, change time in nanoseconds) of each file of an export.
 Files = list[tuple[str, int, int]]
@@ -94,30 +93,6 @@ class LoadedVersion:
         if error:
             raise error
         return answer
-
-    def submit(
-        self, key: Key, payload: Any, num_rows: int, is_long: bool = False
-    ) -> Future:
-        """Queues a request.
-
-        Args:
-            key: signature or task to call.
-            payload: arrays of a signature, or the JSON object of a task.
-            num_rows: number of rows that the request adds to a batch.
-            is_long: True to compute the request in a batch of its own.
-
-        Returns:
-            a Future of the result of worker.Version.run for this request.
-
-        Raises:
-            RestError: the queue is full or closed, or this version does not
-                contain a signature that an earlier version contained.
-        """
-        signatures = self.description.signatures
-        if key.shapes is not None and key.name not in signatures:
-            raise RestError(409, "the model's new version lacks this signature")
-        is_alone = is_long or key.name not in self.description.batched
-        return self.batcher.submit(key, payload, num_rows, is_alone)
 
     def close(self, timeout: float | None = None) -> None:
         """Waits until accepted requests are answered, and ends the process.

@@ -15,6 +15,7 @@ from serving.server import app, monitoring
 from serving.server.batching import Batcher, Closed
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
+from serving.server.signatures import Key
 
 
 class Model:
@@ -108,10 +109,11 @@ def test_a_client_does_not_wait_longer_than_the_timeout():
     batcher = Batcher(model, Limits())
     first = hold(model, batcher)
     server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
-    version = types.SimpleNamespace(submit=batcher.submit)
+    description = types.SimpleNamespace(batched={"a"})
+    version = types.SimpleNamespace(batcher=batcher, description=description)
     served = types.SimpleNamespace(find=lambda number: version)
     with pytest.raises(RestError, match="within 0.05 s") as caught:
-        asyncio.run(server._compute(served, None, "a", 1, 1))
+        asyncio.run(server._compute(served, None, Key("a"), 1, 1, 1))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)
