@@ -244,8 +244,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"--shard={config.shard} needs an input that can be read twice. "
             "Set --input_file to files, not pipes"
         )
-    form = config.output_format or answer_files.form_of(config.output_file)
-    answer_files.check_form(form)
+    path = config.output_file
+    form = answer_files.find_form(config.output_format, path)
     model = config.load()
     from serving import answers
 
@@ -272,7 +272,6 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         batches = requests.read_batches(source.read(task), config.batch_size)
     fields = answer_files.Fields(config.output_fields, form)
     answerer = answers.Answerer(task, config.strict, fields)
-    path = config.output_file
     is_stream = path is None or (
         os.path.exists(path) and not os.path.isfile(path)
     )

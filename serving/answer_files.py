@@ -49,34 +49,30 @@ _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 Read = Callable[[], Iterator[dict[str, Any]]]
 
 
-def form_of(path: StrPath | None) -> str:
-    """Returns the format for a file name's extension, by default "jsonl".
+def find_form(form: str | None, path: StrPath | None) -> str:
+    """Returns `form`, or else the format for a file name's extension.
+
+    Without a form and an extension, returns "jsonl".
 
     Raises:
-        ValueError: the extension is .tsv or .xlsx, which cannot be written.
+        ValueError: the extension is .tsv or .xlsx, which cannot be written, or
+            the format is Parquet, but pyarrow is not installed.
     """
     name = str(path).removesuffix(".gz")
-    if name.endswith((".tsv", ".xlsx")):
+    if not form and name.endswith((".tsv", ".xlsx")):
         raise ValueError(
             f"--output_file={path}: answers cannot be written in this format. "
             f"Use a name that ends in {', '.join(ENDINGS)}, or set "
             "--output_format"
         )
     found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
-    return found[0] if found else "jsonl"
-
-
-def check_form(form: str) -> None:
-    """Checks that the packages for an answer format are installed.
-
-    Raises:
-        ValueError: the format is Parquet, but pyarrow is not installed.
-    """
+    form = form or [*found, "jsonl"][0]
     if form == "parquet" and not importlib.util.find_spec("pyarrow"):
         raise ValueError(
             "Parquet needs pyarrow: "
             f"{requirements.install('requirements/tables.txt')}"
         )
+    return form
 
 
 class Fields:
@@ -245,15 +241,11 @@ def _write_csv(read: Read, output: IO[bytes]) -> None:
     if names:
         writer.writeheader()
     for row in map(_flatten, read()):
-        writer.writerow({name: _to_cell(cell) for name, cell in row.items()})
+        for name, value in row.items():
+            if isinstance(value, list | dict | bool):
+                row[name] = json.dumps(value, ensure_ascii=False)
+        writer.writerow(row)
     text.detach()
-
-
-def _to_cell(value: Any) -> Any:
-    """Returns a value as a CSV cell. Lists, dicts and bools become JSON."""
-    if value is None or isinstance(value, str | float) or type(value) is int:
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _write_parquet(read: Read, output: IO[bytes]) -> None:
