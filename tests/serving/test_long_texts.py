@@ -73,6 +73,11 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
     else:
         found = [[*each["probabilities"].values()] for each in answers]
         graph = outputs["probabilities"]
+        for answer, label in zip(answers, outputs["label"], strict=True):
+            its = [each.decode() for each in np.atleast_1d(label) if each]
+            ours = answer["label"]
+            assert its == (ours if mode == "multilabel" else [ours])
+            assert [*answer["probabilities"]] == LABELS
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(graph, expected, rtol=1e-4, atol=1e-5)
     with pytest.raises(ValueError, match="doc_stride=9.*accepts no 'text_b'"):

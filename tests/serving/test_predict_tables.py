@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import types
 import numpy as np
 import pytest
 
+import predict as script
 from serving import answer_files
 from serving.answers import open_unfinished
 from tests import script_runner
@@ -158,7 +160,8 @@ def test_bad_rows_of_tables(folder, predict):
     assert [*is_nan] == [False, *[True] * 18, False]
 
 
-def test_what_is_wrong_is_one_error(folder, predict):
+def test_what_is_wrong_is_one_error(folder, export_folder, monkeypatch):
+    monkeypatch.chdir(folder)
     (folder / "none.jsonl").write_text('{"txt": "a"}\n' * 50)
     (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
     for flags, message in [
@@ -186,13 +189,13 @@ def test_what_is_wrong_is_one_error(folder, predict):
         ({"input_format": "parquet"}, "parquet needs --input_file"),
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
-            {"input_file": "in.csv", "output_fields": "vector"},
+            {"input_file": "in.csv", "output_fields": ["vector"]},
             "found no field 'vector'; choose from label, probabilities",
         ),
         (
             {
                 "input_file": "in.csv",
-                "output_fields": "label",
+                "output_fields": ["label"],
                 "output_format": "npy",
             },
             "'label' is not numeric, so npy cannot store it. Received: ",
@@ -206,8 +209,11 @@ def test_what_is_wrong_is_one_error(folder, predict):
             "--text_b_column=id: the only fields of embed are text; omit",
         ),
     ]:
-        done = predict(**{"output_file": "no.out", **flags})
-        assert message in done.error
+        model = export_folder / flags.pop("model", "classifier")
+        flags = {"text_column": "review", "output_file": "no.out", **flags}
+        config = script.Config(model=str(model), **flags)
+        with pytest.raises((OSError, ValueError), match=re.escape(message)):
+            script.main(config, [])
         assert not [*folder.glob("no.out*")]
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
 import serving
 from data.classification.features import InputExample, convert_single_example
@@ -204,15 +205,6 @@ def test_masks_with_the_id_of_padding(tmp_path):
             )
 
 
-def test_a_text_alone_is_classified_as_with_no_second(load):
-    signatures = load("classifier").engine.signatures
-    texts = tf.constant(["The harbor light is on.", "", "A boat"])
-    alone = signatures["classify_text"](text=texts)
-    pairs = signatures["classify"](text_a=texts, text_b=tf.fill([3], ""))
-    for name in ("label", "labels", "probabilities"):
-        np.testing.assert_array_equal(alone[name], pairs[name])
-
-
 @pytest.mark.parametrize(
     "text, words",
     [
@@ -221,6 +213,7 @@ def test_a_text_alone_is_classified_as_with_no_second(load):
         ("York--often", "York -- often"),
         ("York\u2026Anna...Bob", "York \u2026 Anna ... Bob"),
         ("York\u2015often\u2014", "York \u2015 often \u2014"),
+        ("the sea and (a storm)!", "the sea and ( a storm )!"),
         # Words of CoNLL's files.
         ("O'Brien Franco-German 1990\u20131995", None),
     ],
@@ -229,3 +222,15 @@ def test_dashes_between_words_are_words(text, words, load):
     found = load("ner").tag(text)
     assert found["words"] == (words or text).split()
     assert [text[start:end] for start, end in found["spans"]] == found["words"]
+
+
+@pytest.mark.parametrize(
+    "name", ["squad", "classifier", "ner", "pretraining", "features"]
+)
+def test_an_export_holds_one_tokenizer(exports, name):
+    found = saved_model_pb2.SavedModel()
+    found.ParseFromString((exports[name].path / "saved_model.pb").read_bytes())
+    functions = found.meta_graphs[0].graph_def.library.function
+    names = [function.signature.name for function in functions]
+    # Named after `TokenizerLayer._tokenize`; "tokenize" is a signature.
+    assert sum("__inference__tokenize_" in name for name in names) == 1

@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import modeling
 import serving
@@ -71,25 +70,6 @@ def test_padding_is_neither_computed_nor_a_candidate(engine, folders):
             expected["probability"], abs=1e-5
         )
     assert min(length for _, length in shapes) < WINDOWS.max_seq_length
-
-
-def test_the_signature_answers_the_same(folders):
-    signatures = tf.saved_model.load(str(folders[True])).signatures
-    texts = {name: tf.constant(value) for name, value in QUESTIONS.items()}
-    outputs = signatures["answer_n_best"](**texts)
-    bert = serving.load(folders[True], engine="litert")
-    answers = bert.answer(*QUESTIONS.values(), n_best=99)
-    for number, answer in enumerate(answers):
-        count = outputs["num_answers"][number].numpy()
-        assert len(answer["n_best"]) == count
-        assert [each["answer"] for each in answer["n_best"]] == [
-            text.decode() for text in outputs["answers"][number, :count].numpy()
-        ]
-        np.testing.assert_allclose(
-            [each["probability"] for each in answer["n_best"]],
-            outputs["probabilities"][number, :count],
-            atol=1e-5,
-        )
 
 
 def test_the_default_pads_as_google_does(folders):

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -114,17 +113,3 @@ def test_tag_words(exports):
         assert not any(found["words"][row, count:])
         assert not any(found["tags"][row, count:])
         assert (found["probabilities"][row, :count] > 1 / len(TAGS)).all()
-
-
-def test_tag_parts_punctuation(exports):
-    served = exports["ner"]
-    words = served.outputs[1]["words"]
-    assert [word for word in words[0] if word] == [
-        *("The", "harbor", "light", "is", "on", ".")
-    ]
-    assert words[3, :11].tolist() == [
-        *("A", "boat", ",", "the", "sea", "and", "(", "a", "storm", ")!", "A")
-    ]
-    assert not any(words[1]) and not any(words[2])
-    tags = served.outputs[1]["tags"]
-    np.testing.assert_array_equal(tags == "", words == "")
