@@ -8,7 +8,8 @@ import glob
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -147,6 +148,25 @@ class Input(NamedTuple):
     state: Any = None
 
 
+def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
+    """Returns {version: folder} of the exports in a folder.
+
+    If the folder itself is an export, it is version 1.
+    """
+    folder = Path(path)
+
+    def is_export(folder: Path) -> bool:
+        return any((folder / name).is_file() for name in FILES)
+
+    if is_export(folder):
+        return {1: folder}
+    return {
+        int(inner.name): inner
+        for inner in (folder.iterdir() if folder.is_dir() else ())
+        if re.fullmatch("[0-9]{1,18}", inner.name) and is_export(inner)
+    }
+
+
 def open_engine(
     folder: Path,
     name: str | None = None,
@@ -250,38 +270,6 @@ def count_threads(num_threads: int | None) -> int:
     return len(os.sched_getaffinity(0))
 
 
-def compute(
-    engine: Engine,
-    inputs: Sequence[Input],
-    keep: Callable[[Input, dict[str, np.ndarray]], Any],
-    longest: int,
-    pads: bool = False,
-    max_values: int = 1,
-) -> list[Any]:
-    """Runs the network on inputs of any length, batched by similar length.
-
-    Args:
-        engine: Engine.
-        inputs: inputs of the network.
-        keep: function (input, {name: output for this input}) -> value to
-            return. It can drop large outputs early, to save memory.
-        longest: maximum length of an input in WordPieces.
-        pads: True to pad all inputs to `longest`.
-        max_values: number of values that the network outputs per WordPiece.
-
-    Returns:
-        the result of `keep` for each input, in the order of `inputs`.
-    """
-    kept: list[Any] = [None] * len(inputs)
-    sizes = [len(each.ids) for each in inputs]
-    for rows, length in cut(engine, sizes, longest, pads, max_values):
-        outputs = engine.run(_pack([inputs[i] for i in rows], length))
-        for row, i in enumerate(rows):
-            values = {name: value[row] for name, value in outputs.items()}
-            kept[i] = keep(inputs[i], values)
-    return kept
-
-
 def cut(
     engine: Engine,
     sizes: Sequence[int],
@@ -329,7 +317,7 @@ def _round_up(length: int, longest: int) -> int:
     return min(-(-length // step) * step, longest)
 
 
-def _pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
+def pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
     for row, each in zip(ids, inputs, strict=True):

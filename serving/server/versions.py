@@ -17,7 +17,7 @@ from typing import Any
 from absl import logging
 
 from files import manifests
-from serving.models import find_versions
+from serving import engines
 from serving.server import worker
 from serving.server.batching import Batcher
 from serving.server.limits import Limits
@@ -154,7 +154,7 @@ class ServedModel:
         is complete and its files have not changed since the previous call.
         """
         with self._lock:
-            versions = find_versions(self.path)
+            versions = engines.find_versions(self.path)
             for number in sorted(versions, reverse=True):
                 folder, current = versions[number], self.current
                 files = find_files(folder)

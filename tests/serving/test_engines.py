@@ -271,7 +271,7 @@ def test_an_export_is_scored_as_it_is_served(in_int8):
     inputs = [encode({"text_a": text}).inputs[0] for text in TEXTS]
     task = Recording(toy_task.create_config("x", max_seq_length=LENGTH))
     (scores,) = serving.evaluate_export(
-        task, in_int8.path, "eval", lambda _: [engines._pack(inputs, LENGTH)]
+        task, in_int8.path, "eval", lambda _: [engines.pack(inputs, LENGTH)]
     ).values()
     served = [[*x["probabilities"].values()] for x in in_int8.classify(TEXTS)]
     np.testing.assert_allclose([*scores.values()], served, atol=1e-5)
