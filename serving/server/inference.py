@@ -57,9 +57,7 @@ def _describe(specs: Specs) -> list[dict[str, Any]]:
         {
             "name": name,
             "datatype": _type_of(spec.dtype),
-            "shape": [
-                -1 if size is None else size for size in spec.shape or ()
-            ],
+            "shape": spec.sizes(),
         }
         for name, spec in specs.items()
     ]

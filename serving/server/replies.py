@@ -163,10 +163,7 @@ def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
             "name": spec.name,
             "dtype": _TYPES.get(spec.dtype, f"DT_{spec.dtype.upper()}"),
             "tensor_shape": {
-                "dim": [
-                    {"size": str(-1 if size is None else size), "name": ""}
-                    for size in spec.shape or ()
-                ],
+                "dim": [{"size": str(n), "name": ""} for n in spec.sizes()],
                 "unknown_rank": spec.shape is None,
             },
         }

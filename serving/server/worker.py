@@ -5,6 +5,7 @@ itself never frees a model's graph. The server's own process imports no runtime.
 """
 
 import contextlib
+import dataclasses
 import math
 import os
 import signal
@@ -34,11 +35,6 @@ from serving.server.signatures import (
 from serving.tasks.base import Outputs, Request, Row, TaskOptions, TextTask
 from training.command_line import chatter
 
-# (top_k, n_best, tokens) of TaskOptions: _PAGE for requests of the web page,
-# _N_BEST for the signature answer_n_best, _SIGNATURES for other signatures. If
-# `tokens` is True, `embed` returns a vector for each WordPiece.
-_PAGE = 8, 8, False
-_SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
 # {name of an exception's class: HTTP status}. Other exceptions get status 400.
 _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
@@ -63,12 +59,11 @@ class Version:
         # The calls below warm up the model, so do not limit their WordPieces.
         self._max_wordpieces = sys.maxsize
         least = limits.min_probability
-        page, default, every = (
-            TaskOptions(
-                top_k=top_k, n_best=n_best, min_probability=least, tokens=tokens
-            )
-            for top_k, n_best, tokens in (_PAGE, _SIGNATURES, _N_BEST)
-        )
+        # `page` is for requests of the web page, `every` for the signature
+        # answer_n_best, and `default` for other signatures.
+        page = TaskOptions(top_k=8, n_best=8, min_probability=least)
+        default = TaskOptions(top_k=10, tokens=True, min_probability=least)
+        every = dataclasses.replace(default, n_best=1 << 20)
         self._tasks = {name: model.task(name, page) for name in model.tasks}
         # {signature for text: task that computes it}. In exports without a
         # model.json, the graph of the SavedModel computes these signatures.

@@ -320,10 +320,6 @@ def test_a_fixed_length(engine, ask, tmp_path):
 def test_what_cannot_be_loaded_or_computed_is_said(
     engine, folders, ask, tmp_path
 ):
-    with pytest.raises(
-        ValueError, match="not support tag; it supports classify"
-    ):
-        ask(engine, "classifier").tag("a")
     shutil.copytree(folders["classifier"], tmp_path / "3")
     for name in SMALL:
         path = tmp_path / "3" / engines.RUNTIMES[name].file

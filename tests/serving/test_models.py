@@ -31,20 +31,6 @@ def is_plain(value):
     return json.loads(json.dumps(value)) == value
 
 
-def test_one_text_gives_one_answer_and_a_list_a_list(load):
-    bert = load("classifier")
-    assert bert.tasks == ["classify", "tokenize", "attention"]
-    one = bert.classify("The harbor.")
-    many = bert.classify(["The harbor.", "A boat"], "A storm!")
-    pairs = bert.classify(["The harbor."], ["A storm!"])
-    assert bert.classify(["The harbor."]) == [one] and bert.classify([]) == []
-    assert set(one["probabilities"]) == {"no", "maybe", "yes"}
-    assert many[0]["probabilities"] == pytest.approx(
-        pairs[0]["probabilities"], abs=1e-5
-    )
-    assert is_plain(many)
-
-
 def test_answers_are_where_they_say(load):
     bert = load("squad")
     found = bert.answer(["Who?", "What?"], PASSAGE, n_best=4)

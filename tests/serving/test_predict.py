@@ -243,29 +243,6 @@ def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
     assert engine.num_calls == 3
 
 
-def test_errors(tmp_path, export_folder):
-    folders = tmp_path, export_folder
-    bad = [{"text": "a"}, {"txt": "b"}]
-    commands = [
-        ask(folders, "features", bad, strict=True),
-        ask(folders, "squad", [], task="tag"),
-        ask((tmp_path, tmp_path), "nothing", []),
-        ask(folders, "ner", [], input_file="not-there"),
-    ]
-    for done, part in zip(
-        script_runner.run_all(commands),
-        [
-            "line 2: no 'text'; the fields of embed are text",
-            "does not support tag; it supports answer, attention, tokenize",
-            "it contains none of model.tflite, onnx",
-            "not-there",
-        ],
-        strict=True,
-    ):
-        assert part in done.error
-    assert not list(tmp_path.glob("*.out*"))
-
-
 def test_the_newest_of_numbered_versions_is_asked(tmp_path, export_folder):
     # Links, as a copy of each takes long; the others cannot be loaded.
     for name in ("2", "9", "latest", "11x"):

@@ -162,7 +162,9 @@ def test_bad_rows_of_tables(folder, predict):
 
 def test_what_is_wrong_is_one_error(folder, export_folder, monkeypatch):
     monkeypatch.chdir(folder)
-    (folder / "none.jsonl").write_text('{"txt": "a"}\n' * 50)
+    (folder / "none.jsonl").write_text(
+        '{"txt": "a"}\n' * 50 + '{"text": "a"}\n'
+    )
     (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
     for flags, message in [
         (
@@ -176,6 +178,10 @@ def test_what_is_wrong_is_one_error(folder, export_folder, monkeypatch):
         (
             {"input_file": "none.jsonl", "text_column": None},
             "no row can be answered; line 1: no 'text_a'; the fields of",
+        ),
+        (
+            {"input_file": "none.jsonl", "text_column": "txt", "strict": True},
+            "line 51: the row has no 'txt', only the fields 'text'",
         ),
         (
             {"input_file": "open.csv"},

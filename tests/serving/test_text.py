@@ -10,12 +10,9 @@ from data.classification.features import InputExample, convert_single_example
 from data.text.tokenization import FullTokenizer
 from serving.signatures import ServingOptions
 from tests.serving.conftest import (
-    CASED_TOKENIZER,
     LABELS,
     LENGTH,
-    TEXTS,
     TOKENIZER,
-    Served,
     export,
 )
 
@@ -50,16 +47,6 @@ def test_classify(exports):
         served.requests, served.outputs, strict=True
     ):
         check_labels(served, outputs, [*inputs.values()])
-
-
-@pytest.mark.parametrize("tokenizer", [TOKENIZER, CASED_TOKENIZER])
-def test_texts_are_packed_in_the_case_of_the_tokenizer(tokenizer):
-    options = ServingOptions(tokenizer, LENGTH)
-    packing = options.packing
-    found = packing.pack(*packing.tokenize(tf.constant(TEXTS)))
-    expected = pack(Served(None, None, [], tokenizer), TEXTS)
-    for name, values in expected.items():
-        np.testing.assert_array_equal(found[name], values, name)
 
 
 def check_labels(served, outputs, texts):
