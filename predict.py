@@ -343,8 +343,14 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
     # Import late, so that wrong flags do not wait for TensorFlow.
     from serving import attention_page
 
-    if config.output_file is None:
-        attention_page.check_may_replace(path)
+    if config.output_file is None and os.path.lexists(path):
+        begin = attention_page.FIRST_LINE.encode()
+        is_file = os.path.isfile(path)
+        if not (is_file and Path(path).read_bytes().startswith(begin)):
+            raise FileExistsError(
+                f"{path} already exists and is not an attention page; set "
+                "another --output_file"
+            )
     found = config.load("saved_model").attention(*texts)
     with atomic_open(path) as writer:
         writer.write(attention_page.render(found))
