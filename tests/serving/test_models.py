@@ -224,11 +224,10 @@ def test_an_answer_across_lines_is_the_slice(load):
         assert answer["answer"] == " ".join(text.split())
 
 
-def test_texts_of_the_command_line(export_folder, tmp_path, load):
+def test_texts_of_the_command_line(folders, tmp_path, load):
     def run(kind, *arguments, **flags):
-        model = export_folder / kind
         return script_runner.run(
-            "predict.py", tmp_path, *arguments, model=model, **flags
+            "predict.py", tmp_path, *arguments, model=folders[kind], **flags
         )
 
     for kind, texts in [
@@ -316,7 +315,7 @@ def test_another_vocabulary_is_said(tmp_path, export_folder):
 
 @pytest.mark.parametrize(
     "is_v2, use_char_offsets, trim_padding",
-    [(True, True, False), (False, False, False), (True, False, True)],
+    [(True, True, False), (False, False, True)],
 )
 def test_passages_answer_as_their_signatures(
     is_v2, use_char_offsets, trim_padding, tmp_path

@@ -36,12 +36,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def predict(folder, export_folder):
+def predict(folder, folders):
     """Runs predict.py on the classifier."""
 
     def run(model="classifier", kill_when=lambda: False, **flags):
         flags = {"text_column": "review", "batch_size": 4, **flags}
-        model = export_folder / model
+        model = folders[model]
         return script_runner.run(
             "predict.py", folder, kill_when=kill_when, model=model, **flags
         )
@@ -160,11 +160,10 @@ def test_bad_rows_of_tables(folder, predict):
     assert [*is_nan] == [False, *[True] * 18, False]
 
 
-def test_what_is_wrong_is_one_error(folder, export_folder, monkeypatch):
+def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
     monkeypatch.chdir(folder)
-    (folder / "none.jsonl").write_text(
-        '{"txt": "a"}\n' * 50 + '{"text": "a"}\n'
-    )
+    (folder / "none.jsonl").write_text('{"txt": "a"}\n' * 50)
+    (folder / "2.jsonl").write_text('{"text": "a"}\n{"txt": "a"}\n')
     (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
     for flags, message in [
         (
@@ -180,8 +179,8 @@ def test_what_is_wrong_is_one_error(folder, export_folder, monkeypatch):
             "no row can be answered; line 1: no 'text_a'; the fields of",
         ),
         (
-            {"input_file": "none.jsonl", "text_column": "txt", "strict": True},
-            "line 51: the row has no 'txt', only the fields 'text'",
+            {"input_file": "2.jsonl", "text_column": None, "strict": True},
+            "line 2: no 'text_a'; the fields of classify are text_a, text_b",
         ),
         (
             {"input_file": "open.csv"},
@@ -215,7 +214,7 @@ def test_what_is_wrong_is_one_error(folder, export_folder, monkeypatch):
             "--text_b_column=id: the only fields of embed are text; omit",
         ),
     ]:
-        model = export_folder / flags.pop("model", "classifier")
+        model = folders[flags.pop("model", "classifier")]
         flags = {"text_column": "review", "output_file": "no.out", **flags}
         config = script.Config(model=str(model), **flags)
         with pytest.raises((OSError, ValueError), match=re.escape(message)):
@@ -223,7 +222,7 @@ def test_what_is_wrong_is_one_error(folder, export_folder, monkeypatch):
         assert not [*folder.glob("no.out*")]
 
 
-def test_lines_of_text(folder, predict, answers, export_folder):
+def test_lines_of_text(folder, predict, answers, folders):
     flags = {"text_column": None, "output_file": "text.jsonl"}
     predict(input_file="in.txt.gz", **flags).check()
     found = script_runner.read_lines(folder / "text.jsonl")
@@ -231,7 +230,7 @@ def test_lines_of_text(folder, predict, answers, export_folder):
     done = subprocess.run(
         [
             *(sys.executable, ROOT / "predict.py", "--output_format=csv"),
-            f"--model={export_folder / 'classifier'}",
+            f"--model={folders['classifier']}",
         ],
         input="The boat.\n\nThe sea.\n",
         capture_output=True,

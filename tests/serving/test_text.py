@@ -9,12 +9,10 @@ import serving
 from data.classification.features import InputExample, convert_single_example
 from data.text.tokenization import FullTokenizer
 from serving.signatures import ServingOptions
-from tests.serving.conftest import (
-    LABELS,
-    LENGTH,
-    TOKENIZER,
-    export,
-)
+from tests.serving.conftest import LABELS, LENGTH, TOKENIZER, export
+from training.config import ExportConfig
+
+LITERT = ExportConfig(export_dir="x", export_format="litert")
 
 
 def pack(served, text_a, text_b=None):
@@ -147,7 +145,7 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     vocab_file = tmp_path / "vocab.txt"
     vocab_file.write_text("\n".join(tokens) + "\n")
     tokenizer = FullTokenizer(vocab_file)
-    options = ServingOptions(tokenizer, LENGTH)
+    options = ServingOptions(tokenizer, LENGTH, export=LITERT)
     model = export("pretraining", tmp_path / "export", options)
     ids = tokenizer.convert_tokens_to_ids(["[CLS]", "[MASK]", "[SEP]"])
     assert ids[:2] == [1501, 1500]
@@ -177,7 +175,8 @@ def test_masks_with_the_id_of_padding(tmp_path):
     tokens[0], tokens[mask] = tokens[mask], tokens[0]
     vocab_file = tmp_path / "vocab.txt"
     vocab_file.write_text("\n".join(tokens) + "\n")
-    options = ServingOptions(FullTokenizer(vocab_file), LENGTH)
+    tokenizer = FullTokenizer(vocab_file)
+    options = ServingOptions(tokenizer, LENGTH, export=LITERT)
     export("pretraining", tmp_path / "export", options)
     bert = serving.load(tmp_path / "export")
     texts = ["The [MASK].", "The boat and the sea and [MASK] boat.", "[MASK]"]
