@@ -214,7 +214,11 @@ def to_body(
             "shape": value.shape,
         }
         if each["parameters"].get("binary_data", is_binary):
-            data = _to_bytes(value)
+            if value.dtype == object:
+                parts = (struct.pack("<I", len(x)) + x for x in value.flat)
+                data = b"".join(parts)
+            else:
+                data = value.astype(value.dtype.newbyteorder("<")).tobytes()
             binary += data
             entry["parameters"] = {"binary_data_size": len(data)}
             text += b", " * (place > 0) + json.dumps(entry).encode()
@@ -231,10 +235,3 @@ def to_body(
         "Content-Type": "application/octet-stream",
         LENGTH_HEADER: str(len(text)),
     }
-
-
-def _to_bytes(value: np.ndarray) -> bytes:
-    """Converts an array to the binary format of a tensor."""
-    if value.dtype != object:
-        return value.astype(value.dtype.newbyteorder("<")).tobytes()
-    return b"".join(struct.pack("<I", len(text)) + text for text in value.flat)

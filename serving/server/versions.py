@@ -61,7 +61,6 @@ class LoadedVersion:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self.pid = self._process.pid
         try:
             # Send an instance of Limits itself, because the process cannot
             # unpickle the subclass that serve.py defines.
@@ -157,7 +156,8 @@ class ServedModel:
             versions = engines.find_versions(self.path)
             for number in sorted(versions, reverse=True):
                 folder, current = versions[number], self.current
-                files = find_files(folder)
+                stats = [(x, x.stat()) for x in sorted(folder.rglob("*"))]
+                files = [(str(x), s.st_size, s.st_mtime_ns) for x, s in stats]
                 has_failed = self._failed.get(number) == files
                 if current and not current.is_lost:
                     is_current = current.number == number
@@ -250,9 +250,3 @@ def not_found(name: str, version: int | None) -> RestError:
     if version is not None:
         servable = f"Specific({name}, {version})"
     return RestError(404, f"Servable not found for request: {servable}")
-
-
-def find_files(folder: Path) -> Files:
-    """Returns the path, size and change time (ns) of each file in a folder."""
-    found = ((str(file), file.stat()) for file in sorted(folder.rglob("*")))
-    return [(file, stat.st_size, stat.st_mtime_ns) for file, stat in found]
