@@ -88,8 +88,8 @@ class Fields:
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
         self._wanted = wanted
         self._form = form
-        self._is_checked = False
-        self._shape: tuple[int, ...] = ()
+        # Shape of the first answer's array, () if the form is not npy.
+        self._shape: tuple[int, ...] | None = None
 
     def __call__(self, reply: "Reply") -> "Reply":
         """Returns an answer with only the selected fields.
@@ -98,41 +98,31 @@ class Fields:
             ValueError: the first answer lacks a selected field, or npy cannot
                 store the field.
         """
-        if self._form == "npy" and self._wanted is None:
+        is_array = self._form == "npy"
+        if is_array and self._wanted is None:
             self._wanted = [name for name in _NUMBERS if name in reply][:1]
         if self._wanted is None:
             return reply
-        if not self._is_checked:
-            self._check(reply)
         kept = {name: reply[name] for name in self._wanted if name in reply}
-        for name, value in kept.items() if self._form == "npy" else ():
+        missing = [name for name in self._wanted if name not in reply]
+        has_one = not is_array or len(self._wanted) == 1
+        if self._shape is None and (missing or not has_one):
+            problem = f" {missing[0]!r}" if missing else ", or several"
+            raise ValueError(
+                f"--output_fields: found no field{problem}; choose from "
+                f"{', '.join(reply)}. For npy choose exactly one numeric field"
+            )
+        for name, value in kept.items() if is_array else ():
             shape = _to_array(name, value).shape
-            if shape != self._shape:
+            if shape != (shape if self._shape is None else self._shape):
                 raise ValueError(
                     f"{name!r} is of shape {shape} in one answer and "
                     f"{self._shape} in others, which npy cannot store; set "
                     "--output_format=jsonl or --output_format=parquet"
                 )
+            self._shape = shape
+        self._shape = self._shape or ()
         return kept
-
-    def _check(self, reply: "Reply") -> None:
-        """Checks that the first answer contains the selected fields."""
-        names = self._wanted or []
-        missing = [name for name in names if name not in reply]
-        if missing or (self._form == "npy" and len(names) != 1):
-            problem = (
-                f"no field {missing[0]!r}"
-                if missing
-                else "no field, or several"
-            )
-            problem = f"found {problem}"
-            raise ValueError(
-                f"--output_fields: {problem}; choose from {', '.join(reply)}. "
-                "For npy choose exactly one numeric field"
-            )
-        if self._form == "npy":
-            self._shape = _to_array(names[0], reply[names[0]]).shape
-        self._is_checked = True
 
 
 def _to_array(name: str, value: Any) -> np.ndarray:
