@@ -150,8 +150,11 @@ MASKED = [
 QUESTIONS = {"question": [*TEXTS[4:], *TEXTS[:4]], "context": TEXTS}
 # {kind of export: what it is asked}
 REQUESTS = {
-    "squad": [("answer", QUESTIONS)],
-    "classifier": [("classify", PAIRS), ("classify_text", {"text": TEXTS})],
+    "squad": [("answer", QUESTIONS), ("answer_n_best", QUESTIONS)],
+    "classifier": [
+        *(("classify", PAIRS), ("classify_text", {"text": TEXTS})),
+        ("tokenize", PAIRS),
+    ],
     "ner": [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})],
     "pretraining": [("fill_mask", {"text": MASKED}), ("next_sentence", PAIRS)],
     "features": [("embed", {"text": TEXTS}), ("embed", {"text": []})],
