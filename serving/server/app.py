@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from serving.server import inference, protocol, replies
 from serving.server.batching import Closed
-from serving.server.limits import Limits, check_values
+from serving.server.limits import Limits, check_count
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import Key
@@ -326,7 +326,7 @@ class Server:
         outputs = await self._compute(
             model, number, key, arrays, num_rows, num_bytes
         )
-        check_values(sum(value.size for value in outputs.values()))
+        check_count("values", sum(value.size for value in outputs.values()))
         body, headers = await asyncio.to_thread(write, outputs)
         if len(body) <= _PART:
             return Response(memoryview(body), headers=headers)

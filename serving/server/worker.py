@@ -21,7 +21,7 @@ from absl import logging
 from files.json_files import read_json
 from serving import engines
 from serving.models import TextModel
-from serving.server.limits import Limits, check_values, check_wordpieces
+from serving.server.limits import Limits, check_count
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import (
     Arrays,
@@ -226,11 +226,11 @@ class Version:
             # because a WordPiece is at least one character.
             if sum(map(len, texts)) > self._max_wordpieces:
                 count = sum(len(tokenize(text)) for text in texts)
-                check_wordpieces(count, self._max_wordpieces)
+                check_count("WordPieces", count, self._max_wordpieces)
             own = [task.encode(request) for request in requests]
             if task.repeats:
                 count = sum(len(i.ids) for each in own for i in each.inputs)
-                check_wordpieces(count, self._max_wordpieces)
+                check_count("WordPieces", count, self._max_wordpieces)
             encoded += own
             lengths = (
                 max(len(each.tokens), sum(len(one.ids) for one in each.inputs))
@@ -238,7 +238,7 @@ class Version:
             )
             longest = max(lengths, default=0)
             values += len(own) * self._count_values(signature, longest)
-        check_values(values)
+        check_count("values", values)
         rows = iter(self.model.compute(task, encoded))
         return [[(each, next(rows)) for each in group] for group in groups]
 
@@ -253,7 +253,7 @@ class Version:
             return [self._nothing(name) for _ in calls]
         self._check_ids(joined)
         values = self._count_values(name, shape[-1])
-        check_values(num_rows * values)
+        check_count("values", num_rows * values)
         engine, length = self.model.engine, shape[-1]
         parts = [
             engine.run({k: v[rows] for k, v in joined.items()})
