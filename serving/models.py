@@ -167,7 +167,7 @@ class TextModel:
             outputs = self.engine.run(features)
             for row, i in enumerate(rows):
                 values = {name: value[row] for name, value in outputs.items()}
-                # Keep only what the task needs, to save memory.
+                # Drop outputs that the task does not need, to save memory.
                 kept[i] = task.keep(inputs[i], values)
         results = iter(kept)
         return [

@@ -23,8 +23,8 @@ _DISCARDED = 64
 # Maximum number of values (numbers and strings) in a reply. A larger reply
 # could fill the memory.
 MAX_VALUES = 1 << 22
-# {what is counted: error message, in which the count and the maximum replace
-# {}}.
+# {name of counted things: error message, in which the count and the maximum
+# replace {}}.
 _TOO_MANY = {
     "texts": "{} texts are more than {}, the server's --max_texts; send fewer "
     "texts per request",
@@ -163,7 +163,7 @@ def check_count(kind: str, count: int, most: int | None = None) -> None:
     """Checks that a request or a reply is not too large.
 
     Args:
-        kind: what is counted, a key of _TOO_MANY.
+        kind: name of the counted things, a key of _TOO_MANY.
         count: number of texts, WordPieces or values.
         most: maximum of `count`, or None for MAX_VALUES.
 

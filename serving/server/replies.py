@@ -55,8 +55,8 @@ def to_body(
 ) -> tuple[bytearray, dict[str, str]]:
     """Returns the body and the headers of a reply.
 
-    The body is {"predictions": rows} or {"outputs": columns}. A single output
-    has no name in it.
+    The body is {"predictions": rows} or {"outputs": columns}. It omits the name
+    of a single output.
 
     Raises:
         BadRequest: the outputs differ in their number of rows.
