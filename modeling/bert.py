@@ -83,8 +83,8 @@ class BertModel(FeaturesModel):
         over the last axis.
 
     Raises:
-        ValueError: an input has a wrong rank, or the sequences are longer
-            than the position table.
+        ValueError: an input has a wrong rank or another shape than
+            `input_ids`, or the sequences are longer than the position table.
     """
 
     def __init__(
@@ -189,6 +189,11 @@ class BertModel(FeaturesModel):
                 "token_type_ids, or all in a dict. Received: a list"
             )
         self._check_shape(input_ids.shape)
+        for name, tensor in (
+            ("input_mask", input_mask),
+            ("token_type_ids", token_type_ids),
+        ):
+            _check_same_shape(name, tensor, input_ids)
         rows = packed = None
         given_mask = input_mask
         if input_mask is None:
@@ -297,6 +302,24 @@ class BertModel(FeaturesModel):
             "unpad": self.unpad,
             "seed": self.seed,
         }
+
+
+def _check_same_shape(
+    name: str, tensor: Tensor | None, input_ids: Tensor
+) -> None:
+    """Raises an error if one row or column would be repeated for all others.
+
+    An `input_mask` of rank 3, [B, F, T], is compared in B and T.
+    """
+    if tensor is None or len(tensor.shape) not in (2, 3):
+        return
+    there = (tensor.shape[0], tensor.shape[-1])
+    for here, size in zip(input_ids.shape, there, strict=True):
+        if None not in (here, size) and here != size:
+            raise ValueError(
+                f"`{name}` must have the shape of `input_ids`, "
+                f"{tuple(input_ids.shape)}. Received: {tuple(tensor.shape)}"
+            )
 
 
 class _FlatBertModel(keras.Model):

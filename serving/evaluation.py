@@ -12,6 +12,8 @@ from serving.tasks import TASKS
 from training.task import Task
 
 Arrays = dict[str, np.ndarray]
+# Outputs of the shape of `input_mask`: a number for each WordPiece.
+_LOGITS = ("start_logits", "end_logits")
 
 
 def evaluate_export(
@@ -96,7 +98,7 @@ def _run(
                 }
             )
             for name, value in outputs.items():
-                if value.ndim > masks.ndim:
+                if name in _LOGITS or value.ndim > masks.ndim:
                     # This output contains one value, or one vector, for each
                     # WordPiece.
                     value = _fit(value, size, masks.ndim - 1)

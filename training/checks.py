@@ -1,5 +1,6 @@
 """Checks a command's flags against the files they name, before long work."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,11 @@ from training.config import (
 from training.run_folder import are_same, checkpoint_steps, folder_of
 from training.splits import suffix_of
 from training.task import Task
+
+# In names of weights: the parts of BERT, and the heads of its pretraining.
+_PARTS_OF_BERT = re.compile(
+    r"(?:^|[./])(?:bert|embeddings|encoder|pooler|cls|bilstm)[./]"
+)
 
 
 def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
@@ -233,8 +239,20 @@ def _check_heads(
         model_checks.check_head(path, config.head, task.problem_type)
         if config.has_checkpoint:
             continue
-        names = modeling.read_shapes(modeling.find_checkpoint(path))
-        if config.head and not modeling.has_head(config.head, names):
+        shapes = modeling.read_shapes(modeling.find_checkpoint(path))
+        if config.head and not modeling.has_head(config.head, shapes):
+            foreign = [
+                name
+                for name, shape in shapes.items()
+                if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
+            ]
+            if foreign:
+                raise ValueError(
+                    f"{flag}={path} contains {', '.join(foreign)}, and no head "
+                    f"that a {config.head} loads. Save the model under the "
+                    "names of BERT in transformers (such as "
+                    "classifier.weight), or train a new head with --do_train"
+                )
             logging.warning(
                 "%s=%s contains no weights for the task's head, so the outputs "
                 "are random. Train the model on the task first (--do_train).",

@@ -1,5 +1,6 @@
 """Reads sentences with tagged words, or texts with spans of named entities."""
 
+import collections
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence
@@ -142,6 +143,7 @@ class NerProcessor(SetReader[NerExample]):
         )
         if self._label_column is None and width > 1:
             label_column = width
+            _check_nested(path, sentences)
         elif not are_cut or (label_column is None and name != "test"):
             raise ValueError(
                 f"{path}: the file contains only one column. Each line must "
@@ -267,6 +269,30 @@ class NerProcessor(SetReader[NerExample]):
                 f"only {width} columns"
             )
         return None
+
+
+def _check_nested(
+    path: str, sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]]
+) -> None:
+    """Raises an error if two columns mark entities of the same types.
+
+    GermEval 2014 tags entities in one column, and the entities inside of them
+    in the next. The chunks of CoNLL-2003 are of other types than its entities.
+    """
+    types: dict[int, set[str]] = collections.defaultdict(set)
+    for _, lines in sentences:
+        for _, columns in lines:
+            for number, column in enumerate(columns[1:], 2):
+                if column[1:2] == "-" and column[0] in "BIESLUM":
+                    types[number].add(column[2:])
+    last = max(types, default=0)
+    for number in types:
+        if number < last and (both := types[number] & types[last]):
+            raise ValueError(
+                f"{path}: columns {number} and {last} both contain tags of "
+                f"{min(both)}. Set --label_column to the column to learn, such "
+                f"as {number}"
+            )
 
 
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:

@@ -207,6 +207,17 @@ def test_gradient_checkpointing_repeats_the_dropout(dtype):
             f"longer than.*length {T + 1}, max_position_embeddings={T}",
         ),
         ({"input_mask": np.ones(T, "int32")}, "`input_mask` must have rank 2"),
+        # One row or column must not be repeated for all others.
+        (
+            {"input_mask": np.ones((1, T), "int32")},
+            "`input_mask` must have the",
+        ),
+        (
+            {"input_mask": np.ones((B, 1), "int32")},
+            "`input_mask` must have the",
+        ),
+        ({"input_mask": np.ones((1, T, T), "int32")}, "must have the shape"),
+        ({"segment_ids": np.zeros((1, T), "int32")}, "must have the shape"),
     ],
 )
 def test_a_wrong_shape_is_named(changes, message):

@@ -240,3 +240,20 @@ def test_help_may_be_cut_off():
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == 141
+
+
+def test_help_into_a_full_disk(tmp_path):
+    limits = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9, 9))"
+    )
+    with open(tmp_path / "help.txt", "w") as file:
+        done = subprocess.run(
+            [sys.executable, "-c", f"{limits}; import serve; serve.command()"]
+            + ["--help"],
+            cwd=ROOT,
+            stdout=file,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "error: stdout: File too large\n"

@@ -213,3 +213,21 @@ def test_a_head_that_is_missing_is_warned_of(models, tmp_path):
     ).check()
     assert "encoder contains no weights for the task's head" in done.stderr
     assert "does not name its outputs" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["score.weight", "model.score.weight"])
+def test_a_head_under_a_foreign_name_is_refused(models, tmp_path, name):
+    """Other programs' heads do not become random outputs."""
+    save(tmp_path / "encoder", modeling.BertModel)
+    file = tmp_path / "encoder" / "model.safetensors"
+    tensors = safetensors.numpy.load_file(file)
+    tensors[name] = np.zeros((4, 32), np.float32)
+    safetensors.numpy.save_file(tensors, file)
+    given = flags(models, data_dir=models, labels="O,B-LOC,B-ORG,I-ORG")
+    cases = [
+        (
+            "--init_checkpoint=encoder --output_dir=out --do_predict",
+            f"--init_checkpoint=encoder contains {name}, and no head",
+        )
+    ]
+    check_errors(tmp_path, "run_ner.py", given, cases)

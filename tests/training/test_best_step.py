@@ -370,3 +370,17 @@ def test_several_runs_that_have_ended_are_left_alone(options, tmp_path):
     for _ in range(2):
         trains_on(options, [0.3, 0.9], **changes)
     assert read_results(tmp_path / "run")["best_run"] == 2
+
+
+def test_damaged_best_weights_are_named_before_training(options, tmp_path):
+    trains_on(options, [0.5, 0.9, 0.7])
+    (data,) = (tmp_path / "run/best").glob("model.ckpt-4.data-*")
+    content = bytearray(data.read_bytes())
+    content[len(content) // 2] ^= 1
+    data.write_bytes(content)
+    with pytest.raises(OSError, match=r"best/model\.ckpt-4 cannot be read"):
+        trains_on(options, [], num_train_epochs=4)
+    for file in data.parent.glob("model.ckpt-4.*"):
+        file.unlink()
+    with pytest.raises(OSError, match="run/best must contain one ch"):
+        trains_on(options, [], num_train_epochs=4)

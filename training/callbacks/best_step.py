@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from files import atomic, json_files
+from modeling.checkpoints import find_checkpoint
 from modeling.checkpoints.folders import find_fault
+from modeling.checkpoints.tf1 import open_tf1_checkpoint
 from training import summary
 from training.callbacks import Callback
 from training.run_folder import checkpoint_steps, format_results
@@ -71,6 +73,14 @@ class BestStep(Callback):
         fault = _find_fault(self._folder, settings, step)
         self.is_of_run = not fault
         if self._best and not fault:
+            # Read the weights now. Damage would otherwise be found only after
+            # the training.
+            with open_tf1_checkpoint(find_checkpoint(self._folder)) as (
+                reader,
+                _,
+            ):
+                for name in reader.get_variable_to_shape_map():
+                    reader.get_tensor(name)
             found = self._best.get("fingerprint", run.fingerprint)
             if found != run.fingerprint:
                 fault = f"{self._path} contains metrics of another dev set"

@@ -88,12 +88,17 @@ def run(
         )
     except KeyboardInterrupt:
         sys.exit(_fail("interrupted", _INTERRUPTED))
-    except BrokenPipeError:
-        # The reader closed the pipe, as in --help | head. Exit like a process
-        # that SIGPIPE ends. Replace stdout, because it cannot be flushed at
-        # exit.
+    except OSError as error:
+        if flags.FLAGS.is_parsed() and not isinstance(error, BrokenPipeError):
+            raise
+        # A text such as the help could not be written. Replace stdout, because
+        # it cannot be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(_BROKEN_PIPE)
+        if isinstance(error, BrokenPipeError):
+            # The reader closed the pipe, as in --help | head. Exit like a
+            # process that SIGPIPE ends.
+            sys.exit(_BROKEN_PIPE)
+        sys.exit(_fail(f"stdout: {error.strerror}"))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
