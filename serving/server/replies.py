@@ -186,15 +186,11 @@ def describe_status(
         raise RestError(
             404, f"Could not find version {version} of model {name}"
         )
+    numbers = sorted(states, reverse=True) if version is None else [version]
     found = []
-    for number in sorted(states, reverse=True):
+    for number in numbers:
         state, message = states[number]
-        status = {
-            "error_code": "UNKNOWN" if message else "OK",
-            "error_message": message,
-        }
-        if version in (None, number):
-            found.append(
-                {"version": str(number), "state": state, "status": status}
-            )
+        code = "UNKNOWN" if message else "OK"
+        status = {"error_code": code, "error_message": message}
+        found.append({"version": str(number), "state": state, "status": status})
     return {"model_version_status": found}
