@@ -1,11 +1,14 @@
 """A task small enough to train in a test, without a script or files."""
 
+import json
+
 import keras
 
 import modeling
 from data.io import feature_specs
 from data.io.records import encode_example
 from modeling import losses
+from tests import conftest
 from training import task
 from training.config import FineTuningConfig
 
@@ -16,6 +19,19 @@ def create_config(folder, **changes):
         **{"bert_config_file": "bert_config.json", "vocab_file": "vocab.txt"}
         | {"output_dir": str(folder)}
         | changes
+    )
+
+
+def create_run(folder, **changes):
+    """Returns the flags of training a small model in FOLDER/run."""
+    config = folder / "config.json"
+    config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
+    return create_config(
+        folder / "run",
+        bert_config_file=str(config),
+        train_batch_size=4,
+        summary_steps=0,
+        **changes,
     )
 
 

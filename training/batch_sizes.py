@@ -21,20 +21,21 @@ class BatchSizes:
     warmup: tuple[tuple[int, int], ...] = ()
 
     @classmethod
-    def parse(cls, text: str | None, final: int) -> Self:
+    def parse(cls, text: str | None, final: int, num_parts: int = 1) -> Self:
         """Parses --batch_size_warmup.
 
         Args:
             text: the flag's value, such as "32:10000,64:20000". None means
                 no warmup.
             final: size of the batches after the warmup.
+            num_parts: number of such batches that one step accumulates.
 
         Raises:
             ValueError: the text is malformed, or its sizes or steps do not
                 increase.
         """
         if text is None:
-            return cls(final)
+            return cls(final * num_parts)
         parts = [part.strip() for part in text.split(",")]
         found = [re.fullmatch(r"(\d{1,9}):(\d{1,15})", part) for part in parts]
         if not all(found):
@@ -53,13 +54,9 @@ class BatchSizes:
                     f"--batch_size_warmup={text}: the {name} must increase, "
                     f"and --train_batch_size={final} must be the largest size"
                 )
-        return cls(final, tuple(pairs))
-
-    def times(self, count: int) -> "BatchSizes":
-        """Returns a BatchSizes whose sizes are multiplied by `count`."""
-        return BatchSizes(
-            self.final * count,
-            tuple((size * count, step) for size, step in self.warmup),
+        return cls(
+            final * num_parts,
+            tuple((size * num_parts, step) for size, step in pairs),
         )
 
     def at(self, step: int) -> int:

@@ -39,7 +39,6 @@ from files.atomic import write_text
 from files.run_files import remove_partial_files
 from modeling.checkpoints import tf1
 from training import run_state
-from training.callbacks import averages
 from training.run_folder import PREFIX, checkpoint_steps, remove_checkpoints
 
 # Matches the files that saving a checkpoint writes, but not similar names, such
@@ -61,7 +60,7 @@ class Checkpointer:
             only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
         is_chief: False for a worker that reads but never writes.
-        before_save: function (step) that is called before each checkpoint is
+        before_save: functions (step) that are called before each checkpoint is
             written.
     """
 
@@ -72,7 +71,7 @@ class Checkpointer:
         optimizer: keras.optimizers.Optimizer | None = None,
         keep_checkpoint_max: int = 5,
         is_chief: bool = True,
-        before_save: Callable[[int], None] = lambda step: None,
+        before_save: Sequence[Callable[[int], None]] = (),
     ) -> None:
         self.output_dir = Path(output_dir)
         self.keep_checkpoint_max = keep_checkpoint_max
@@ -82,8 +81,17 @@ class Checkpointer:
         self._weights = frozenset(variables)
         self._variables = dict(variables)
         self._trains = optimizer is not None
-        if optimizer is not None:
-            self._variables |= optimizer_variables(variables, optimizer)
+        if optimizer is None:
+            return
+        # In float16, the optimizer is wrapped in a loss scaling optimizer.
+        inner: Any = getattr(optimizer, "inner_optimizer", optimizer)
+        self._variables["global_step"] = inner.iterations
+        if inner is not optimizer:
+            self._variables["loss_scale"] = optimizer.dynamic_scale
+            self._variables["loss_scale_good_steps"] = optimizer.step_counter
+        for name, variable in variables.items():
+            for slot, value in inner.slots(variable).items():
+                self._variables[f"{name}/{slot}"] = value
 
     def steps(self) -> list[int]:
         """Returns the steps of the complete checkpoints, oldest first."""
@@ -118,14 +126,21 @@ class Checkpointer:
         self.output_dir.mkdir(parents=True, exist_ok=True)
         path = self.path(step)
         try:
-            self._before_save(step)
+            for function in self._before_save:
+                function(step)
             state = run_state.pack(self.output_dir, files or {})
             tf1.write_checkpoint(path, self._variables | state)
         except OSError as error:
             raise OSError(f"{error}{_kept(self.steps())}") from error
-        self._remove_unfinished()
         self._damaged.discard(step)
         steps = self.steps()
+        # A run that was killed while saving leaves partial files. The index
+        # is written last, so a checkpoint without an index is incomplete.
+        remove_partial_files(self.output_dir)
+        for file in self.output_dir.iterdir():
+            if match := _WRITTEN.fullmatch(file.name):
+                if match["partial"] or int(match["step"]) not in steps:
+                    file.unlink(missing_ok=True)
         sound = [s for s in steps if s not in self._damaged]
         kept = sound[-self.keep_checkpoint_max :]
         remove_checkpoints(self.output_dir, set(steps) - set(kept))
@@ -187,8 +202,8 @@ class Checkpointer:
                     "configuration of the checkpoint, or another --output_dir"
                 )
         for name, variable in self._variables.items():
-            if not self._trains and name + averages.SUFFIX in saved:
-                name += averages.SUFFIX
+            if not self._trains and name + tf1.AVERAGE in saved:
+                name += tf1.AVERAGE
             if name in saved:
                 variable.assign(reader.get_tensor(name))
 
@@ -207,37 +222,6 @@ class Checkpointer:
             if name in self._weights and not tf.math.is_finite(tf.norm(value)):
                 return f"{name} is too large: its norm is not finite"
         return None
-
-    def _remove_unfinished(self) -> None:
-        # A run that was killed while saving leaves partial files. The index
-        # is written last, so a checkpoint without an index is incomplete.
-        remove_partial_files(self.output_dir)
-        whole = self.steps()
-        for file in self.output_dir.iterdir():
-            if match := _WRITTEN.fullmatch(file.name):
-                if match["partial"] or int(match["step"]) not in whole:
-                    file.unlink(missing_ok=True)
-
-
-def optimizer_variables(
-    variables: Mapping[str, keras.Variable],
-    optimizer: keras.optimizers.Optimizer,
-) -> dict[str, keras.Variable]:
-    """Returns {name in a checkpoint: variable} of an optimizer's state.
-
-    Args:
-        variables: {Google's name: variable} of the model.
-        optimizer: the model's optimizer, or a loss scaling optimizer around it.
-    """
-    inner = getattr(optimizer, "inner_optimizer", optimizer)
-    named = {"global_step": inner.iterations}
-    if inner is not optimizer:
-        named["loss_scale"] = optimizer.dynamic_scale
-        named["loss_scale_good_steps"] = optimizer.step_counter
-    for name, variable in variables.items():
-        for slot, value in inner.slots(variable).items():
-            named[f"{name}/{slot}"] = value
-    return named
 
 
 def _kept(steps: Sequence[int]) -> str:

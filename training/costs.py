@@ -1,6 +1,5 @@
 """Estimates the operations and memory of training, and measures the device."""
 
-import functools
 import os
 import resource
 import sys
@@ -126,25 +125,17 @@ def matmul_rate(precision: str) -> float:
     """
     kinds = {device.device_type for device in tf.config.list_logical_devices()}
     size = _CPU_PRODUCT_SIZE if kinds == {"CPU"} else _PRODUCT_SIZE
-    product = _large_product(precision, size)
+    matrix = tf.random.stateless_normal([size, size], [1, 2])
+    matrix = tf.cast(matrix, precision)
+    product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
+    # The first call also traces the function, so do not measure it.
+    product().numpy()
     best = float("inf")
     for _ in range(3):
         started = time.perf_counter()
         product().numpy()
         best = min(best, time.perf_counter() - started)
     return 2 * size**3 / best
-
-
-@functools.cache
-def _large_product(
-    precision: str, size: int
-) -> tf.types.experimental.GenericFunction:
-    """Returns a warmed-up function that computes a matrix product."""
-    matrix = tf.random.stateless_normal([size, size], [1, 2])
-    matrix = tf.cast(matrix, precision)
-    product = tf.function(lambda: tf.reduce_sum(tf.matmul(matrix, matrix)))
-    product().numpy()
-    return product
 
 
 def peak_memory() -> int:

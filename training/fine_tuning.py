@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from absl import logging
 
+import modeling
 from data.io import record_checks
 from training import (
     checks,
-    ensembles,
     exports,
     fingerprints,
     model_checks,
@@ -39,11 +39,14 @@ def run(task: Task, config: FineTuningConfig) -> None:
         OSError: a file is missing or cannot be written.
     """
     # ----- Check the flags and files, then write the records. -----
-    members = ensembles.find_members(config)
+    members = start.find_members(config)
     if members:
         config = config.varied(init_checkpoint=members[0])
     flow = _Flow(task, config, members)
-    earlier = flow.find_results()
+    # Files that predictions may replace.
+    is_scored = {*task.splits["eval"]} & {*flow.splits.of("predict")}
+    others = ["eval_results.txt"] if is_scored else []
+    earlier = find_results(config.output_dir, others)
     with record_checks.naming_wrong_records(flow.splits.records.values()):
         # ----- Train, once or several times, and evaluate. -----
         if config.do_train and config.num_train_runs > 1:
@@ -52,7 +55,8 @@ def run(task: Task, config: FineTuningConfig) -> None:
             trainer = flow.train(config)
             results = flow.evaluate(trainer) if config.do_eval else {}
         if results:
-            results = flow.tune(trainer, results)
+            for name, batches in flow.predict(trainer, "eval", "Tuning"):
+                results = results | _suffixed(task.tune(name, batches), name)
             trainer.write_results("eval_results.txt", results)
         if not trainer.is_chief:
             # Only the chief writes files.
@@ -64,7 +68,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.do_predict:
             logging.info("Predicting with %s", flow.describe(trainer))
             results = flow.write_predictions(trainer, results)
-            found = flow.find_results()
+            found = find_results(config.output_dir, others)
             warn_of_earlier(config.output_dir, earlier, found)
             trainer.summary.add_predictions(
                 dict(found.items() - earlier.items())
@@ -93,12 +97,8 @@ class _Flow:
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
         self.num_steps: tuple[int, int] | None = None
         self.settings: dict[str, Any] = {}
-        if config.do_train:
-            self._plan_training()
-
-    def _plan_training(self) -> None:
-        """Computes the number of steps, and the settings for model.json."""
-        task, config = self.task, self.config
+        if not config.do_train:
+            return
         records = self.splits.records["train"]
         num_records = self.splits.num_records["train"]
         self.num_steps = config.num_steps(
@@ -199,7 +199,7 @@ class _Flow:
             trainer = self.train(config)
             all_results.append(self.evaluate(trainer))
             trainer.write_results("eval_results.txt", all_results[-1])
-            trainer.write_summary()
+            trainer.summary.write(trainer.global_step)
         values = np.array([each[self.metric] for each in all_results])
         values *= sign_of(self.metric)
         # Rank a NaN result below all others.
@@ -207,10 +207,9 @@ class _Flow:
         if best != len(all_results) - 1:
             trainer = self.train(variants[best])
         # In summary.json, record --seed of the command, not of the best run.
+        changed = {**trainer.summary.settings, "seed": self.config.seed}
         settings, changes = model_checks.check_same(
-            self.config,
-            {**trainer.summary.settings, "seed": self.config.seed},
-            are_all=False,
+            self.config, changed, are_all=False
         )
         model_descriptions.write(
             self.config.output_dir,
@@ -221,7 +220,9 @@ class _Flow:
             getattr(self.task, "tokenizer", None),
             self.task.labels,
         )
-        trainer.save_as(self.config)
+        # From now on, all output belongs to the folder of all runs.
+        trainer.config = trainer.summary.config = self.config
+        trainer.save_weights(self.config.output_dir, trainer.global_step)
         results = all_results[best] | {"best_run": best + 1}
         for name in all_results[0].keys() - {"global_step"}:
             column = [each[name] for each in all_results]
@@ -243,20 +244,6 @@ class _Flow:
         trainer.history.add("eval", trainer.global_step, results)
         return results
 
-    def tune(
-        self, trainer: Trainer, results: dict[str, float]
-    ) -> dict[str, float]:
-        """Calls `Task.tune` on each dev set.
-
-        Returns `results`, updated with the scores that `Task.tune` returned.
-        """
-        for name, batches in self.predict(trainer, "eval", "Tuning"):
-            scores, suffix = self.task.tune(name, batches), suffix_of(name)
-            results = results | {
-                f"{key}{suffix}": scores[key] for key in scores
-            }
-        return results
-
     def describe(self, trainer: Trainer) -> str:
         """Returns a description of the weights in use, for the log."""
         if self.members:
@@ -274,32 +261,49 @@ class _Flow:
     ) -> Iterator[tuple[str, Batches]]:
         """Yields (name of a split, its batches with the model's outputs).
 
-        Args:
-            trainer: the Trainer whose model predicts.
-            purpose: "eval" or "predict", which selects the splits.
-            label: text of the progress bar.
+        `purpose` is "eval" or "predict", and selects the splits. `label` is the
+        text of the progress bar.
         """
-        batch_size = getattr(self.config, f"{purpose}_batch_size")
+        size = getattr(self.config, f"{purpose}_batch_size")
         for name in self.splits.of(purpose):
-            predict_once = functools.partial(
-                self._predict_once, trainer, name, batch_size, label
-            )
-            yield (
-                name,
-                ensembles.predict_together(
-                    trainer.model, self.members, self.task, predict_once
-                ),
-            )
+            yield name, self._predict_split(trainer, name, size, label)
 
-    def _predict_once(
+    def _predict_split(
         self, trainer: Trainer, name: str, batch_size: int, label: str
     ) -> Batches:
-        batches = trainer.predict(
-            self.splits.create_dataset(name, batch_size),
-            -(-self.splits.num_records[name] // batch_size),
-            label,
-        )
-        return self.task.pool(name, batches)
+        """Yields the batches of a split, each with the model's outputs.
+
+        The members of an ensemble are loaded into the model one after the
+        other. The outputs of all members but the last stay in memory.
+        """
+        task = self.task
+        earlier: list[list[Any]] = []
+        for member in self.members or [""]:
+            if member:
+                logging.info("Predicting with %s of the ensemble", member)
+                report = modeling.load_checkpoint(
+                    trainer.model, member, labels=task.output_names
+                )
+                if missing := report.missing:
+                    raise ValueError(
+                        f"--ensemble: {member} contains no {missing[0]}; list "
+                        "models that are fine-tuned on this task"
+                    )
+            batches = task.pool(
+                name,
+                trainer.predict(
+                    self.splits.create_dataset(name, batch_size),
+                    -(-self.splits.num_records[name] // batch_size),
+                    label,
+                ),
+            )
+            if len(earlier) + 1 < len(self.members):
+                earlier.append([outputs for _, outputs in batches])
+        for number, (features, outputs) in enumerate(batches):
+            if earlier:
+                outputs = [each[number] for each in earlier] + [outputs]
+                outputs = task.combine(outputs)
+            yield features, outputs
 
     def _evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
         results = self._identity(step)
@@ -309,11 +313,10 @@ class _Flow:
                 scores = self.task.evaluate(name, passing) | passing.figures()
             else:
                 scores = self.task.evaluate(name, batches)
-            suffix = suffix_of(name)
             trainer.history.add_samples(
-                step, f"samples{suffix}", self.task.samples
+                step, f"samples{suffix_of(name)}", self.task.samples
             )
-            results |= {f"{key}{suffix}": scores[key] for key in scores}
+            results |= _suffixed(scores, name)
         self.evaluated[trainer.config.output_dir, step] = results
         return results
 
@@ -322,12 +325,8 @@ class _Flow:
     ) -> dict[str, float]:
         """Writes the predictions, and the scores of splits with known labels.
 
-        Args:
-            trainer: the Trainer whose model predicts.
-            results: the scores of the evaluation, {} without an evaluation.
-
-        Returns:
-            `results`, updated with the scores if the dev set was predicted.
+        Returns `results`, the scores of the evaluation so far, updated with the
+        new scores if the dev set was predicted.
         """
         config, step = self.config, trainer.global_step
         for name, batches in self.predict(trainer, "predict", "Predicting"):
@@ -350,12 +349,6 @@ class _Flow:
                 )
         return results
 
-    def find_results(self) -> dict[str, tuple[int, int]]:
-        """Finds the existing result files that predictions may replace.
 
-        See `run_folder.find_results` for the form of the result.
-        """
-        evaluated = {*self.task.splits["eval"]}
-        is_scored = not evaluated.isdisjoint(self.splits.of("predict"))
-        others = ("eval_results.txt",) if is_scored else ()
-        return find_results(self.config.output_dir, others)
+def _suffixed(scores: dict[str, float], split: str) -> dict[str, float]:
+    return {f"{name}{suffix_of(split)}": scores[name] for name in scores}

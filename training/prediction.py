@@ -86,7 +86,12 @@ class BatchPredictor:
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)
             )
-            if not found_nan and _has_nan(outputs):
+            # For bfloat16, NumPy reports the kind "V".
+            has_nan = any(
+                array.dtype.kind in "fV" and np.isnan(array).any()
+                for array in tf.nest.flatten(outputs)
+            )
+            if has_nan and not found_nan:
                 found_nan = True
                 logging.error(
                     "The model's outputs are NaN from batch %d on, so the "
@@ -95,15 +100,6 @@ class BatchPredictor:
                     number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs
-
-
-def _has_nan(outputs: Any) -> bool:
-    return any(
-        np.isnan(array).any()
-        for array in tf.nest.flatten(outputs)
-        # For bfloat16, NumPy reports the kind "V".
-        if array.dtype.kind in "fV"
-    )
 
 
 class LossFigures:

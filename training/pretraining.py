@@ -19,7 +19,6 @@ from data.text.tokenization import FullTokenizer
 from training import checks, fingerprints, start
 from training.callbacks.best_step import BestStep, may_use
 from training.callbacks.distillation import Teacher
-from training.callbacks.time_limit import TimeLimit
 from training.config import PretrainingConfig
 from training.trainer import Trainer
 
@@ -47,7 +46,7 @@ def run(
     checks.check_identity(config, bert_config, tokenizer, {})
     _check_heads(config)
     expected = bert_config, tokenizer
-    records = evaluated = find_records(config, "input_file", *expected)
+    records = evaluated = _find_records(config, "input_file", *expected)
     evaluation = _Evaluation(config, evaluated, tokenizer)
     inputs = fingerprints.Inputs(config.output_dir)
     settings: dict[str, Any] = {
@@ -68,7 +67,7 @@ def run(
             del settings["tokenizer"]["do_lower_case"]
     callbacks = []
     if config.eval_input_file:
-        evaluated = find_records(config, "eval_input_file", *expected)
+        evaluated = _find_records(config, "eval_input_file", *expected)
         evaluation = _Evaluation(config, evaluated, tokenizer)
         if config.do_train:
             settings["eval_input_file"] = inputs.identify(
@@ -147,7 +146,7 @@ def _check_heads(config: PretrainingConfig) -> None:
         )
 
 
-def find_records(
+def _find_records(
     config: PretrainingConfig,
     name: str,
     bert_config: modeling.BertConfig,
@@ -155,17 +154,7 @@ def find_records(
 ) -> tfrecords.Records:
     """Finds and checks the records of --input_file or --eval_input_file.
 
-    Args:
-        config: the flags.
-        name: name of the flag, "input_file" or "eval_input_file".
-        bert_config: configuration of the model.
-        tokenizer: tokenizer with the records' vocabulary. None if --vocab_file
-            is not set.
-
-    Raises:
-        ValueError: the records do not match the configuration, or the records
-            contain no masks and `tokenizer` is None.
-        OSError: a file is missing.
+    `name` is the name of the flag. `tokenizer` is None without --vocab_file.
     """
     files = expand_patterns(getattr(config, name), name)
     logging.info("*** Input Files ***")
@@ -241,25 +230,22 @@ class _Evaluation:
             config.max_eval_steps * config.eval_batch_size,
         ]
 
-    def create_dataset(self) -> tf.data.Dataset:
-        """Returns the batches of the records to evaluate."""
-        return tfrecords.create_dataset(
+    def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
+        """Returns Google's metrics, and "loss", the mean loss per batch."""
+        dataset = tfrecords.create_dataset(
             self.records,
             self.config.eval_batch_size,
             is_training=False,
             trim=self.config.unpads,
         )
-
-    def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
-        """Returns Google's metrics, and "loss", the mean loss per batch."""
-        dataset, count = self.create_dataset(), self.config.max_eval_steps
         metrics_of = functools.partial(
             pretraining_metrics, has_next_sentence=self.config.next_sentence
         )
         sums: dict[str, np.ndarray] = {}
-        # There may be fewer batches than `count`, so the progress has no total.
+        batches = dataset.take(self.config.max_eval_steps)
+        # There may be fewer batches, so the progress has no total.
         for _, metrics in trainer.predict(
-            dataset.take(count), None, "Evaluating", metrics_of
+            batches, None, "Evaluating", metrics_of
         ):
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
@@ -291,7 +277,7 @@ class _Evaluation:
                 found,
                 target,
                 trainer.step,
-                trainer.callback(TimeLimit).hours,
+                trainer.history.clock.hours,
             )
         return results
 

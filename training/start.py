@@ -1,6 +1,7 @@
-"""Starts a run: creates devices, model, optimizer and callbacks."""
+"""Starts a run: finds its weights, and creates model and optimizer."""
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+import modeling
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.tf1 import check_release
@@ -22,15 +24,14 @@ from training import (
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
+from training.callbacks.endings import StopSignals, TimeLimit
 from training.callbacks.history import History
 from training.callbacks.memory_check import MemoryCheck
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
-from training.callbacks.stop_signals import StopSignals
-from training.callbacks.time_limit import TimeLimit
-from training.config import TrainingConfig
+from training.config import FineTuningConfig, TrainingConfig
 from training.optimizers import optimization
-from training.run_folder import are_same, folder_of
+from training.run_folder import BEST, are_same, checkpoint_steps, folder_of
 from training.summary import fingerprint_of
 from training.trainer import Trainer
 
@@ -107,8 +108,20 @@ def create_trainer(
     clock = TimeLimit(config.max_hours, time_spent)
     callbacks: list[Callback] = [History(config, clock), *more_callbacks]
     if num_steps:
-        callbacks = _training_callbacks(config, callbacks, records, teacher)
-        callbacks += [clock, StopSignals()]
+        # The workers average one vote for each callback, so all workers need
+        # the same number of callbacks.
+        summaries = Summaries() if config.is_chief else Callback()
+        callbacks = [
+            *([teacher] if teacher else []),
+            MemoryCheck(),
+            NonFinite(records),
+            ProgressBar(),
+            *([WeightAverages()] if config.ema_decay else []),
+            *callbacks,
+            *([summaries] if config.summary_steps else []),
+            clock,
+            StopSignals(),
+        ]
     trainer = Trainer(
         model, loss, optimizer, config, callbacks, strategy, shape
     )
@@ -166,27 +179,6 @@ def create_trainer(
     return trainer
 
 
-def _training_callbacks(
-    config: TrainingConfig,
-    callbacks: Sequence[Callback],
-    records: tfrecords.Records | None,
-    teacher: distillation.Teacher | None,
-) -> list[Callback]:
-    """Returns the callbacks of training, except TimeLimit and StopSignals."""
-    # The workers average one vote for each callback, so all workers need the
-    # same number of callbacks.
-    summaries = Summaries() if config.is_chief else Callback()
-    return [
-        *([teacher] if teacher else []),
-        MemoryCheck(),
-        NonFinite(records),
-        ProgressBar(),
-        *([WeightAverages()] if config.ema_decay else []),
-        *callbacks,
-        *([summaries] if config.summary_steps else []),
-    ]
-
-
 def train(
     trainer: Trainer, records: tfrecords.Records, num_train_steps: int
 ) -> None:
@@ -235,3 +227,54 @@ def _check_batch_sizes(
                 f"{flag}={size} cannot be split evenly over {replicas} "
                 f"devices; set a multiple of {replicas}"
             )
+
+
+def find_members(config: FineTuningConfig) -> list[str]:
+    """Returns the checkpoints that --ensemble lists, [] without the flag.
+
+    Raises:
+        ValueError: another flag contradicts --ensemble, or the models have
+            different labels.
+        OSError: a checkpoint is missing.
+    """
+    if config.ensemble is None:
+        return []
+    if config.init_checkpoint:
+        raise ValueError(
+            "--ensemble evaluates and predicts with models that are trained "
+            "already; remove --init_checkpoint"
+        )
+    if config.has_checkpoint:
+        raise ValueError(
+            f"--output_dir={config.output_dir} contains a trained model; "
+            "choose another folder for the files of the ensemble"
+        )
+    folders = config.ensemble.split(",")
+    members, labels, found_files = [], [], set()
+    for folder in folders:
+        best = Path(folder) / BEST
+        is_used = config.load_best and may_use(
+            best, model_folder.read(folder).settings
+        )
+        path = modeling.find_checkpoint(folder, is_used)
+        # Detect several paths to the same checkpoint.
+        found_files.add(os.path.realpath(path))
+        # If the last step is used, list the folder, not the checkpoint. Loading
+        # a folder also considers the averages in the last checkpoint.
+        is_last = config.load_best and not checkpoint_steps(best)
+        members.append(folder if is_last else path)
+        labels.append(modeling.load_labels(folder))
+    if len(found_files) < max(len(members), 2):
+        raise ValueError(
+            f"--ensemble={config.ensemble}: list at least two models, and no "
+            "model twice"
+        )
+    for folder, found in zip(folders, labels, strict=True):
+        if found != labels[0] and not modeling.find_order(
+            found or (), [labels[0] or ()]
+        ):
+            raise ValueError(
+                f"--ensemble: {folder} has the labels {found}, but "
+                f"{folders[0]} has {labels[0]}; list models of one task"
+            )
+    return members

@@ -85,7 +85,9 @@ class Summary:
         }
 
     def write(self, global_step: int) -> None:
-        """Writes `summary.json` into the run's folder."""
+        """Writes `summary.json` into the run's folder, if this is the chief."""
+        if not self.config.is_chief:
+            return
         total = time.monotonic() - self._started
         summary = {
             "command": [os.path.basename(sys.argv[0]), *sys.argv[1:]],

@@ -73,7 +73,7 @@ class TrainStep:
             self._batch_gradients = tf.function(
                 self._accumulate_gradients, jit_compile=True, autograph=False
             )
-        self.one = tf.function(self._next_one, autograph=False)
+        self.one = tf.function(self._next, autograph=False)
         self.many = tf.function(self._next_many, autograph=False)
         if not self.optimizer.built:
             with self.strategy.scope():
@@ -106,7 +106,7 @@ class TrainStep:
         # Skipped batches count too, so that the step number determines the
         # batch.
         self.optimizer.iterations.assign(step + 1)
-        return logs, outcome, votes
+        return logs, outcome[tf.newaxis], votes
 
     def _update(
         self,
@@ -148,12 +148,6 @@ class TrainStep:
             # condition must not leave the replica context.
             tf.cond(is_made, apply, lambda: tf.constant(False))
 
-    def _next_one(
-        self, iterator: Iterator[Features], votes: tf.Tensor
-    ) -> StepResult:
-        logs, outcome, votes = self._next(iterator, votes)
-        return logs, outcome[tf.newaxis], votes
-
     def _next_many(
         self,
         iterator: Iterator[Features],
@@ -166,7 +160,7 @@ class TrainStep:
             index: tf.Tensor, outcomes: tf.TensorArray
         ) -> tuple[tf.Tensor, tf.TensorArray]:
             _, outcome, _ = self._next(iterator, votes)
-            return index + 1, outcomes.write(index, outcome)
+            return index + 1, outcomes.write(index, outcome[0])
 
         _, outcomes = tf.while_loop(
             lambda index, _: index < num_steps - 1,
@@ -175,7 +169,7 @@ class TrainStep:
             parallel_iterations=1,
         )
         logs, outcome, votes = self._next(iterator, votes)
-        outcomes = outcomes.write(num_steps - 1, outcome)
+        outcomes = outcomes.write(num_steps - 1, outcome[0])
         return logs, outcomes.stack(), votes
 
     def _reduced_gradients(
@@ -272,15 +266,10 @@ class TrainStep:
     ) -> Gradients:
         """Returns the gradients and losses of one micro-batch.
 
-        Args:
-            features: features of the micro-batch.
-            weights: weights of the complete batch, by which to divide the sums.
-            seed: int [2], seed of the dropout.
-
-        Returns:
-            ({index of a trainable variable: dense gradient} for the variables
-            that the loss depends on, {index: sum of squares} for the gradients
-            that were tf.IndexedSlices, {name: loss}).
+        `weights` are the weights of the complete batch, by which to divide the
+        sums. Returns ({index of a trainable variable: dense gradient} for the
+        variables that the loss depends on, {index: sum of squares} for the
+        gradients that were tf.IndexedSlices, {name: loss}).
         """
         variables = self.model.trainable_variables
         with tf.GradientTape() as tape:

@@ -9,7 +9,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import keras
 import numpy as np
@@ -37,8 +37,6 @@ from training.run_folder import (
     remove_checkpoints,
 )
 from training.summary import Summary
-
-_Callback = TypeVar("_Callback", bound=Callback)
 
 
 class Trainer(BatchPredictor):
@@ -86,7 +84,7 @@ class Trainer(BatchPredictor):
         self.outcomes = np.zeros(0, np.int32)
         self.summary = Summary(config)
         for callback in callbacks:
-            callback.attach(self)
+            callback.trainer = self
         self._train_step: Any = None
         if loss is not None and optimizer is not None:
             trained, its_loss = model, loss
@@ -105,7 +103,7 @@ class Trainer(BatchPredictor):
                 optimizer,
                 keep_checkpoint_max=config.keep_checkpoint_max,
                 is_chief=self.is_chief,
-                before_save=self._on_save,
+                before_save=[callback.on_save for callback in callbacks],
             )
 
     @property
@@ -113,25 +111,10 @@ class Trainer(BatchPredictor):
         """Number of steps run so far, including steps without an update."""
         return int(self.optimizer.iterations.numpy())
 
-    def callback(self, kind: type[_Callback]) -> _Callback:
-        """Returns the run's first callback that is an instance of `kind`.
-
-        Raises:
-            StopIteration: no callback of the run is an instance of `kind`.
-        """
-        return next(c for c in self.callbacks if isinstance(c, kind))
-
     @property
     def history(self) -> History:
         """The callback that writes the run's history."""
-        return self.callback(History)
-
-    def evaluating(self) -> contextlib.ExitStack:
-        """Returns a context manager in which to evaluate during training."""
-        stack = contextlib.ExitStack()
-        for callback in self.callbacks:
-            stack.enter_context(callback.evaluating())
-        return stack
+        return next(c for c in self.callbacks if isinstance(c, History))
 
     def restore_or_load(self, labels: Sequence[Sequence[str]] = ()) -> None:
         """Restores the run's newest checkpoint, or loads --init_checkpoint.
@@ -220,15 +203,13 @@ class Trainer(BatchPredictor):
         Raises:
             ValueError: too many consecutive steps had a non-finite loss or
                 gradient (`NonFinite`), a weight to save is not finite
-                (`Checkpointer`), the run does not fit into memory
-                (`MemoryCheck`), or there is no loss or optimizer.
+                (`Checkpointer`), or the run does not fit into memory
+                (`MemoryCheck`).
             MemoryError: TensorFlow has run out of memory.
             ConnectionError: another worker was lost.
             OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
-        if self._train_step is None:
-            raise ValueError("A Trainer needs a loss and an optimizer to train")
         first = self.global_step = self.step
         self.num_train_steps = num_train_steps
         if self.step >= num_train_steps:
@@ -259,8 +240,15 @@ class Trainer(BatchPredictor):
     def _make_all_steps(self, dataset: tf.data.Dataset) -> None:
         iterator = iter(devices.distribute(self.strategy, dataset))
         step, is_save_due, is_done = self.step, False, False
+        # One call never runs past a step at which a save or callback is due.
+        boundaries = [self.config.save_checkpoints_steps]
+        boundaries += [c.every for c in self.callbacks if c.every]
         while not is_done:
-            number = self._steps_until_due(step)
+            number = min(
+                self.config.steps_per_call,
+                self.num_train_steps - step,
+                *(every - step % every for every in boundaries),
+            )
             votes = [callback.on_step_begin() for callback in self.callbacks]
             logs, agreed = self._make_steps(iterator, number, votes)
             step += number
@@ -277,16 +265,6 @@ class Trainer(BatchPredictor):
             if self.checkpointer and (is_done or (is_save_due and may_save)):
                 self.checkpointer.save(step)
                 is_save_due = False
-
-    def _steps_until_due(self, step: int) -> int:
-        """Returns the number of steps until a save or callback is due."""
-        boundaries = [self.config.save_checkpoints_steps]
-        boundaries += [c.every for c in self.callbacks if c.every]
-        return min(
-            self.config.steps_per_call,
-            self.num_train_steps - step,
-            *(every - step % every for every in boundaries),
-        )
 
     def _make_steps(
         self,
@@ -315,10 +293,6 @@ class Trainer(BatchPredictor):
         self.outcomes = outcomes.numpy()
         return logs, agreed.numpy()
 
-    def _on_save(self, step: int) -> None:
-        for callback in self.callbacks:
-            callback.on_save(step)
-
     @property
     def described_step(self) -> str:
         """For the log: the step or the source of the current weights."""
@@ -327,15 +301,6 @@ class Trainer(BatchPredictor):
             return f"the weights of {start}" if start else "random weights"
         which = "best" if self.has_best else "last"
         return f"step {self.global_step}, the {which}"
-
-    def save_as(self, config: Any) -> None:
-        """Saves the weights in another folder, and uses it from now on.
-
-        `config` is a configuration with this folder as `output_dir`, to which
-        all output is written after this call.
-        """
-        self.config = self.summary.config = config
-        self.save_weights(config.output_dir, self.global_step)
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
         """Writes `key = value` lines like Google's code, and logs a table."""
@@ -347,11 +312,6 @@ class Trainer(BatchPredictor):
             lines = [f"{key} = {value}\n" for key, value in ordered.items()]
             write_text(path, "".join(lines))
             logging.info("Wrote %s", path)
-
-    def write_summary(self) -> None:
-        """Writes summary.json."""
-        if self.is_chief:
-            self.summary.write(self.global_step)
 
     def finish(
         self,
@@ -374,7 +334,7 @@ class Trainer(BatchPredictor):
         Raises:
             OSError: a file cannot be written.
         """
-        path, folder = self.config.export_weights, self.config.output_dir
+        path = self.config.export_weights
         if self.is_chief and path is not None:
             modeling.save_release(
                 self.model,
@@ -394,5 +354,5 @@ class Trainer(BatchPredictor):
             logging.info("Wrote the weights to %s", path)
         if self.is_chief:
             # Clean up partial files that an earlier, killed process left.
-            remove_partial_files(folder)
-        self.write_summary()
+            remove_partial_files(self.config.output_dir)
+        self.summary.write(self.global_step)

@@ -30,14 +30,9 @@ def runs(flags, tiny, tmp_path_factory):
         "frozen": """
             --freeze_layers=1 --next_sentence=False --do_eval --max_eval_steps=2
         """,
-        "layerwise": "--layerwise_lr_decay=0.1",
         "scratch": f"""
             --init_from=scratch --eval_steps=2 --left_to_right
             --eval_input_file={tiny}/train.tfrecord --max_eval_steps=3
-        """,
-        "numbers": """
-            --adam_beta_1=0.5 --adam_beta_2=0.8 --weight_decay=3.0
-            --clip_norm=0.01 --num_train_steps=1
         """,
         "poly_power_lamb": """
             --optimizer=lamb --poly_power=2.0 --num_train_steps=6
@@ -103,27 +98,17 @@ def test_recomputing_activations_changes_only_rounding(runs):
         np.testing.assert_allclose(found[name], value, atol=2e-5, err_msg=name)
 
 
-def test_frozen_and_lower_layers_move_less(runs, pretrained):
+def test_frozen_layers_do_not_move(runs, pretrained):
     lowest, *kernels = (
         "bert/embeddings/word_embeddings",
         "bert/encoder/layer_0/output/dense/kernel",
         "bert/encoder/layer_1/output/dense/kernel",
     )
-    before = values(pretrained[0], 7)
-    plain, frozen, layerwise = (
-        values(runs[name][0], 4) for name in ("plain", "frozen", "layerwise")
-    )
+    before, frozen = values(pretrained[0], 7), values(runs["frozen"][0], 4)
     for name in (lowest, kernels[0]):
         np.testing.assert_array_equal(frozen[name], before[name])
         assert f"{name}/adam_m" not in frozen
     assert not np.array_equal(frozen[kernels[1]], before[kernels[1]])
-    first, second = (
-        np.abs(layerwise[name] - before[name]).max()
-        / np.abs(plain[name] - before[name]).max()
-        for name in kernels
-    )
-    assert first < 0.04
-    assert 0.05 < second < 0.2
 
 
 def test_other_optimizers_precisions_and_losses_train(runs):
@@ -188,28 +173,6 @@ def test_logged_learning_rates_are_the_formulas(runs):
         for step, rate in found.items():
             logged = rf"Step {step}: .*learning_rate {rate:.4g},"
             assert re.search(logged, done.stderr)
-
-
-def test_the_numbers_of_the_optimizer(runs, pretrained):
-    before = values(pretrained[0], 7)
-    after = values(runs["numbers"][0], 1)
-    squares = 0.0
-    slots = [name for name in after if name.endswith("/adam_m")]
-    for name in [slot.removesuffix("/adam_m") for slot in slots]:
-        m, v = after[f"{name}/adam_m"], after[f"{name}/adam_v"]
-        gradient = m / 0.5
-        np.testing.assert_allclose(
-            v, 0.2 * gradient**2, rtol=1e-5, err_msg=name
-        )
-        is_decayed = not name.endswith(("gamma", "beta", "bias"))
-        update = m / (np.sqrt(v) + 1e-6) + 3.0 * is_decayed * before[name]
-        np.testing.assert_allclose(
-            after[name], before[name] - 1e-3 * update, atol=1e-7, err_msg=name
-        )
-        if name != "bert/embeddings/word_embeddings":
-            squares += np.sum(gradient**2)
-    # All of the gradient but that of the words.
-    assert 0.005 < np.sqrt(squares) <= 0.01 * (1 + 1e-5)
 
 
 def test_the_newest_checkpoints_are_kept(runs, pretrained):

@@ -9,13 +9,10 @@ import tensorflow as tf
 from tests import script_runner
 from tests.golden import ROOT
 
-pytestmark = pytest.mark.slow
 
-
-@pytest.fixture(scope="module")
-def run(tmp_path_factory, tiny):
-    """Saves the page's file, and trains, predicts and exports with it."""
-    folder = tmp_path_factory.mktemp("boolq")
+@pytest.mark.slow
+def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
+    folder = tmp_path
     page = (ROOT / "docs/adding_a_task.md").read_text(encoding="utf-8")
     (source,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
     script = folder / "run_boolq.py"
@@ -48,16 +45,7 @@ def run(tmp_path_factory, tiny):
         "do_eval": True,
         "do_predict": True,
     }
-    return (
-        script,
-        folder,
-        flags,
-        script_runner.run(script, folder, **flags).check(),
-    )
-
-
-def test_it_trains_evaluates_and_predicts(run):
-    _, folder, _, done = run
+    done = script_runner.run(script, folder, **flags).check()
     assert "Training step 8 of 8" in done.stderr
     results = (folder / "run/eval_results.txt").read_text()
     names = [line.split(" = ")[0] for line in results.splitlines()]
@@ -72,9 +60,6 @@ def test_it_trains_evaluates_and_predicts(run):
     assert len(lines) == 3
     assert (folder / "run/labels.txt").read_text() == "no\nyes\n"
 
-
-def test_it_exports_what_it_predicts(run):
-    _, folder, _, _ = run
     served = tf.saved_model.load(str(folder / "served"))
     outputs = served.signatures["classify"](
         text_a=tf.constant(["is the river blue"] * 3),
@@ -82,14 +67,9 @@ def test_it_exports_what_it_predicts(run):
             :3
         ],
     )
-    lines = (folder / "run/predictions.jsonl").read_text().splitlines()
     for row, line in zip(outputs["probabilities"], lines, strict=True):
         expected = list(json.loads(line)["probabilities"].values())
         assert list(row.numpy()) == pytest.approx(expected, abs=1e-5)
-
-
-def test_its_errors_are_one_line(run):
-    script, folder, flags, _ = run
     (folder / "broken").mkdir()
     (folder / "broken/train.jsonl").write_text('{"question": "is it"}\n')
     wrong = script_runner.run(

@@ -10,10 +10,10 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from tests import conftest, toy_task
+from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
-from training import checkpointing, ensembles, fine_tuning
+from training import checkpointing, fine_tuning, start
 from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
@@ -55,18 +55,13 @@ class ScriptedTask(toy_task.ToyTask):
 
 @pytest.fixture
 def options(tmp_path):
-    config = tmp_path / "config.json"
-    config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
     (tmp_path / "export").mkdir()
-    return toy_task.create_config(
-        tmp_path / "run",
-        bert_config_file=str(config),
+    return toy_task.create_run(
+        tmp_path,
         export_dir=str(tmp_path / "export"),
         max_seq_length=LENGTH,
-        train_batch_size=BATCH_SIZE,
         learning_rate=1e-2,
         num_train_epochs=3,
-        summary_steps=0,
         do_train=True,
         do_eval=True,
         do_predict=True,
@@ -96,26 +91,27 @@ def used_step(folder):
     return found
 
 
-def test_the_best_step_is_evaluated_predicted_and_exported(
-    options, tmp_path, caplog
+@pytest.mark.parametrize("load_best", [True, False])
+def test_one_step_is_evaluated_predicted_and_exported(
+    load_best, options, tmp_path, caplog
 ):
     chosen = ScriptedTask(*accuracies(0.5, 0.9, 0.7))
+    options = dataclasses.replace(options, load_best=load_best)
     with caplog.at_level(logging.INFO):
         fine_tuning.run(chosen, options)
-    best = 2 * STEPS_PER_EPOCH
     # Not once more after training.
     assert chosen.num_evaluations == 3
-    assert read_results(tmp_path / "run")["accuracy"] == 0.9
-    assert read_results(tmp_path / "run")["global_step"] == best
-    assert used_step(tmp_path) == {best}
+    results = read_results(tmp_path / "run")
+    used = (2 if load_best else 3) * STEPS_PER_EPOCH
+    assert results["accuracy"] == (0.9 if load_best else 0.7)
+    assert results["global_step"] == used
+    assert used_step(tmp_path) == {used}
     summary = json.loads((tmp_path / "run/summary.json").read_text())
-    assert summary["global_step"] == best
+    assert summary["global_step"] == used
+    named = f"step {used}, the {'best' if load_best else 'last'}"
     for what in ("Evaluated while training", "Predicting", "Exporting"):
-        assert any(
-            what in line and f"step {best}, the best" in line
-            for line in caplog.messages
-        ), what
-    # A later command takes it too.
+        assert any(what in line and named in line for line in caplog.messages)
+    # A later command takes it too, or the other on request.
     logits = np.load(tmp_path / "run/logits.npy")
     later = dataclasses.replace(
         options,
@@ -124,39 +120,22 @@ def test_the_best_step_is_evaluated_predicted_and_exported(
         evaluate_each_epoch=False,
         export_dir=None,
     )
-    fine_tuning.run(ScriptedTask(), later)
-    np.testing.assert_allclose(
-        np.load(tmp_path / "run/logits.npy"), logits, atol=1e-6
-    )
-    fine_tuning.run(ScriptedTask(), dataclasses.replace(later, load_best=False))
-    assert not np.allclose(np.load(tmp_path / "run/logits.npy"), logits)
+    for is_same in (True, False):
+        flag = {"load_best": load_best == is_same}
+        later = dataclasses.replace(later, **flag, given_flags=flag)
+        fine_tuning.run(ScriptedTask(), later)
+        found = np.load(tmp_path / "run/logits.npy")
+        assert np.allclose(found, logits, atol=1e-6) == is_same
 
 
-def test_the_last_step_is_kept_on_request(options, tmp_path, caplog):
-    chosen = ScriptedTask(*accuracies(0.5, 0.9, 0.7))
-    with caplog.at_level(logging.INFO):
-        fine_tuning.run(chosen, dataclasses.replace(options, load_best=False))
-    last = 3 * STEPS_PER_EPOCH
-    assert chosen.num_evaluations == 3
-    assert read_results(tmp_path / "run")["accuracy"] == 0.7
-    assert read_results(tmp_path / "run")["global_step"] == last
-    assert used_step(tmp_path) == {last}
-    assert f"Exporting step {last}, the last" in caplog.text
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-def test_averages_are_exported(at_once, options, tmp_path):
+def test_a_later_command_exports_averages(options, tmp_path):
     options = dataclasses.replace(
         options, ema_decay=0.5, evaluate_each_epoch=False, do_eval=False
     )
-    if at_once:
-        fine_tuning.run(ScriptedTask(), options)
-    else:
-        first = dataclasses.replace(options, export_dir=None)
-        fine_tuning.run(ScriptedTask(), first)
-        # A later command takes them from the run's folder.
-        later = dataclasses.replace(options, do_train=False, ema_decay=0.0)
-        fine_tuning.run(ScriptedTask(), later)
+    first = dataclasses.replace(options, export_dir=None)
+    fine_tuning.run(ScriptedTask(), first)
+    later = dataclasses.replace(options, do_train=False, ema_decay=0.0)
+    fine_tuning.run(ScriptedTask(), later)
     exported = values(tmp_path / "export/exported.ckpt")
     trained = values(tmp_path / "run", 3 * STEPS_PER_EPOCH)
     for name, value in exported.items():
@@ -261,7 +240,7 @@ def test_an_earlier_runs_best_is_not_predicted_with(
     trains_on(
         options, [0.5, 0.9], output_dir=str(tmp_path / "b"), num_train_epochs=2
     )
-    members = ensembles.find_members(
+    members = start.find_members(
         dataclasses.replace(
             options,
             do_train=False,

@@ -65,16 +65,6 @@ def test_only_a_runs_own_files_are_removed(tmp_path, checkpointer):
     assert checkpointer.restore() == 9
 
 
-def test_the_best_of_several_runs_takes_the_place_of_checkpoints_only(
-    tmp_path, checkpointer
-):
-    write(tmp_path, USERS)
-    for step in (6, 7):
-        checkpointer.save(step)
-    checkpointing.remove_checkpoints(tmp_path, checkpointer.steps())
-    assert set(os.listdir(tmp_path)) == {*USERS, "checkpoint"}
-
-
 def test_a_checkpoint_is_on_the_disk_before_it_is_named(
     tmp_path, checkpointer, monkeypatch
 ):

@@ -28,19 +28,40 @@ def config_file(tiny, tmp_path_factory):
     return path
 
 
-def estimate_and_peak(pretraining_flags, config_file, folder, **more):
-    """Returns GiB: what the message would say, and what the run took."""
+@pytest.mark.parametrize(
+    "batch_size, more",
+    [
+        pytest.param(128, {}, marks=pytest.mark.slow),
+        *(
+            pytest.param(512, more, marks=pytest.mark.soak)
+            for more in (
+                {},
+                {"gradient_checkpointing": True},
+                {"mixed_precision": "bfloat16"},
+                {"gradient_accumulation_steps": 2},
+                {
+                    "gradient_accumulation_steps": 2,
+                    "gradient_checkpointing": True,
+                },
+            )
+        ),
+    ],
+)
+def test_the_memory_that_is_said_is_right_within_a_factor_of_two(
+    batch_size, more, pretraining_flags, config_file, tmp_path
+):
     flags = {
         **pretraining_flags,
         "bert_config_file": config_file,
-        "output_dir": folder / "run",
+        "output_dir": tmp_path / "run",
         "do_train": True,
         "num_train_steps": 2,
         "summary_steps": 0,
+        "train_batch_size": batch_size,
         **more,
     }
-    script_runner.run("run_pretraining.py", folder, **flags).check()
-    summary = json.loads((folder / "run" / "summary.json").read_text())
+    script_runner.run("run_pretraining.py", tmp_path, **flags).check()
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     model = modeling.BertPretrainer(
         modeling.BertConfig.from_json_file(str(config_file))
     )
@@ -49,35 +70,4 @@ def estimate_and_peak(pretraining_flags, config_file, folder, **more):
     needed = costs.training_memory(model, options, LENGTH, NUM_PREDICTIONS)
     message = memory_check.out_of_memory(needed, options)
     needed = float(re.search(r"needs about ([\d.]+) GiB", message)[1])
-    return needed, summary["peak_memory_bytes"] / 2**30
-
-
-@pytest.mark.slow
-def test_the_memory_that_is_said_is_right_within_a_factor_of_two(
-    pretraining_flags, config_file, tmp_path
-):
-    needed, peak = estimate_and_peak(
-        pretraining_flags, config_file, tmp_path, train_batch_size=128
-    )
-    assert 0.5 < needed / peak < 2
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(
-    "more",
-    [
-        {},
-        {"gradient_checkpointing": True},
-        {"mixed_precision": "bfloat16"},
-        {"gradient_accumulation_steps": 2},
-        {"gradient_accumulation_steps": 2, "gradient_checkpointing": True},
-    ],
-    ids=lambda more: "_".join(more) or "plain",
-)
-def test_the_memory_of_a_large_batch(
-    more, pretraining_flags, config_file, tmp_path
-):
-    needed, peak = estimate_and_peak(
-        pretraining_flags, config_file, tmp_path, train_batch_size=512, **more
-    )
-    assert 0.5 < needed / peak < 2
+    assert 0.5 < needed / (summary["peak_memory_bytes"] / 2**30) < 2

@@ -9,11 +9,11 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from tests import events, script_runner, toy_task
+from tests import script_runner, toy_task
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
 from tests.script_runner import read_results
-from training import ensembles
+from training import fine_tuning, start
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 SQUAD = script_runner.SAMPLES / "squad"
@@ -30,26 +30,6 @@ def save_members(folder, create, count=3, labels=None):
             models[-1], folder / f"member_{seed}", labels=labels
         )
     return models, ",".join(f"member_{seed}" for seed in range(count))
-
-
-def run_table(folder, members, output_mode, **more):
-    return script_runner.run(
-        "run_classifier.py",
-        folder,
-        **{
-            "task_name": "csv",
-            "data_dir": folder,
-            "output_mode": output_mode,
-            "bert_config_file": folder / "member_0/bert_config.json",
-            "vocab_file": VOCAB,
-            "ensemble": members,
-            "output_dir": "out",
-            "do_eval": True,
-            "do_predict": True,
-            "max_seq_length": 16,
-        }
-        | more,
-    )
 
 
 def outputs_of(models, records):
@@ -84,7 +64,20 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
         lambda config, seed: modeling.BertClassifier(config, 3, seed=seed),
         labels=labels,
     )
-    done = run_table(tmp_path, members, "classification", report=True).check()
+    done = script_runner.run(
+        "run_classifier.py",
+        tmp_path,
+        task_name="csv",
+        data_dir=tmp_path,
+        bert_config_file=tmp_path / "member_0/bert_config.json",
+        vocab_file=VOCAB,
+        ensemble=members,
+        output_dir="out",
+        do_eval=True,
+        do_predict=True,
+        report=True,
+        max_seq_length=16,
+    ).check()
     assert "an ensemble of 3 models" in done.stderr
     logits = outputs_of(models, tmp_path / "out/predict.tf_record")
     mean = special.softmax(logits, axis=-1).mean(axis=0)
@@ -107,18 +100,6 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
 
 
 @pytest.mark.slow
-def test_values_are_averaged(tmp_path):
-    write_table(tmp_path, [0.5, 3.0])
-    models, members = save_members(
-        tmp_path,
-        lambda config, seed: modeling.BertClassifier(config, 1, seed=seed),
-    )
-    run_table(tmp_path, members, "regression", do_eval=False).check()
-    mean = outputs_of(models, tmp_path / "out/predict.tf_record").mean(axis=0)
-    rows = np.loadtxt(tmp_path / "out/test_results.tsv")
-    np.testing.assert_allclose(rows, mean[:, 0], atol=1e-5)
-
-
 def test_nbest_lists_are_averaged(tmp_path):
     _, members = save_members(tmp_path, modeling.BertSpanLabeler, count=2)
     flags = {
@@ -164,40 +145,6 @@ def test_nbest_lists_are_averaged(tmp_path):
     assert f"{num_right} of 108 answers are exactly right" in page.text
 
 
-@pytest.mark.slow
-def test_tags_are_averaged_and_reported(tmp_path):
-    labels = ["O", "B-LOC", "I-LOC"]
-    models, members = save_members(
-        tmp_path,
-        lambda config, seed: modeling.BertTokenClassifier(config, 3, seed=seed),
-        labels=labels,
-    )
-    lines = ["The O", "red B-LOC", "river I-LOC", "runs O", ""] * 5
-    (tmp_path / "valid.txt").write_text("\n".join(lines))
-    script_runner.run(
-        "run_ner.py",
-        tmp_path,
-        bert_config_file=tmp_path / "member_0/bert_config.json",
-        vocab_file=VOCAB,
-        data_dir=tmp_path,
-        ensemble=members,
-        output_dir="out",
-        do_eval=True,
-        report=True,
-        max_seq_length=16,
-    ).check()
-    logits = outputs_of(models, tmp_path / "out/eval.tf_record")
-    # [CLS] is the first WordPiece, and each of these words is one.
-    tags = special.softmax(logits, axis=-1).mean(axis=0)[:, 1:5].argmax(-1)
-    results = read_results(tmp_path / "out")
-    assert results["ensemble_size"] == 3
-    assert results["accuracy"] == pytest.approx((tags == [0, 1, 2, 0]).mean())
-    page = ReportPage((tmp_path / "out/report.html").read_text("utf-8"))
-    assert f"5 sentences: F1 {results['f1']:.4g}, precision" in page.text
-    (rows,) = events.texts(tmp_path / "out")["eval/samples"].values()
-    assert {row["right"] for row in rows} == {"red river (LOC)"}
-
-
 def test_labels_that_hold_or_not():
     import run_classifier
 
@@ -209,6 +156,10 @@ def test_labels_that_hold_or_not():
     mean = special.expit(outputs).mean(axis=0)
     found = special.expit(task.combine(list(outputs)).astype(np.float64))
     np.testing.assert_allclose(found, mean, rtol=1e-5)
+    # Numbers are averaged as they are.
+    task.decoder = run_classifier.decoding.LabelDecoder("regression", None)
+    found = task.combine(list(outputs))
+    np.testing.assert_allclose(found, outputs.mean(axis=0), rtol=1e-5)
 
 
 def test_mean_of_classes_stays_finite():
@@ -237,7 +188,7 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
         modeling.save_release(model, tmp_path / name, labels=labels)
     (tmp_path / "link").symlink_to("member_0")
     with pytest.raises((ValueError, OSError), match=re.escape(message)):
-        ensembles.find_members(
+        start.find_members(
             toy_task.create_config(
                 "out", **{"ensemble": "member_0,other"} | changed
             )
@@ -247,12 +198,16 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
 def test_a_member_without_the_head_is_refused(tmp_path):
     encoder = modeling.BertModel(CONFIG, seed=1)
     encoder.build()
-    modeling.save_release(encoder, tmp_path)
-    model = modeling.BertClassifier(CONFIG, 2, seed=0)
-    model.build()
+    for name in ("a", "b"):
+        modeling.save_release(encoder, tmp_path / name)
+    config = toy_task.create_config(
+        tmp_path / "out",
+        bert_config_file=str(tmp_path / "a/bert_config.json"),
+        ensemble=f"{tmp_path}/a,{tmp_path}/b",
+        max_seq_length=8,
+        do_eval=True,
+    )
+    task = toy_task.ToyTask()
+    task.evaluate = lambda split, batches: {"accuracy": len(list(batches))}
     with pytest.raises(ValueError, match="contains no output_weights"):
-        list(
-            ensembles.predict_together(
-                model, [str(tmp_path)], toy_task.ToyTask(), lambda: []
-            )
-        )
+        fine_tuning.run(task, config)

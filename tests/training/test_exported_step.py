@@ -14,7 +14,7 @@ from tests.script_runner import SAMPLES
 from tests.training import test_best_step
 from tests.training.test_best_step import ScriptedTask, accuracies
 from tools import convert_checkpoint
-from training import ensembles, fine_tuning, fingerprints
+from training import fine_tuning, fingerprints, start
 
 BEST = {"evaluate_each_epoch": True}
 LAST = {"evaluate_each_epoch": False}
@@ -132,7 +132,7 @@ def test_an_ensemble_takes_what_its_members_export(
         train_and_export(options, tmp_path / str(seed), seed=seed, **more)
         for seed in (1, 2)
     ]
-    found = ensembles.find_members(
+    found = start.find_members(
         toy_task.create_config(
             tmp_path / "out",
             ensemble=",".join(str(run) for run, _ in made),

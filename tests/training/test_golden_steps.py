@@ -36,7 +36,7 @@ TASKS = {
 }
 
 
-def start(path, look, at_once=1):
+def start(path, look, **changes):
     """Builds the recorded task's model at its recorded start."""
     recording = np.load(path)
     # The recordings were made without dropout.
@@ -53,9 +53,7 @@ def start(path, look, at_once=1):
     for name in recording:
         if name.startswith("init/"):
             variables[name.removeprefix("init/")].assign(recording[name])
-    config = create_config(
-        learning_rate=float(recording["init_lr"]), at_once=at_once
-    )
+    config = create_config(learning_rate=float(recording["init_lr"]), **changes)
     optimizer = optimization.create_optimizer(
         config,
         int(recording["num_train_steps"]),
@@ -79,24 +77,24 @@ def no_head_dropout(monkeypatch):
     monkeypatch.setattr("modeling.tasks.HEAD_DROPOUT_PROB", 0.0)
 
 
-@pytest.fixture(params=["plain", "compiled"])
-def form(request):
-    """Operations and updates as defined, or as real sizes compile them."""
-    with golden.form(request.param) as form:
-        yield form
-
-
+@pytest.mark.parametrize(
+    "form, num_parts", [("plain", 1), ("compiled", 1), ("compiled", 2)]
+)
 @pytest.mark.parametrize(
     "path",
     [param for name in TASKS for param in golden.paths(f"models/*/{name}")],
 )
-def test_training_equals_the_original(path, form, monkeypatch):
+def test_training_equals_the_original(path, form, num_parts, monkeypatch):
+    """In plain operations, as compiled, and from two halves of each batch."""
     no_head_dropout(monkeypatch)
     logs = []
-    recording, variables, trainer = start(
-        path, lambda step, values: logs.append(values)
-    )
-    fit(trainer, batches(recording), len(recording["global_norm"]))
+    with golden.form(form):
+        recording, variables, trainer = start(
+            path,
+            lambda step, values: logs.append(values),
+            gradient_accumulation_steps=num_parts,
+        )
+        fit(trainer, batches(recording), len(recording["global_norm"]))
     names = ["masked_lm_loss", "next_sentence_loss"]
     names = names if names[0] in recording else ["loss"]
     for name in names:

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from files import run_files
-from tests import conftest, toy_task
+from tests import toy_task
 from training import checkpointing, fine_tuning
 
 run_files.register("test_predictions.txt", are_results=True)
@@ -25,16 +25,7 @@ class WritingTask(toy_task.ToyTask):
 
 @pytest.fixture
 def options(tmp_path):
-    config = tmp_path / "config.json"
-    config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
-    return toy_task.create_config(
-        tmp_path / "run",
-        bert_config_file=str(config),
-        max_seq_length=8,
-        train_batch_size=4,
-        summary_steps=0,
-        num_train_epochs=1.0,
-    )
+    return toy_task.create_run(tmp_path, max_seq_length=8, num_train_epochs=1.0)
 
 
 def run(options, **changes):

@@ -20,7 +20,7 @@ class Callback:
     defines the methods in the order in which a run calls them.
 
     Attributes:
-        trainer: the Trainer that the callback is attached to.
+        trainer: the Trainer of the run, which sets this attribute.
         every: `on_step` runs at least at each multiple of this number of steps.
             If the Trainer runs several steps in one call, the call ends at such
             a multiple. 0 means that `on_step` needs no fixed steps.
@@ -30,10 +30,6 @@ class Callback:
     trainer: "Trainer"
     every: int = 0
     may_save: bool = True
-
-    def attach(self, trainer: "Trainer") -> None:
-        """Attaches the callback to a Trainer, which has created its model."""
-        self.trainer = trainer
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
         """Returns the model and the loss to train, by default unchanged.
@@ -105,7 +101,7 @@ class Callback:
         """
 
     def evaluating(self) -> Any:
-        """Returns a context manager in which the Trainer runs an evaluation."""
+        """Returns a context manager in which BestStep runs an evaluation."""
         return contextlib.nullcontext()
 
     def on_save(self, step: int) -> None:

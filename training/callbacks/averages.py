@@ -12,7 +12,7 @@ A run with averages writes these weights:
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -20,11 +20,6 @@ import tensorflow as tf
 import modeling
 from modeling.checkpoints import tf1
 from training.callbacks import Callback
-
-if TYPE_CHECKING:
-    from training.trainer import Trainer
-
-SUFFIX = tf1.AVERAGE
 
 
 class WeightAverages(Callback):
@@ -40,28 +35,23 @@ class WeightAverages(Callback):
     averages.
     """
 
-    def attach(self, trainer: "Trainer") -> None:
+    def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
         """Creates an average for each trained weight."""
-        super().attach(trainer)
-        self._weights = {
-            name: variable
-            for name, variable in modeling.named_variables(
-                trainer.model
-            ).items()
-            if variable.trainable
+        named = modeling.named_variables(self.trainer.model)
+        self._weights = {n: v for n, v in named.items() if v.trainable}
+        self._averages = {
+            name: keras.Variable(
+                "zeros", weight.shape, weight.dtype, trainable=False
+            )
+            for name, weight in self._weights.items()
         }
-        with trainer.strategy.scope():
-            self._averages = {
-                name: keras.Variable(
-                    "zeros", weight.shape, weight.dtype, trainable=False
-                )
-                for name, weight in self._weights.items()
-            }
+        return model, loss
 
     def variables(self) -> dict[str, keras.Variable]:
         """Returns {name in a checkpoint: average}."""
         return {
-            name + SUFFIX: average for name, average in self._averages.items()
+            name + tf1.AVERAGE: average
+            for name, average in self._averages.items()
         }
 
     def on_restore(self, step: int, is_new: bool) -> None:
@@ -79,7 +69,9 @@ class WeightAverages(Callback):
         for name, average in self._averages.items():
             self.trainer.strategy.extended.update(
                 average.value,
-                _move,
+                lambda average, weight, decay: average.assign(
+                    decay * average + (1 - decay) * weight
+                ),
                 (self._weights[name].value, tf.cast(decay, average.dtype)),
             )
 
@@ -105,7 +97,3 @@ class WeightAverages(Callback):
                 self._weights.values(), weights, strict=True
             ):
                 weight.assign(value)
-
-
-def _move(average: tf.Variable, weight: tf.Tensor, decay: tf.Tensor) -> None:
-    average.assign(decay * average + (1 - decay) * weight)

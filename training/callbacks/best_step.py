@@ -1,5 +1,6 @@
 """Evaluates while training, saves the best step's weights, and stops early."""
 
+import contextlib
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -53,16 +54,13 @@ class BestStep(Callback):
         self._metric = metric
         self._patience = patience
         self._sign = sign_of(metric)
-        self._folder, self.is_of_run = folder, False
+        self._folder, self._path = folder, folder / _FILE
+        self.is_of_run = False
         # Metrics of the best step so far. They are kept in memory, so that all
         # workers use the same metrics even if one worker reads the file late.
         self._best: dict[str, Any] | None = None
         if self._path.is_file():
             self._best = _read_best(self._path, metric)
-
-    @property
-    def _path(self) -> Path:
-        return self._folder / _FILE
 
     def on_restore(self, step: int, is_new: bool) -> None:
         """Drops the best metrics if they are from another run or dev set."""
@@ -102,7 +100,9 @@ class BestStep(Callback):
         # of `every`.
         if step % self.every and step != self.trainer.num_train_steps:
             return False
-        with self.trainer.evaluating():
+        with contextlib.ExitStack() as stack:
+            for callback in self.trainer.callbacks:
+                stack.enter_context(callback.evaluating())
             # Set global_step, because the Trainer's own value is still the step
             # at the start of the training.
             results = {**self._evaluate(self.trainer), "global_step": step}
@@ -110,7 +110,16 @@ class BestStep(Callback):
             figures = {k: v for k, v in results.items() if k != "global_step"}
             shown = format_results(figures)
             logging.info("Evaluation after step %d\n%s", step, shown)
-            if self._is_best(results):
+            value = results[self._metric]
+            if math.isnan(value):
+                logging.warning(
+                    "%s is NaN, so this evaluation counts as the worst.",
+                    self._metric,
+                )
+            elif (
+                self._best is None
+                or self._sign * (value - self._best[self._metric]) > 0
+            ):
                 self._best = results
                 self.is_of_run, self.trainer.history.best_step = True, step
                 text = json_files.format_json(
@@ -143,18 +152,6 @@ class BestStep(Callback):
             waited,
         )
         return True
-
-    def _is_best(self, results: Mapping[str, float]) -> bool:
-        value = results[self._metric]
-        if math.isnan(value):
-            logging.warning(
-                "%s is NaN, so this evaluation counts as the worst.",
-                self._metric,
-            )
-            return False
-        if self._best is None:
-            return True
-        return self._sign * (value - self._best[self._metric]) > 0
 
 
 def sign_of(metric: str) -> int:

@@ -6,6 +6,7 @@ attention and the outputs of pretraining would need gigabytes, so for these the
 teacher runs in every step.
 """
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +52,22 @@ def check_teacher(
     Raises:
         ValueError: a flag contradicts the teacher.
     """
-    _check_init_layers(config, bert_config)
+    layers, start = config.initial_layers, config.initial_checkpoint
+    if layers is not None and start is not None:
+        given = f"--init_layers={','.join(config.init_layers or ())}"
+        if len(layers) != bert_config.num_hidden_layers:
+            raise ValueError(
+                f"{given} names {len(layers)} blocks, but the model has "
+                f"{bert_config.num_hidden_layers}; list one for each of these"
+            )
+        names = modeling.read_shapes(modeling.find_checkpoint(start))
+        found = re.findall(r"\blayer[_.](\d+)[/.]", "\n".join(names))
+        blocks = set(map(int, found))
+        if missing := sorted(set(layers) - blocks):
+            raise ValueError(
+                f"{given}: {start} contains no block {missing[0]}; choose from "
+                f"0 to {max(blocks, default=-1)}"
+            )
     if not config.teacher:
         return
     teacher = load_teacher_config(config.teacher)
@@ -80,31 +96,6 @@ def check_teacher(
             f"--output_dir={config.output_dir} is also the folder of --teacher="
             f"{config.teacher}, so the teacher's checkpoints would be resumed; "
             "set another --output_dir"
-        )
-
-
-def _check_init_layers(
-    config: TrainingConfig, bert_config: modeling.BertConfig
-) -> None:
-    layers, start = config.initial_layers, config.initial_checkpoint
-    if layers is None or start is None:
-        return
-    given = f"--init_layers={','.join(config.init_layers or ())}"
-    if len(layers) != bert_config.num_hidden_layers:
-        raise ValueError(
-            f"{given} names {len(layers)} blocks, but the model has "
-            f"{bert_config.num_hidden_layers}; list one for each of these"
-        )
-    names = modeling.read_shapes(modeling.find_checkpoint(start))
-    found = {
-        int(number)
-        for name in names
-        for number in re.findall(r"\blayer[_.](\d+)[/.]", name)
-    }
-    if missing := sorted(set(layers) - found):
-        raise ValueError(
-            f"{given}: {start} contains no block {missing[0]}; choose from 0 "
-            f"to {max(found, default=-1)}"
         )
 
 
@@ -169,7 +160,7 @@ class Teacher(Callback):
         # {name of an output: shape} of the teacher's outputs that are added to
         # the records.
         self._shapes: Mapping[str, Sequence[int | None]] = {}
-        self._model: keras.Model | None = create_model(
+        self._model: Any = create_model(
             load_teacher_config(path),
             **model_folder.read(path).network,
             unpad=config.unpads,
@@ -220,8 +211,6 @@ class Teacher(Callback):
         model, config = self._model, self._config
         (source,), spec, _ = records
         path = os.path.join(os.path.dirname(source), "train_teacher.tf_record")
-        if model is None:
-            raise ValueError("add_outputs was called twice. Call it only once")
         self._shapes = _by_name(
             model.compute_output_shape(
                 {name: (None, *feature.shape) for name, feature in spec.items()}
@@ -233,13 +222,21 @@ class Teacher(Callback):
             "mixed_precision": config.mixed_precision,
             "unpads": config.unpads,
         }
-        if not _is_made_from(path, made_from):
+
+        def describe() -> dict[str, Any]:
+            written = fingerprints.fingerprint([path], whole=True)
+            return {**made_from, "written": written}
+
+        known = None
+        # Without a readable description, compute the outputs again.
+        with contextlib.suppress(OSError, ValueError):
+            known = json_files.read_json(f"{path}.json")
+        if not (known and os.path.isfile(path) and known == describe()):
             logging.info(
                 "Computing the outputs of --teacher=%s", config.teacher
             )
             self._write_records(model, records, path)
-            written = fingerprints.fingerprint([path], whole=True)
-            write_json(f"{path}.json", {**made_from, "written": written})
+            write_json(f"{path}.json", describe())
         self._model = None
         added = {
             f"teacher_{name}": feature_specs.Feature(shape[1:], "float32")
@@ -267,10 +264,22 @@ class Teacher(Callback):
         )
         with RecordWriter([path]) as writer:
             for _, outputs in batches:
-                rows = {
-                    f"teacher_{name}": _padded(value, self._shapes[name])
-                    for name, value in _by_name(outputs).items()
-                }
+                rows = {}
+                for name, value in _by_name(outputs).items():
+                    # The batch was cut to its longest example. Pad the outputs
+                    # to their full shape.
+                    gaps = [
+                        (0, full - there)
+                        for full, there in zip(
+                            self._shapes[name][1:], value.shape[1:], strict=True
+                        )
+                    ]
+                    value = np.pad(
+                        value.astype(np.float32),
+                        [(0, 0), *gaps],
+                        constant_values=_PADDING,
+                    )
+                    rows[f"teacher_{name}"] = value.reshape(len(value), -1)
                 # Append the outputs to the bytes of each record. A parser of
                 # protocol buffers reads two concatenated messages as one
                 # message with the fields of both.
@@ -286,30 +295,3 @@ class Teacher(Callback):
 def _by_name(outputs: Any) -> dict[str, Any]:
     """Returns {name: output} of a model. A single output is named "outputs"."""
     return outputs if isinstance(outputs, dict) else {"outputs": outputs}
-
-
-def _is_made_from(path: str, made_from: Mapping[str, Any]) -> bool:
-    """Returns whether `path` is complete and was written from these sources."""
-    if not (os.path.isfile(path) and os.path.isfile(f"{path}.json")):
-        return False
-    try:
-        kept = json_files.read_json(f"{path}.json")
-    except ValueError:
-        return False
-    written = fingerprints.fingerprint([path], whole=True)
-    return kept == {**made_from, "written": written}
-
-
-def _padded(values: np.ndarray, shape: Sequence[int | None]) -> np.ndarray:
-    """Pads outputs [B, ...] to their full shape, and flattens them to [B, -1].
-
-    The outputs were cut to the longest example of their batch.
-    """
-    widths = [
-        (0, full - there)
-        for full, there in zip(shape[1:], values.shape[1:], strict=True)
-    ]
-    values = np.pad(
-        values.astype(np.float32), [(0, 0), *widths], constant_values=_PADDING
-    )
-    return values.reshape(len(values), -1)

@@ -28,7 +28,7 @@ from files import atomic, json_files
 from training.callbacks import Callback
 
 if TYPE_CHECKING:
-    from training.callbacks.time_limit import TimeLimit
+    from training.callbacks.endings import TimeLimit
     from training.config import TrainingConfig
 
 FILE = "history.jsonl"
@@ -53,6 +53,7 @@ class History(Callback):
             evaluation. Each `checkpoint` line contains it.
         fingerprint: values that identify the run and the dev set. Each `eval`
             line contains them.
+        clock: the run's TimeLimit.
 
     Args:
         config: TrainingConfig. Only the chief writes. It also writes for
@@ -65,7 +66,7 @@ class History(Callback):
     """
 
     def __init__(self, config: "TrainingConfig", clock: "TimeLimit") -> None:
-        self._config, self._clock = config, clock
+        self._config, self.clock = config, clock
         self._path = Path(config.output_dir) / FILE
         self._is_chief = config.is_chief
         self._shows = config.is_chief and config.summary_steps > 0
@@ -88,7 +89,7 @@ class History(Callback):
         """
         line = self._lines.get(("checkpoint", step)) or {}
         self.best_step = line.get("best_step")
-        self._clock.count_from(line.get("hours") or 0.0)
+        self.clock.hours_before = line.get("hours") or 0.0
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -97,7 +98,12 @@ class History(Callback):
         Deletes the lines after the step from which training resumes, because
         training will run the steps of these lines again.
         """
-        self.drop_after(self.trainer.global_step)
+        step = self.trainer.global_step
+        self._lines = {
+            key: line for key, line in self._lines.items() if key[1] <= step
+        }
+        if self._is_chief and self._path.exists():
+            self._write_all()
         if self._shows:
             # Write the flags for TensorBoard's HPARAMS page.
             from tensorboard.plugins.hparams import api
@@ -116,14 +122,6 @@ class History(Callback):
     def on_save(self, step: int) -> None:
         """Adds a line of the kind "checkpoint", which a resumed run reads."""
         self.add("checkpoint", step, {})
-
-    def drop_after(self, step: int) -> None:
-        """Deletes the lines of all steps after `step` from the history."""
-        self._lines = {
-            key: line for key, line in self._lines.items() if key[1] <= step
-        }
-        if self._is_chief and self._path.exists():
-            self._write_all()
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
         """Adds a line, or replaces the metrics of the line if it exists.
@@ -207,7 +205,7 @@ class History(Callback):
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
         examples = self._config.batch_sizes.examples(step)
-        values = step, self._clock.hours, examples, self._rate
+        values = step, self.clock.hours, examples, self._rate
         return dict(zip(_NAMES, values, strict=True))
 
     def add_samples(
@@ -229,9 +227,12 @@ class History(Callback):
         is_known = ("eval", step) in self._lines
         if rows and self._shows and not is_known:
             number = min(NUM_SAMPLES, len(rows))
-            table = to_table(
-                [rows[index * len(rows) // number] for index in range(number)]
-            )
+            shown = [rows[i * len(rows) // number] for i in range(number)]
+            columns = list(dict.fromkeys(key for row in shown for key in row))
+            table = [columns] + [
+                [_cell(row.get(column, "")) for column in columns]
+                for row in shown
+            ]
             with self._tensorboard() as summary:
                 summary.text(f"eval/{name}", table, step=step)
 
@@ -295,17 +296,6 @@ def _is_line(line: Mapping[str, Any]) -> bool:
 
 def _line_of(line: Mapping[str, Any]) -> str:
     return json.dumps(line) + "\n"
-
-
-def to_table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Returns a table for TensorBoard: a row of column names, then the rows.
-
-    If a row lacks a column, its cell is empty.
-    """
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    return [columns] + [
-        [_cell(row.get(name, "")) for name in columns] for row in rows
-    ]
 
 
 def _cell(value: Any) -> str:

@@ -28,7 +28,12 @@ class MemoryCheck(Callback):
         message = out_of_memory(needed, config)
         # Skip GPUs, because only a GPU's own allocator knows the free memory.
         if not (tf.config.list_physical_devices("GPU") or config.use_tpu):
-            there = _num_workers(trainer.strategy) * costs.machine_memory()
+            there, resolver = (
+                costs.machine_memory(),
+                trainer.strategy.cluster_resolver,
+            )
+            if resolver is not None and resolver.task_type:
+                there *= resolver.cluster_spec().num_tasks(resolver.task_type)
             if needed > there:
                 too_little = f"{message}; {there / 2**30:.1f} GiB are available"
                 # The estimate assumes inputs of --max_seq_length. With
@@ -43,13 +48,6 @@ class MemoryCheck(Callback):
             yield
         except tf.errors.ResourceExhaustedError as error:
             raise MemoryError(message) from error
-
-
-def _num_workers(strategy: tf.distribute.Strategy) -> int:
-    resolver = strategy.cluster_resolver
-    if resolver is None or not resolver.task_type:
-        return 1
-    return resolver.cluster_spec().num_tasks(resolver.task_type)
 
 
 def out_of_memory(needed: int, config: TrainingConfig) -> str:

@@ -48,20 +48,20 @@ class NonFinite(Callback):
                     number,
                 )
             elif outcome == train_step.NOT_FINITE:
-                self._count(number)
+                self._in_a_row += 1
+                logging.warning(
+                    "Step %d was skipped (%d in a row), because its loss or "
+                    "gradient is not finite.",
+                    number,
+                    self._in_a_row,
+                )
+                if self._in_a_row >= self.trainer.config.max_nonfinite_steps:
+                    raise ValueError(self._describe_failure(number))
             else:
                 self._in_a_row = 0
 
-    def _count(self, step: int) -> None:
-        self._in_a_row += 1
-        logging.warning(
-            "Step %d was skipped (%d in a row), because its loss or gradient "
-            "is not finite.",
-            step,
-            self._in_a_row,
-        )
-        if self._in_a_row < self.trainer.config.max_nonfinite_steps:
-            return
+    def _describe_failure(self, step: int) -> str:
+        """Returns the error message, with advice on how to resume."""
         records = ""
         if self._records:
             config = self.trainer.config
@@ -71,30 +71,23 @@ class NonFinite(Callback):
                 config.batch_sizes.examples(step - 1),
                 config.batch_sizes.at(step - 1),
             )
-        raise ValueError(
+        message = (
             f"the loss or gradient of {self._in_a_row} steps in a row was not "
             f"finite, up to step {step}{records}. "
             "Check the records, or set a smaller --learning_rate"
-            f"{self._way_back(step - self._in_a_row)}"
         )
-
-    def _way_back(self, last_made: int) -> str:
-        """Returns advice on the checkpoint to resume from, "" if there is none.
-
-        `last_made` is the last step that was not skipped.
-        """
         checkpointer = self.trainer.checkpointer
         if not checkpointer or not (steps := checkpointer.steps()):
-            return ""
-        way = f"; the newest checkpoint is from step {steps[-1]}"
-        if steps[-1] >= last_made:
+            return message
+        message += f"; the newest checkpoint is from step {steps[-1]}"
+        if steps[-1] >= step - self._in_a_row:
             # All steps since the newest checkpoint were skipped, so its weights
             # may be the cause. Advise to resume from the checkpoint before it.
             before = (
                 f"resume from step {steps[-2]}" if steps[1:] else "start again"
             )
-            way += (
+            message += (
                 ", but its weights may be the cause: remove "
                 f"{checkpointer.path(steps[-1])}.* to {before}"
             )
-        return way
+        return message

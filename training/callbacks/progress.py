@@ -3,7 +3,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from absl import logging
@@ -60,6 +60,7 @@ class Summaries(Callback):
 
     def __init__(self) -> None:
         self._last: tuple[int, float] | None = None
+        self._peak, self._measure_at = 0.0, -math.inf
 
     @property
     def every(self) -> int:  # type: ignore[override]
@@ -72,7 +73,6 @@ class Summaries(Callback):
         trainer, config = self.trainer, self.trainer.config
         self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
-        self._peak = None
         # If padding is skipped, the number of operations per example depends on
         # the batch. Then do not report tokens_per_second and mfu, the fraction
         # of the peak rate that the model uses.
@@ -81,10 +81,7 @@ class Summaries(Callback):
             self._flops = costs.training_flops(
                 trainer.model.config, *trainer.shape
             )
-            replicas = trainer.strategy.num_replicas_in_sync
-            self._peak = PeakRate(
-                lambda: replicas * costs.matmul_rate(config.mixed_precision)
-            )
+            self._peak_rate()
         yield
 
     def on_step(
@@ -104,9 +101,9 @@ class Summaries(Callback):
             rate = examples / max(seconds, 1e-9)
             for name, count in self._per_example.items():
                 values[f"{name}_per_second"] = rate * count
-            if self._peak:
+            if "tokens" in self._per_example:
                 achieved = rate * self._flops
-                values["mfu"] = achieved / self._peak.update(achieved)
+                values["mfu"] = achieved / self._peak_rate(achieved)
             # Read the clock again, to exclude the time of measuring the peak
             # rate.
             self._last = (step, time.monotonic())
@@ -118,36 +115,19 @@ class Summaries(Callback):
             ", ".join(f"{name} {value:.4g}" for name, value in values.items()),
         )
 
-
-class PeakRate:
-    """Highest measured rate of matrix products, in operations per second.
-
-    A measurement on a busy machine is too low, so the rate is measured again
-    during training.
-
-    Args:
-        measure: function () -> operations per second.
-    """
-
-    def __init__(self, measure: Callable[[], float]) -> None:
-        self._measure = measure
-        self._best = 0.0
-        self._next = -math.inf
-        self.update()
-
-    def update(self, achieved: float = 0.0) -> float:
+    def _peak_rate(self, achieved: float = 0.0) -> float:
         """Returns the highest rate so far, in operations per second.
 
-        Measures the rate again if enough time has passed that measuring takes
-        at most _MEASURING_SHARE of it.
-
-        Args:
-            achieved: rate that the training reached, counted as a measurement.
+        A measurement on a busy machine is too low. So the rate is measured
+        again whenever this takes at most _MEASURING_SHARE of the time. The rate
+        `achieved` by the training counts as a measurement.
         """
         started = time.monotonic()
-        if started >= self._next:
-            self._best = max(self._best, self._measure())
+        if started >= self._measure_at:
+            rate = costs.matmul_rate(self.trainer.config.mixed_precision)
+            rate *= self.trainer.strategy.num_replicas_in_sync
+            self._peak = max(self._peak, rate)
             ended = time.monotonic()
-            self._next = ended + (ended - started) / _MEASURING_SHARE
-        self._best = max(self._best, achieved)
-        return self._best
+            self._measure_at = ended + (ended - started) / _MEASURING_SHARE
+        self._peak = max(self._peak, achieved)
+        return self._peak

@@ -146,5 +146,8 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         Raises:
             ValueError: --batch_size_warmup is malformed.
         """
-        sizes = BatchSizes.parse(self.batch_size_warmup, self.train_batch_size)
-        return sizes.times(self.gradient_accumulation_steps)
+        return BatchSizes.parse(
+            self.batch_size_warmup,
+            self.train_batch_size,
+            self.gradient_accumulation_steps,
+        )

@@ -6,9 +6,8 @@ update instead of the loss (Loshchilov and Hutter 2019). The method
 for batches of thousands of examples (You et al. 2019).
 """
 
-import functools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import keras
@@ -123,23 +122,15 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         """
         m = rates.keep_m * m + rates.take_m * gradient
         v = rates.keep_v * v + rates.take_v * tf.square(gradient)
-        corrected_m, corrected_v = self._correct(m, v)
+        corrected_m, corrected_v = m, v
+        if self.bias_correction:
+            steps = tf.cast(self.iterations + 1, m.dtype)
+            corrected_m = m / (1.0 - tf.cast(self.beta_1, m.dtype) ** steps)
+            corrected_v = v / (1.0 - tf.cast(self.beta_2, v.dtype) ** steps)
         update = corrected_m / (tf.sqrt(corrected_v) + self.epsilon)
         if decay:
             update += decay * variable
         return rates.learning_rate * self._scale(update, variable), m, v
-
-    def _correct(
-        self, m: tf.Tensor, v: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns m and v, with their bias corrected if `bias_correction`."""
-        if not self.bias_correction:
-            return m, v
-        steps = tf.cast(self.iterations + 1, m.dtype)
-        return (
-            m / (1.0 - tf.pow(tf.cast(self.beta_1, m.dtype), steps)),
-            v / (1.0 - tf.pow(tf.cast(self.beta_2, v.dtype), steps)),
-        )
 
     def _scale(self, update: tf.Tensor, variable: tf.Tensor) -> tf.Tensor:
         """Returns the update unchanged. LAMB overrides this method."""
@@ -154,20 +145,22 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
         self._momentums, self._velocities = self.add_optimizer_variables(
             variables, list(self.slot_names)
         )
+        self._run_formula = accelerated_updates.traced(self._assign_formula)
         self._paths = [variable.path for variable in variables]
-        self._decays = [self._decay_of(path) for path in self._paths]
-        self._factors = [self._factor_of(path) for path in self._paths]
-
-    def _decay_of(self, path: str) -> float:
-        if any(re.search(p, path) for p in self.exclude_from_weight_decay):
-            return 0.0
-        return self.weight_decay_rate
-
-    def _factor_of(self, path: str) -> float:
-        for pattern, factor in self.learning_rate_factors:
-            if re.search(pattern, path):
-                return factor
-        return 1.0
+        self._decays: list[float] = []
+        self._factors: list[float] = []
+        for path in self._paths:
+            is_excluded = any(
+                re.search(pattern, path)
+                for pattern in self.exclude_from_weight_decay
+            )
+            self._decays.append(0.0 if is_excluded else self.weight_decay_rate)
+            factors = [
+                factor
+                for pattern, factor in self.learning_rate_factors
+                if re.search(pattern, path)
+            ]
+            self._factors.append(factors[0] if factors else 1.0)
 
     def slots(self, variable: keras.Variable) -> dict[str, keras.Variable]:
         """Returns {slot name: slot variable}, {} for an untrained variable."""
@@ -268,10 +261,6 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             self._decays[index],
             factor,
         )
-
-    @functools.cached_property
-    def _run_formula(self) -> Callable[..., None]:
-        return accelerated_updates.traced(self._assign_formula)
 
     def _assign_formula(
         self,

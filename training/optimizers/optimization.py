@@ -46,18 +46,14 @@ def create_optimizer(
             num_warmup_steps,
             num_train_steps,
         )
-    schedule: keras.optimizers.schedules.LearningRateSchedule
-    peak, power = config.learning_rate, config.poly_power
-    if config.lr_schedule == "time":
-        schedule = WarmupTimeDecay(peak, num_warmup_steps, power, time_spent)
-    else:
-        schedule = WarmupPolynomialDecay(
-            peak,
-            num_train_steps,
-            num_warmup_steps,
-            power,
-            continuous=config.lr_schedule == "continuous",
-        )
+    schedule = WarmupPolynomialDecay(
+        config.learning_rate,
+        num_train_steps,
+        num_warmup_steps,
+        config.poly_power,
+        continuous=config.lr_schedule == "continuous",
+        time_spent=time_spent,
+    )
     # LAMB always corrects the bias.
     corrects = config.bias_correction or config.optimizer == "lamb"
     return OPTIMIZERS[config.optimizer](
@@ -111,6 +107,11 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         power: exponent of the decay. 1 is linear.
         continuous: True to begin the decay at the end of the warmup, False to
             begin it at step 0.
+        time_spent: fraction of the time spent, a number or a float variable
+            that training sets before each step. If set, the rate decays with
+            the time instead of the steps. It is then
+
+                peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
     """
 
     initial_learning_rate: float
@@ -118,15 +119,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     num_warmup_steps: int = 0
     power: float = 1.0
     continuous: bool = False
-
-    def __post_init__(self) -> None:
-        """Checks the numbers of steps."""
-        if self.num_train_steps < 1 or self.num_warmup_steps < 0:
-            raise ValueError(
-                "A schedule needs num_train_steps >= 1 and num_warmup_steps "
-                f">= 0. Received: num_train_steps={self.num_train_steps}, "
-                f"num_warmup_steps={self.num_warmup_steps}"
-            )
+    time_spent: tf.Variable | float | None = None
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
         """Returns the learning rate of the update after `step` updates.
@@ -136,60 +129,24 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         """
         step = tf.cast(step, tf.float64)
         peak = tf.constant(self.initial_learning_rate, tf.float64)
-        start = self.num_warmup_steps if self.continuous else 0
-        length = max(self.num_train_steps - start, 1)
-        done = tf.clip_by_value((step - start) / length, 0.0, 1.0)
-        decayed = peak * (1.0 - done) ** self.power
+        if self.time_spent is None:
+            start = self.num_warmup_steps if self.continuous else 0
+            done = (step - start) / max(self.num_train_steps - start, 1)
+        else:
+            done = tf.cast(self.time_spent, tf.float64)
+        decayed = peak * (1.0 - tf.clip_by_value(done, 0.0, 1.0)) ** self.power
         if not self.num_warmup_steps:
             return decayed
+        if self.time_spent is not None:
+            return decayed * tf.minimum(step / self.num_warmup_steps, 1.0)
         warming_up = peak * step / self.num_warmup_steps
         return tf.where(step < self.num_warmup_steps, warming_up, decayed)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of the constructor."""
-        return dataclasses.asdict(self)
-
-
-@keras.saving.register_keras_serializable(package="bert")
-@dataclasses.dataclass(eq=False)
-class WarmupTimeDecay(keras.optimizers.schedules.LearningRateSchedule):
-    """Linear warmup in steps, and polynomial decay to 0 in time.
-
-    After `step` steps and a fraction `spent` of the time, the rate is
-
-        peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
-
-    Args:
-        initial_learning_rate: peak of the rate.
-        num_warmup_steps: number of warmup steps, 0 for no warmup.
-        power: exponent of the decay. 1 is linear.
-        time_spent: float variable with the fraction of the time spent. Training
-            sets the variable before each step.
-    """
-
-    initial_learning_rate: float
-    num_warmup_steps: int = 0
-    power: float = 1.0
-    time_spent: tf.Variable | None = None
-
-    def __post_init__(self) -> None:
-        """Creates `time_spent` if it is missing, as in a loaded schedule."""
-        if self.time_spent is None:
-            self.time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
-
-    def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
-        """Returns the learning rate of the update after `step` updates."""
-        left = 1.0 - tf.clip_by_value(self.time_spent, 0.0, 1.0)
-        rate = self.initial_learning_rate * left**self.power
-        if not self.num_warmup_steps:
-            return rate
-        warmed_up = tf.cast(step, rate.dtype) / self.num_warmup_steps
-        return rate * tf.minimum(warmed_up, 1.0)
-
-    def get_config(self) -> dict[str, Any]:
-        """Returns the arguments of the constructor, except `time_spent`."""
-        return {
-            "initial_learning_rate": self.initial_learning_rate,
-            "num_warmup_steps": self.num_warmup_steps,
-            "power": self.power,
+        """Returns the constructor's arguments, with `time_spent` set to 0."""
+        values = {
+            f.name: getattr(self, f.name) for f in dataclasses.fields(self)
         }
+        if self.time_spent is not None:
+            values["time_spent"] = 0.0
+        return values

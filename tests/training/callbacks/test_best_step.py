@@ -1,37 +1,34 @@
 """The best step, and the peak rate, each on its own."""
 
-import json
-
 import numpy as np
 import pytest
 
 from files import json_files
 from tests.training.pair import batches, create_config, create_trainer, fit
-from training import checkpointing, costs, summary
+from training import checkpointing, costs
 from training.callbacks import progress
 from training.callbacks.best_step import BestStep
+from training.callbacks.endings import TimeLimit
 from training.callbacks.history import History
-from training.callbacks.time_limit import TimeLimit
 
 
-def test_the_peak_rate_is_the_best_of_all_moments(monkeypatch):
-    monkeypatch.setattr(progress, "_MEASURING_SHARE", float("inf"))
+@pytest.mark.parametrize(
+    "share, expected",
+    [
+        # It is measured at each update, or only once.
+        (float("inf"), [30.0, 40.0, 40.0]),
+        (1e-12, [10.0, 40.0, 40.0]),
+    ],
+)
+def test_the_peak_rate_is_the_best_of_all_moments(share, expected, monkeypatch):
+    monkeypatch.setattr(progress, "_MEASURING_SHARE", share)
     rates = iter([10.0, 30.0, 20.0, 20.0])
-    peak = progress.PeakRate(lambda: next(rates))
-    assert [peak.update(5.0), peak.update(40.0), peak.update(5.0)] == [
-        30.0,
-        40.0,
-        40.0,
-    ]
-    assert next(rates, None) is None
-
-
-def test_measuring_the_peak_rate_takes_little_of_the_time(monkeypatch):
-    monkeypatch.setattr(progress, "_MEASURING_SHARE", 1e-12)
-    rates = iter([10.0, 30.0])
-    peak = progress.PeakRate(lambda: next(rates))
-    assert peak.update() == peak.update() == 10.0
-    assert next(rates) == 30.0
+    monkeypatch.setattr(costs, "matmul_rate", lambda precision: next(rates))
+    summaries = progress.Summaries()
+    summaries.trainer = create_trainer()
+    achieved = [0.0, 5.0, 40.0, 5.0]
+    found = [summaries._peak_rate(rate) for rate in achieved]
+    assert found == [10.0, *expected]
 
 
 def test_the_machines_rate_is_measured_again_and_again():
@@ -106,10 +103,3 @@ def test_figures_of_the_best_that_cannot_be_read_are_named(
         ValueError, match=f"eval_results.json {message}.*; rest"
     ):
         best_step(tmp_path, [])
-
-
-def test_the_summary_is_json_whatever_was_reached(tmp_path):
-    figures = {"pearson": float("nan"), "loss": float("inf"), "step": 3}
-    assert json.dumps(summary.finite(figures), allow_nan=False) == (
-        '{"pearson": null, "loss": null, "step": 3}'
-    )

@@ -8,33 +8,31 @@ import tensorflow as tf
 
 from tests import events
 from training import batch_sizes
-from training.callbacks import history
-from training.callbacks.time_limit import TimeLimit
+from training.callbacks import endings, history
+from training.callbacks.endings import TimeLimit
 
 SIZES = batch_sizes.BatchSizes(8, ((2, 3), (4, 5)))
 
 
-class Seconds:
+@pytest.fixture
+def seconds(monkeypatch):
     """A clock that the tests move."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
+    clock = types.SimpleNamespace(now=100.0)
+    clock.monotonic = lambda: clock.now
+    monkeypatch.setattr(endings, "time", clock)
+    return clock
 
 
-def test_time_resumes_where_a_checkpoint_was_saved():
-    seconds = Seconds()
-    first = TimeLimit(0.5, now=seconds)
+def test_time_resumes_where_a_checkpoint_was_saved(seconds):
+    first = TimeLimit(0.5)
     with first.running():
         seconds.now += 900
         assert first.spent == 0.5
     # What passes between two trainings does not count.
     seconds.now += 5000
     assert first.hours == 0.25
-    again = TimeLimit(0.5, now=seconds)
-    again.count_from(first.hours)
+    again = TimeLimit(0.5)
+    again.hours_before = first.hours
     with again.running():
         seconds.now += 450
         assert again.hours == 0.375
@@ -49,7 +47,8 @@ def test_examples_of_growing_batches():
         sum(sizes[:step]) for step in range(9)
     ]
     assert batch_sizes.BatchSizes.parse("2:3, 4:5", 8) == SIZES
-    assert SIZES.times(3).examples(6) == 3 * SIZES.examples(6)
+    larger = batch_sizes.BatchSizes.parse("2:3, 4:5", 8, 3)
+    assert larger.examples(6) == 3 * SIZES.examples(6)
 
 
 @pytest.mark.parametrize("step", [0, 1, 3, 4, 5, 6])
@@ -77,8 +76,8 @@ def test_sizes_that_are_no_warmup_are_named(text):
         batch_sizes.BatchSizes.parse(text, 8)
 
 
-def history_of(folder, seconds, **changes):
-    running = TimeLimit(now=seconds)
+def history_of(folder, **changes):
+    running = TimeLimit()
     config = types.SimpleNamespace(
         **{"is_chief": True, "summary_steps": 0} | changes,
         output_dir=folder,
@@ -87,9 +86,8 @@ def history_of(folder, seconds, **changes):
     return history.History(config, running), running
 
 
-def test_a_resumed_history_has_each_line_once(tmp_path):
-    seconds = Seconds()
-    first, running = history_of(tmp_path, seconds)
+def test_a_resumed_history_has_each_line_once(seconds, tmp_path):
+    first, running = history_of(tmp_path)
     with running.running():
         for step in range(1, 6):
             seconds.now += 36
@@ -111,10 +109,12 @@ def test_a_resumed_history_has_each_line_once(tmp_path):
     }
     # Killed within a line.
     path.write_text(path.read_text()[:-20])
-    again, running = history_of(tmp_path, seconds)
+    again, running = history_of(tmp_path)
     again.on_restore(3, is_new=False)
     assert running.hours == pytest.approx(0.03)
-    again.drop_after(3)
+    again.trainer = types.SimpleNamespace(global_step=3)
+    with again.running():
+        pass
     assert [line["step"] for line in history.read(path)] == [1, 2, 2, 3, 3]
     with running.running():
         for step in (4, 5):
@@ -129,14 +129,13 @@ def test_a_resumed_history_has_each_line_once(tmp_path):
     assert found == undisturbed
 
 
-def test_a_second_evaluation_of_a_step_keeps_its_time(tmp_path):
-    seconds = Seconds()
-    first, running = history_of(tmp_path, seconds)
+def test_a_second_evaluation_of_a_step_keeps_its_time(seconds, tmp_path):
+    first, running = history_of(tmp_path)
     with running.running():
         seconds.now += 36
         first.on_step(7, {"learning_rate": 0.5}, 0.0)
         first.add("train", 7, {"loss": 3.0})
-    again, _ = history_of(tmp_path, seconds)
+    again, _ = history_of(tmp_path)
     again.add("eval", 7, {"accuracy": 0.25})
     again.add("eval", 7, {"accuracy": 0.5})
     (line,) = history.read(tmp_path / history.FILE)[1:]
@@ -145,18 +144,18 @@ def test_a_second_evaluation_of_a_step_keeps_its_time(tmp_path):
 
 
 def test_half_a_line_is_replaced_by_the_next(tmp_path):
-    first, _ = history_of(tmp_path, Seconds())
+    first, _ = history_of(tmp_path)
     first.add("eval", 1, {"loss": 1.0})
     with open(tmp_path / history.FILE, "a") as file:
         file.write('{"kind": "eva')
-    again, _ = history_of(tmp_path, Seconds())
+    again, _ = history_of(tmp_path)
     again.add("eval", 2, {"loss": 1.0})
     found = history.read(tmp_path / history.FILE)
     assert [line["step"] for line in found] == [1, 2]
 
 
 def test_tensorboard_gets_the_metrics(tmp_path):
-    first, _ = history_of(tmp_path, Seconds(), summary_steps=1)
+    first, _ = history_of(tmp_path, summary_steps=1)
     first.add("eval", 4, {"loss": 0.5, "eval_loss": 0.25, "global_step": 4})
     first.add("train", 4, {"loss": 1.5})
     first.add("checkpoint", 4, {})
@@ -169,7 +168,7 @@ def test_tensorboard_gets_the_metrics(tmp_path):
 
 def test_tensorboard_gets_examples_as_they_are(tmp_path):
     text = "1. *a* <b>_c_</b> #d [e](f) `g` | h & i\\ $j$ ##k ~~l~~ http://m.n"
-    first, _ = history_of(tmp_path, Seconds(), summary_steps=1)
+    first, _ = history_of(tmp_path, summary_steps=1)
     for _ in range(2):
         # Of a second evaluation of a step nothing is shown again.
         first.add_samples(4, "samples", [{"text": text, "right": "yes"}, {}])
@@ -193,10 +192,12 @@ def test_tensorboard_gets_examples_as_they_are(tmp_path):
 
 
 def test_a_worker_writes_nothing(tmp_path):
-    first, _ = history_of(tmp_path, Seconds(), is_chief=False)
+    first, _ = history_of(tmp_path, is_chief=False)
     first.add_samples(4, "samples", [{"text": "a"}])
     first.add("eval", 4, {"loss": 0.5})
-    first.drop_after(2)
+    first.trainer = types.SimpleNamespace(global_step=2)
+    with first.running():
+        pass
     assert not list(tmp_path.iterdir())
 
 
@@ -234,5 +235,5 @@ def test_lines_that_are_none_are_named_and_kept(line, tmp_path):
     path = tmp_path / history.FILE
     path.write_text(f"{json.dumps(GOOD)}\n{line}\n")
     with pytest.raises(ValueError, match="history.jsonl, line 2"):
-        history_of(tmp_path, Seconds())
+        history_of(tmp_path)
     assert line in path.read_text()

@@ -8,7 +8,6 @@ import pytest
 import tensorflow as tf
 
 from tests import golden
-from training import train_step
 from training.config import OptimizerConfig
 from training.optimizers import optimization
 
@@ -46,32 +45,46 @@ def create_optimizer(name, num_train_steps, num_warmup_steps):
     )
 
 
-def arguments():
-    return {
-        "learning_rate": 0.1,
-        "weight_decay_rate": 0.01,
-        "exclude_from_weight_decay": ["bias"],
-    }
+def adamw(m, v, w, step, decay):
+    """Returns one update of AdamW at a rate of 1."""
+    return m / (np.sqrt(v) + 1e-6) + decay * w
 
 
-def test_adamw_follows_its_formula(form):
+def lamb(m, v, w, step, decay):
+    """Returns one update of LAMB at a rate of 1."""
+    r = (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-6)
+    r = r + decay * w
+    return np.linalg.norm(w) / np.linalg.norm(r) * r
+
+
+@pytest.mark.parametrize(
+    "kind, formula",
+    [
+        (optimization.AdamWeightDecayOptimizer, adamw),
+        (optimization.LAMBOptimizer, lamb),
+    ],
+)
+def test_optimizers_follow_their_formulas(kind, formula, form):
     values, grads = example()
-    found = train(
-        optimization.AdamWeightDecayOptimizer(**arguments()), values, grads
+    optimizer = kind(
+        learning_rate=0.1,
+        weight_decay_rate=0.01,
+        exclude_from_weight_decay=["bias"],
     )
+    found = train(optimizer, values, grads)
     for index, (decay, w) in enumerate(
         zip((0.01, 0.0), values.values(), strict=True)
     ):
         m = v = np.zeros_like(w)
-        for step in grads:
+        for number, step in enumerate(grads, start=1):
             m = 0.9 * m + 0.1 * step[index]
             v = 0.999 * v + 0.001 * step[index] ** 2
-            w = w - 0.1 * (m / (np.sqrt(v) + 1e-6) + decay * w)
+            w = w - 0.1 * formula(m, v, w, number, decay)
         np.testing.assert_allclose(found[index], w, rtol=1e-6)
 
 
 @pytest.mark.parametrize("corrects", [False, True])
-def test_bias_correction_is_keras_s_and_off_by_default(corrects):
+def test_flags_of_adam(corrects):
     values, grads = example()
     config = OptimizerConfig(
         learning_rate=0.1, weight_decay=0.0, bias_correction=corrects
@@ -85,22 +98,10 @@ def test_bias_correction_is_keras_s_and_off_by_default(corrects):
     ):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
     assert not OptimizerConfig().bias_correction
-
-
-def test_lamb_follows_its_formula(form):
-    values, grads = example()
-    found = train(optimization.LAMBOptimizer(**arguments()), values, grads)
-    for index, (decay, w) in enumerate(
-        zip((0.01, 0.0), values.values(), strict=True)
-    ):
-        m = v = np.zeros_like(w)
-        for t, step in enumerate(grads, start=1):
-            m = 0.9 * m + 0.1 * step[index]
-            v = 0.999 * v + 0.001 * step[index] ** 2
-            r = (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-6)
-            r = r + decay * w
-            w = w - 0.1 * np.linalg.norm(w) / np.linalg.norm(r) * r
-        np.testing.assert_allclose(found[index], w, rtol=1e-6)
+    config = OptimizerConfig(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
+    found = optimization.create_optimizer(config, 4, 0).get_config()
+    names = ("beta_1", "beta_2", "weight_decay_rate")
+    assert [found[name] for name in names] == [0.5, 0.8, 3.0]
 
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):
@@ -110,7 +111,9 @@ def test_lamb_takes_a_zero_variable_at_ratio_one(form):
 
 
 def test_layerwise_decay_shrinks_the_rate_towards_the_embeddings():
-    factors = optimization.layerwise_factors(2, 0.5)
+    config = OptimizerConfig(layerwise_lr_decay=0.5)
+    optimizer = optimization.create_optimizer(config, 10, 0, 2)
+    factors = optimizer.learning_rate_factors
     values = {
         "bert/embeddings/word_embeddings": np.ones(1),
         "bert/encoder/layer_0/kernel": np.ones(1),
@@ -132,6 +135,9 @@ def test_layerwise_decay_shrinks_the_rate_towards_the_embeddings():
     np.testing.assert_allclose(
         np.array(moved) / moved[-1], [0.125, 0.25, 0.5, 1.0], rtol=1e-5
     )
+    for decay in (0.0, 1.5, -1.0):
+        with pytest.raises(ValueError, match="--layerwise_lr_decay"):
+            optimization.layerwise_factors(2, decay)
 
 
 def test_plain_updates_are_calls_of_the_formula_itself():
@@ -148,12 +154,6 @@ def test_plain_updates_are_calls_of_the_formula_itself():
     assert eagerly == [True, False, False]
 
 
-@pytest.mark.parametrize("decay", [0.0, 1.5, -1.0])
-def test_layerwise_decay_out_of_range_is_refused(decay):
-    with pytest.raises(ValueError, match="--layerwise_lr_decay"):
-        optimization.layerwise_factors(2, decay)
-
-
 @pytest.mark.parametrize("name", optimization.OPTIMIZERS)
 def test_optimizers_are_saved_and_loaded_by_keras(name):
     optimizer = optimization.create_optimizer(
@@ -162,14 +162,6 @@ def test_optimizers_are_saved_and_loaded_by_keras(name):
     again = keras.optimizers.deserialize(keras.optimizers.serialize(optimizer))
     assert type(again) is type(optimizer)
     assert again.get_config() == optimizer.get_config()
-
-
-def test_sum_of_squares_counts_slices_before_they_are_summed():
-    # The same row twice: 1 + 1 before the sum, 4 after it.
-    slices = tf.IndexedSlices(tf.ones([2, 1]), tf.constant([0, 0]), [3, 1])
-    assert float(train_step.sum_of_squares(slices)) == 2.0
-    dense = tf.convert_to_tensor(slices)
-    assert float(train_step.sum_of_squares(dense)) == 4.0
 
 
 def train_two_alike(strategy):
@@ -252,3 +244,38 @@ def test_a_step_that_is_not_made_changes_nothing(name):
     )
     for one, other in zip(state, before, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+HALF = [2 * (1 - min(step, 10) / 10) ** 0.5 for step in range(13)]
+
+
+@pytest.mark.parametrize(
+    "arguments, expected",
+    [
+        # It jumps after the warmup, as the original does.
+        (
+            {"num_train_steps": 10, "num_warmup_steps": 4},
+            [0, 0.25, 0.5, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0, 0, 0],
+        ),
+        (
+            {"num_train_steps": 8, "num_warmup_steps": 4, "continuous": True},
+            [0, 0.25, 0.5, 0.75, 1, 0.75, 0.5, 0.25, 0, 0, 0, 0, 0],
+        ),
+        # Without a warmup.
+        (
+            {"initial_learning_rate": 2, "num_train_steps": 10, "power": 0.5},
+            HALF,
+        ),
+        # The warmup may be longer than the training.
+        (
+            {"num_train_steps": 10, "num_warmup_steps": 20},
+            [step / 20 for step in range(10)],
+        ),
+    ],
+)
+def test_rates_of_the_steps(arguments, expected):
+    schedule = optimization.WarmupPolynomialDecay(
+        **{"initial_learning_rate": 1.0} | arguments
+    )
+    found = [float(schedule(step)) for step in range(len(expected))]
+    np.testing.assert_allclose(found, expected, atol=1e-12)
