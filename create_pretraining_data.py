@@ -16,7 +16,7 @@ import dataclasses
 import functools
 import gc
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from absl import logging
@@ -26,7 +26,7 @@ from data.pretraining import documents, instances
 from data.pretraining.job import MAX_SHARDS, Job, RunTasks
 from data.pretraining.options import InstanceOptions
 from data.text import sentences, tokenization
-from files import progress
+from files import progress, requirements
 from files.atomic import is_remote
 from files.flags import flag
 from files.paths import Kind
@@ -115,35 +115,6 @@ class Config(InstanceOptions):
         return any(value is not None and value is not False for value in values)
 
 
-def create_as_original(
-    config: Config, input_files: Sequence[str]
-) -> tuple[int, str]:
-    """Writes the instances that Google's script writes, in the same order.
-
-    Returns:
-        (number of instances, text for the log that names the written files).
-    """
-    reader = documents.create_reader(
-        documents.TextOptions(config.vocab_file, config.do_lower_case)
-    )
-    output_files = config.output_file.split(",")
-    # Turn the garbage collector off. It would spend half of the run time on
-    # searching millions of lists for reference cycles, of which there are none.
-    gc.disable()
-    # Open the output files first. If they cannot be written, the script fails
-    # before it creates the instances.
-    with records.RecordWriter(output_files) as writer:
-        made = instances.create_training_instances(input_files, reader, config)
-        logging.info("The first instance:\n%s", made[0].describe(reader.pieces))
-        encode = instances.InstanceEncoder(config)
-        for instance in progress.track(made, len(made), "instance", "Writing"):
-            writer.write(encode(instance))
-    return (
-        len(made),
-        f"written to {len(output_files)} file(s), {config.output_file}",
-    )
-
-
 def create_at_scale(
     config: Config, input_files: Sequence[str], beam_arguments: Sequence[str]
 ) -> tuple[int, str]:
@@ -184,9 +155,7 @@ def create_at_scale(
             )
     run: RunTasks
     if config.pipeline == "beam":
-        from data.io import beam_executor
-
-        run = beam_executor.BeamExecutor(beam_arguments).run
+        run = _create_beam_runner(beam_arguments)
     else:
         number = 1 if config.num_processes is None else config.num_processes
         run = functools.partial(workers.run, num_processes=number)
@@ -224,6 +193,62 @@ def create_at_scale(
     )
 
 
+def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
+    """Returns a function that runs all tasks in one Apache Beam pipeline.
+
+    Beam's workers read and write the same paths as this script, so a runner on
+    many machines needs a file system that all of them mount. The names and the
+    results of the tasks are dropped. `arguments` are Beam's own flags, such as
+    `--runner=FlinkRunner`.
+
+    Raises:
+        ValueError: Apache Beam is not installed, or does not know a flag.
+    """
+    try:
+        import apache_beam as beam
+        from apache_beam.options import pipeline_options
+    except ImportError as error:
+        raise ValueError(
+            "--pipeline=beam needs Apache Beam: "
+            f"{requirements.install('requirements/beam.txt')}"
+        ) from error
+    options = pipeline_options.PipelineOptions(arguments)
+    known = options.get_all_options(drop_default=True)
+    unknown = [
+        argument
+        for argument in arguments
+        if argument.lstrip("-").split("=")[0] not in known
+    ]
+    if unknown:
+        raise ValueError(
+            f"unknown arguments {unknown}. Use flags of this script or of "
+            "Apache Beam"
+        )
+
+    def run(
+        function: Callable, tasks: Sequence[tuple[str, tuple]]
+    ) -> Generator[None]:
+        if not tasks:
+            return
+        try:
+            with beam.Pipeline(options=options) as pipeline:
+                _ = (
+                    pipeline
+                    | beam.Create([arguments for _, arguments in tasks])
+                    # Distribute the tasks. Otherwise one worker of Beam might
+                    # run all of them.
+                    | beam.Reshuffle()
+                    | beam.MapTuple(function)
+                )
+        except Exception as error:
+            raise OSError(
+                f"the Beam pipeline failed: {str(error).splitlines()[-1]}"
+            ) from error
+        yield from [None] * len(tasks)
+
+    return run
+
+
 def main(config: Config, rest: Sequence[str]) -> None:
     """Checks the flags, and writes the records for pretraining."""
     start = time.monotonic()
@@ -244,17 +269,35 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if config.is_scalable:
         num_instances, place = create_at_scale(config, input_files, rest)
     else:
-        num_instances, place = create_as_original(config, input_files)
+        reader = documents.create_reader(
+            documents.TextOptions(config.vocab_file, config.do_lower_case)
+        )
+        output_files = config.output_file.split(",")
+        # Turn the garbage collector off. It would spend half of the run time on
+        # searching millions of lists for reference cycles, of which there are
+        # none.
+        gc.disable()
+        # Open the output files first. If they cannot be written, the script
+        # fails before it creates the instances.
+        with records.RecordWriter(output_files) as writer:
+            made = instances.create_training_instances(
+                input_files, reader, config
+            )
+            logging.info(
+                "The first instance:\n%s", made[0].describe(reader.pieces)
+            )
+            encode = instances.InstanceEncoder(config)
+            for each in progress.track(made, len(made), "instance", "Writing"):
+                writer.write(encode(each))
+        num_instances = len(made)
+        place = f"written to {len(output_files)} file(s), {config.output_file}"
     print(
         f"{num_instances:,} instances from {len(input_files)} file(s) {place}, "
         f"in {time.monotonic() - start:.1f} s"
     )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config, passes_rest=True)
-
+command = functools.partial(cli.run, main, Config, passes_rest=True)
 
 if __name__ == "__main__":
     command()

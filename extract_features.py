@@ -8,6 +8,7 @@ A line of the input contains one text, or two texts separated by ` ||| `.
 
 import contextlib
 import dataclasses
+import functools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -277,10 +278,7 @@ def main(options: Config) -> None:
         )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

@@ -29,6 +29,7 @@ command line. The third writes an HTML page that shows attention:
 """
 
 import dataclasses
+import functools
 import itertools
 import os
 import re
@@ -358,10 +359,7 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
     return 0
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config, takes_arguments=True)
-
+command = functools.partial(cli.run, main, Config, takes_arguments=True)
 
 if __name__ == "__main__":
     command()

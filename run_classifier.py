@@ -391,10 +391,7 @@ def create_task(options: Config) -> task.Task:
     return (EmbeddingTask if is_embedding else ClassifierTask)(options)
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    task.run_command(create_task, Config)
-
+command = functools.partial(task.run_command, create_task, Config)
 
 if __name__ == "__main__":
     command()

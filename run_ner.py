@@ -7,6 +7,7 @@ Training resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -204,10 +205,7 @@ class NerTask(task.Task):
         )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    task.run_command(NerTask, Config)
-
+command = functools.partial(task.run_command, NerTask, Config)
 
 if __name__ == "__main__":
     command()

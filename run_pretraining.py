@@ -8,6 +8,8 @@ Reads the TFRecords of create_pretraining_data.py. Training resumes from the
 newest checkpoint in --output_dir.
 """
 
+import functools
+
 import serving
 from data.text.tokenization import load_tokenizer
 from training.command_line import cli
@@ -39,10 +41,7 @@ def main(options: Config) -> None:
     trainer.finish(tokenizer)
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

@@ -8,6 +8,7 @@ Training resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
+import functools
 import os
 import random
 from collections.abc import Iterator, Sequence
@@ -27,7 +28,7 @@ from data.squad import (
     windows,
 )
 from data.text import tokenization
-from files import flags, run_files
+from files import atomic, flags, json_files, run_files
 from files.paths import Kind
 from training import task
 from training.config import FineTuningConfig
@@ -184,7 +185,7 @@ class SquadTask(task.Task):
             # similar length, and a lack of memory shows in the first batch. The
             # order does not matter later, because each record contains an id.
             features = sorted(features, key=lambda each: -len(each.tokens))
-        return (windows.encode_squad_features(each, False) for each in features)
+        return map(windows.encode_squad_features, features)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of a split's records.
@@ -225,7 +226,15 @@ class SquadTask(task.Task):
         }
         if self.options.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
-        answers.write_json_files(output_dir, outputs)
+        paths = {name: os.path.join(output_dir, name) for name in outputs}
+        # Format all contents first, to write no file if a number is not finite.
+        texts = {
+            paths[name]: json_files.format_json(content, paths[name], indent=4)
+            for name, content in outputs.items()
+        }
+        for path, text in texts.items():
+            atomic.write_text(path, f"{text}\n")
+        logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)
         try:
             scores = self._score(predictions, nbest, null_odds)
         except ValueError as error:
@@ -259,7 +268,9 @@ class SquadTask(task.Task):
     ) -> dict[str, float]:
         file = self.predict_file
         is_v2 = self.options.version_2_with_negative
-        scores = scoring.score_outputs(file, predictions, nbest, null_odds)
+        scores = scoring.score_predictions(
+            file, predictions, is_v2, nbest, null_odds
+        )
         self.samples = report.describe_answers(file, predictions, is_v2)
         return scores
 
@@ -278,10 +289,7 @@ class SquadTask(task.Task):
         )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    task.run_command(SquadTask, Config)
-
+command = functools.partial(task.run_command, SquadTask, Config)
 
 if __name__ == "__main__":
     command()

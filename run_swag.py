@@ -7,6 +7,7 @@ Training resumes from the newest checkpoint in --output_dir.
 """
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -113,10 +114,7 @@ class SwagTask(task.Task):
         )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    task.run_command(SwagTask, Config)
-
+command = functools.partial(task.run_command, SwagTask, Config)
 
 if __name__ == "__main__":
     command()

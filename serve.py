@@ -11,6 +11,7 @@ The server stops at SIGTERM or Ctrl-C, after answering all accepted requests.
 """
 
 import dataclasses
+import functools
 import os
 import re
 import stat
@@ -182,10 +183,7 @@ def main(config: Config) -> int:
     return 0
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

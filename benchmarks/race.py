@@ -73,24 +73,20 @@ def serve(name, spec, connection):
     for package in module.PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
             versions[package] = metadata.version(package)
-    loaded = _peak_memory_gib()
     work, num_steps = getattr(module, spec["work"])(spec), spec["num_steps"]
     if spec["warmup_steps"]:
         work.repeat(spec["warmup_steps"])
     ready = {"num_sequences": num_steps * work.num_sequences}
     ready |= {"flops": num_steps * work.flops, "versions": versions}
-    connection.send(ready | {"loaded_gib": loaded})
+    connection.send(ready)
     while connection.recv():
         started = time.perf_counter()
         notes = work.repeat(num_steps)
         reply = {"seconds": time.perf_counter() - started}
         reply["notes"] = notes if isinstance(notes, dict) else {}
-        connection.send(reply | {"peak_memory_gib": _peak_memory_gib()})
-
-
-def _peak_memory_gib():
-    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return max(resource.getrusage(kind).ru_maxrss for kind in kinds) / 2**20
+        kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+        peak = max(resource.getrusage(kind).ru_maxrss for kind in kinds)
+        connection.send(reply | {"peak_memory_gib": peak / 2**20})
 
 
 def read_config(spec):
@@ -163,31 +159,15 @@ def tagged_sentences(spec):
     return list(filter(None, sentences))[:1000]
 
 
-def first_questions(spec):
-    """Writes a file of 200 questions of --squad_file, and returns its path."""
-    content = json.loads(Path(spec["squad_file"]).read_text())
-    left = 200
-    for article in content["data"]:
-        for paragraph in article["paragraphs"]:
-            paragraph["qas"] = paragraph["qas"][:left]
-            left -= len(paragraph["qas"])
-        article["paragraphs"] = [
-            each for each in article["paragraphs"] if each["qas"]
-        ]
-    path = Path(spec["folder"], "questions.json")
-    path.write_text(json.dumps(content))
-    return str(path)
-
-
 def first_pairs(spec):
     """Returns (question, passage) pairs for 200 questions of --squad_file."""
-    content = json.loads(Path(first_questions(spec)).read_text())
-    return [
+    pairs = [
         (question["question"].strip(), paragraph["context"])
-        for article in content["data"]
+        for article in json.loads(Path(spec["squad_file"]).read_text())["data"]
         for paragraph in article["paragraphs"]
         for question in paragraph["qas"]
     ]
+    return pairs[:200]
 
 
 class Contestant:
@@ -249,15 +229,6 @@ class Contestant:
         self._process.kill()
         self._process.join()
         shutil.rmtree(self.spec["folder"], ignore_errors=True)
-
-
-def take_turns(contestants, repeats):
-    """Times the repeats of all contestants in turns."""
-    if (busy := busy_processors()) > 0.2:
-        say(f"  OTHER WORK keeps {busy:.1f} processors busy: unfair times")
-    for _ in range(repeats):
-        for each in contestants:
-            each.repeat()
 
 
 def busy_processors(stat="/proc/stat"):

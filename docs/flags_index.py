@@ -2,16 +2,21 @@
 
     python docs/flags_index.py
 
-Reads the flags from each script's --helpxml.
+Reads the flags from each script's Config.
 """
 
+import dataclasses
+import importlib
 import re
-import subprocess
 import sys
-import xml.etree.ElementTree
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from files import flags  # noqa: E402
+from training.command_line import cli  # noqa: E402
+
 SCRIPTS = [
     "tools.create_vocabulary",
     "tools.check_overlap",
@@ -32,9 +37,6 @@ SCRIPTS = [
 ]
 # Flags that at least this number of scripts share get a table of their own.
 _SHARED = 3
-# files/flags.py inserts this text before the help of a flag that the user must
-# set.
-REQUIRED = "(required) "
 INTRODUCTION = """\
 # Flags
 
@@ -55,7 +57,7 @@ def main() -> None:
 
 def create_page() -> str:
     """Returns the contents of docs/flags.md."""
-    tables = {script: _rows(text) for script, text in _run().items()}
+    tables = {script: _rows(script) for script in SCRIPTS}
     parts, shared = [INTRODUCTION], _share(tables)
     for scripts, rows in shared.items():
         names = ", ".join(f"`{script}`" for script in scripts)
@@ -78,30 +80,17 @@ def create_page() -> str:
     return "".join(parts)
 
 
-def _run() -> dict[str, str]:
-    """Runs all scripts with --helpxml. Returns {script: its output}."""
-    processes = {
-        script: subprocess.Popen(
-            [sys.executable, *_command(script), "--helpxml"],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for script in SCRIPTS
-    }
-    return {
-        script: process.communicate()[0]
-        for script, process in processes.items()
-    }
-
-
-def _rows(helpxml: str) -> Rows:
-    """Returns {flag: row of the page's table} from a script's --helpxml."""
-    return {
-        flag.findtext("name") or "": _row(flag)
-        for flag in xml.etree.ElementTree.fromstring(helpxml).iter("flag")
-        if flag.findtext("key") == "yes"
-    }
+def _rows(script: str) -> Rows:
+    """Returns {flag: row of the page's table} of a script."""
+    module = importlib.import_module(script.removesuffix(".py"))
+    fields = [
+        field
+        for config in (module.Config, cli._CommonConfig)
+        for field in dataclasses.fields(config)
+        if field.metadata
+    ]
+    fields.sort(key=lambda field: field.name)
+    return {field.name: _row(field) for field in fields}
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
@@ -136,26 +125,20 @@ def _table(rows: Rows) -> str:
     return "\n| flag | default | |\n|---|---|---|\n" + "".join(rows.values())
 
 
-def _command(script: str) -> list[str]:
-    """Returns the arguments of `python` that run a script."""
-    return [script] if script.endswith(".py") else ["-m", script]
-
-
-def _row(flag: xml.etree.ElementTree.Element) -> str:
-    name, default = flag.findtext("name"), flag.findtext("default") or ""
-    meaning = " ".join((flag.findtext("meaning") or "").split())
-    values = [value.text or "" for value in flag.findall("enum_value")]
-    if values:
-        # Remove the valid values, which absl inserts before the help of an
-        # enum flag as <a|b>.
-        meaning = meaning.removeprefix(f"<{'|'.join(values)}>: ")
-    meaning = meaning.replace("|", "\\|")
-    if values:
-        meaning = f"{', '.join(f'`{value}`' for value in values)}. {meaning}"
-    shown = f"`{default}`" if default else ""
-    if meaning.startswith(REQUIRED):
-        meaning, shown = meaning.removeprefix(REQUIRED), "**required**"
-    return f"| `--{name}` | {shown} | {meaning} |\n"
+def _row(field: dataclasses.Field) -> str:
+    meta, default = flags.meta_of(field), field.default
+    text = meta.help.replace("|", "\\|")
+    if meta.choices:
+        choices = ", ".join(f"`{choice}`" for choice in meta.choices)
+        text = f"{choices}. {text}"
+    shown = f"`{default}`"
+    if default is dataclasses.MISSING:
+        shown = "**required**"
+    elif default in (None, (), ""):
+        shown = ""
+    elif isinstance(default, bool):
+        shown = f"`{default}`".lower()
+    return f"| `--{field.name}` | {shown} | {text} |\n"
 
 
 if __name__ == "__main__":

@@ -20,15 +20,11 @@ def on_files(files: Any, config: Any) -> None:
     """Adds the page notebook.md, which is docs/serving.ipynb as Markdown."""
     from mkdocs.structure.files import File
 
-    page = render_notebook(ROOT / "docs" / "serving.ipynb")
-    files.append(File.generated(config, "notebook.md", content=page))
-
-
-def render_notebook(path: Path) -> str:
-    """Converts a notebook to Markdown, with its code in fenced blocks."""
     parts = []
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+    notebook = (ROOT / "docs" / "serving.ipynb").read_text(encoding="utf-8")
+    for cell in json.loads(notebook)["cells"]:
         source = "".join(cell["source"])
         is_code = cell["cell_type"] == "code"
         parts.append(f"```python\n{source}\n```" if is_code else source)
-    return "\n\n".join(parts) + "\n"
+    page = "\n\n".join(parts) + "\n"
+    files.append(File.generated(config, "notebook.md", content=page))

@@ -112,29 +112,6 @@ def run(command):
         sys.exit(f"{name} failed; {log} ends:\n{''.join(lines[-20:])}")
 
 
-def begin_folder():
-    """Creates the empty folder OUTPUT. Removes the folder of an earlier demo.
-
-    Raises:
-        SystemExit: OUTPUT exists, and the demo did not create it.
-    """
-    if OUTPUT.exists() and not MARKER.is_file():
-        sys.exit(
-            f"error: {OUTPUT} contains files that the demo did not write; move "
-            "it away"
-        )
-    shutil.rmtree(OUTPUT, ignore_errors=True)
-    OUTPUT.mkdir(parents=True)
-    MARKER.write_text("The next `make demo` removes this folder.\n")
-
-
-def create_config():
-    """Writes the model's configuration. `vocab_size` is the size of VOCAB."""
-    config = json.loads((SAMPLES / "bert_config.json").read_text())
-    config["vocab_size"] = len(VOCAB.read_text("utf-8").splitlines())
-    CONFIG.write_text(json.dumps(config, indent=2) + "\n")
-
-
 def read_results(name):
     """Returns the results in the eval_results.txt of a run, {name: value}.
 
@@ -144,81 +121,70 @@ def read_results(name):
     return {key: float(value) for key, value in (x.split(" = ") for x in lines)}
 
 
-def read_curve(metric):
-    """Lists a metric's values at the evaluations of pretraining.
-
-    Returns "step: value" of each evaluation, as in "200: 0.310, 400: 0.452".
-    """
-    from training.callbacks import history
-
-    lines = history.read(PRETRAINED / history.FILE)
-    points = [
-        f"{line['step']}: {line['metrics'][metric]:.3f}"
-        for line in lines
-        if line["kind"] == "eval"
-    ]
-    return ", ".join(points)
-
-
-def ask(question, context):
-    """Returns the answer of the exported SQuAD model to a question.
-
-    `context` is the text that contains the answer.
-    """
-    from training.command_line import chatter
-
-    chatter.silence_tensorflow()
-    import serving
-
-    return serving.load(OUTPUT / "squad_model").answer(question, context)[
-        "answer"
-    ]
-
-
-def describe_environment():
-    """Returns a line with the command that activates this environment.
-
-    Returns "" if Python does not run in a virtual environment of the project.
-    """
-    script = Path(sys.prefix) / "bin" / "activate"
-    if not script.is_relative_to(ROOT):
-        return ""
-    return f"  . {script.relative_to(ROOT)}\n"
-
-
 def main():
     """Runs all scripts and prints their results."""
     started = time.monotonic()
     # The paths in the README's commands are relative to this folder.
     os.chdir(ROOT)
-    begin_folder()
+    if OUTPUT.exists() and not MARKER.is_file():
+        sys.exit(
+            f"error: {OUTPUT} contains files that the demo did not write; move "
+            "it away"
+        )
+    shutil.rmtree(OUTPUT, ignore_errors=True)
+    OUTPUT.mkdir(parents=True)
+    MARKER.write_text("The next `make demo` removes this folder.\n")
     corpus = CORPUS.read_text(encoding="utf-8").splitlines()
     (OUTPUT / "lines.txt").write_text("\n".join(corpus[:3]) + "\n")
     run(CREATE_VOCABULARY)
-    create_config()
+    config = json.loads((SAMPLES / "bert_config.json").read_text())
+    config["vocab_size"] = len(VOCAB.read_text("utf-8").splitlines())
+    CONFIG.write_text(json.dumps(config, indent=2) + "\n")
     for command in (CREATE_DATA, PRETRAIN, CLASSIFY, ANSWER, EXTRACT):
         run(command)
     drawn = "not drawn: pip install -r requirements/plot.txt"
     if importlib.util.find_spec("matplotlib"):
         run(PLOT)
         drawn = "its curves"
+    show_results(time.monotonic() - started, drawn)
 
+
+def show_results(seconds, drawn):
+    """Prints the results of all scripts, and asks the SQuAD model a question.
+
+    `seconds` is the time of all scripts. `drawn` describes curves.png.
+    """
+    from training.callbacks import history
+    from training.command_line import chatter
+
+    chatter.silence_tensorflow()
+    import serving
     from data.squad import scoring
 
     pretraining = read_results("pretraining")
     classifier = read_results("classifier")
+    # Such as "200: 0.310, 400: 0.452".
+    curve = ", ".join(
+        f"{line['step']}: {line['metrics']['masked_lm_accuracy']:.3f}"
+        for line in history.read(PRETRAINED / history.FILE)
+        if line["kind"] == "eval"
+    )
+    dev_file = SAMPLES / "squad" / "dev.json"
     scores = scoring.score_predictions(
-        str(SAMPLES / "squad" / "dev.json"),
+        str(dev_file),
         json.loads((OUTPUT / "squad" / "predictions.json").read_text()),
     )
-    dev = json.loads((SAMPLES / "squad" / "dev.json").read_text())
+    dev = json.loads(dev_file.read_text())
     paragraph = dev["data"][0]["paragraphs"][0]
-    question = paragraph["qas"][0]["question"]
-    answer = ask(question, paragraph["context"])
+    question, context = paragraph["qas"][0]["question"], paragraph["context"]
+    answer = serving.load(OUTPUT / "squad_model").answer(question, context)
     exported = sorted(OUTPUT.glob("*_model"))
+    script, activate = Path(sys.prefix) / "bin" / "activate", ""
+    if script.is_relative_to(ROOT):
+        activate = f"  . {script.relative_to(ROOT)}\n"
     print(
         f"""
-The demo wrote to {OUTPUT} ({time.monotonic() - started:.0f} s in all)
+The demo wrote to {OUTPUT} ({seconds:.0f} s in all)
   vocab.txt            learned from the corpus
   corpus.tfrecord-*    pretraining instances
   eval-corpus.tfrecord instances of held-out documents
@@ -227,19 +193,19 @@ The demo wrote to {OUTPUT} ({time.monotonic() - started:.0f} s in all)
 {pretraining["next_sentence_accuracy"]:.3f} (on held-out documents;
                        so small a corpus teaches little beyond itself)
   curves.png           {drawn}; masked LM accuracy
-                       after steps {read_curve("masked_lm_accuracy")}
+                       after steps {curve}
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
 report.html shows its errors
   squad/               dev exact match {scores["exact_match"]:.1f}, \
 F1 {scores["f1"]:.1f}; report.html shows the answers
   features.jsonl       vectors of the corpus' first lines
   *_model/             SavedModels; squad_model was loaded again and asked:
-    {paragraph["context"]}
+    {context}
     {question}
-    -> {answer}
+    -> {answer["answer"]}
 
 Try all of them in a browser, at http://127.0.0.1:8501 (Ctrl-C ends it):
-{describe_environment()}  pip install -r requirements/serve.txt
+{activate}  pip install -r requirements/serve.txt
   python serve.py {" ".join(f"--model={path}" for path in exported)}"""
     )
 

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
         read_shapes,
     )
     from modeling.checkpoints.huggingface import (
-        ARCHITECTURES,
         load_huggingface,
         save_huggingface,
     )
     from modeling.checkpoints.huggingface.config import (
+        ARCHITECTURES,
         load_config,
         read_architectures,
     )
@@ -59,10 +59,10 @@ _NAMES = {
         "extend_model find_checkpoint has_head huggingface load_checkpoint "
         "read_shapes"
     ),
-    "checkpoints.huggingface": (
-        "ARCHITECTURES load_huggingface save_huggingface"
+    "checkpoints.huggingface": "load_huggingface save_huggingface",
+    "checkpoints.huggingface.config": (
+        "ARCHITECTURES load_config read_architectures"
     ),
-    "checkpoints.huggingface.config": "load_config read_architectures",
     "checkpoints.labels": "find_order load_labels save_labels",
     "checkpoints.names": "named_variables",
     "checkpoints.tf1": "save_checkpoint save_release",

@@ -11,8 +11,7 @@ from typing import Any
 import keras
 
 from modeling import ops
-from modeling.initializers import TruncatedNormal
-from modeling.layers import Dense
+from modeling.layers import Dense, TruncatedNormal
 from modeling.model import Shape
 from modeling.ops import Tensor
 from modeling.unpadding import Rows
@@ -147,9 +146,17 @@ class AttentionLayer(keras.layers.Layer):
         attention_scores = keras.ops.matmul(
             query_layer, keras.ops.swapaxes(key_layer, -1, -2)
         )
+        # Masked scores get the addend -10000.
+        dtype = keras.backend.result_type(self.compute_dtype, "float32")
+        if attention_mask is None:
+            adder = keras.ops.zeros((1, 1, 1, 1), dtype)
+        else:
+            mask = keras.ops.cast(attention_mask, dtype)
+            # [B, F, T] -> [B, 1, F, T]: the same for all heads.
+            adder = keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
         probs = ops.attention_probs(
             attention_scores,
-            self._create_adder(attention_mask),
+            adder,
             1.0 / math.sqrt(self.size_per_head),
             self.attention_probs_dropout_prob,
             seed=seed,
@@ -183,15 +190,6 @@ class AttentionLayer(keras.layers.Layer):
             projected, (*keras.ops.shape(projected)[:2], *heads)
         )
         return keras.ops.transpose(projected, (0, 2, 1, 3))
-
-    def _create_adder(self, attention_mask: Tensor | None) -> Tensor:
-        """Returns the float tensor to add to the scores: -10000 if masked."""
-        dtype = keras.backend.result_type(self.compute_dtype, "float32")
-        if attention_mask is None:
-            return keras.ops.zeros((1, 1, 1, 1), dtype)
-        mask = keras.ops.cast(attention_mask, dtype)
-        # [B, F, T] -> [B, 1, F, T]: the same for all heads.
-        return keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
 
     def compute_output_shape(
         self, from_tensor_shape: Shape, to_tensor_shape: Shape

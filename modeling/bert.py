@@ -11,7 +11,7 @@ import keras
 from modeling.config import BertConfig
 from modeling.embeddings import Embeddings
 from modeling.encoder import Transformer
-from modeling.initializers import TruncatedNormal
+from modeling.layers import TruncatedNormal
 from modeling.model import FeaturesModel, Shape, get_feature
 from modeling.ops import Tensor, dropout_seed
 from modeling.positions import (

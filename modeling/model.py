@@ -191,8 +191,14 @@ class FeaturesModel(keras.Model):
 
         The changes are `trainable` and the dtype policy of inner layers.
         """
+        settings: dict[str, dict[str, Any]] = {}
+        for path, layer, parent in _inner_layers(self):
+            if layer.trainable != parent.trainable:
+                settings.setdefault(path, {})["trainable"] = layer.trainable
+            if layer.dtype_policy != parent.dtype_policy:
+                policy = keras.dtype_policies.serialize(layer.dtype_policy)
+                settings.setdefault(path, {})["dtype_policy"] = policy
         config = super().get_config()
-        settings = _layer_settings(self)
         return config | ({"layer_settings": settings} if settings else {})
 
     @classmethod
@@ -202,7 +208,15 @@ class FeaturesModel(keras.Model):
         settings = config.pop("layer_settings", {})
         config["config"] = BertConfig.from_dict(config["config"])
         model = super().from_config(config)
-        _apply_layer_settings(model, settings)
+        model.trainable = model.trainable
+        for path, layer, _ in _inner_layers(model):
+            own = settings.get(path, {})
+            if "trainable" in own:
+                layer.trainable = own["trainable"]
+            if "dtype_policy" in own:
+                layer.dtype_policy = keras.dtype_policies.deserialize(
+                    own["dtype_policy"]
+                )
         return model
 
 
@@ -276,33 +290,3 @@ def _inner_layers(
             if is_layer and not name.startswith("_"):
                 yield path + member, inner, layer
                 yield from _inner_layers(inner, f"{path}{member}/")
-
-
-def _layer_settings(model: keras.Model) -> dict[str, dict[str, Any]]:
-    """Returns {path of an inner layer: settings that differ from its parent's}.
-
-    The settings are `trainable` and `dtype_policy`.
-    """
-    by_path: dict[str, dict[str, Any]] = {}
-    for path, layer, parent in _inner_layers(model):
-        if layer.trainable != parent.trainable:
-            by_path.setdefault(path, {})["trainable"] = layer.trainable
-        if layer.dtype_policy != parent.dtype_policy:
-            policy = keras.dtype_policies.serialize(layer.dtype_policy)
-            by_path.setdefault(path, {})["dtype_policy"] = policy
-    return by_path
-
-
-def _apply_layer_settings(
-    model: keras.Model, settings: dict[str, dict[str, Any]]
-) -> None:
-    """Applies a result of `_layer_settings` to the layers of a new model."""
-    model.trainable = model.trainable
-    for path, layer, _ in _inner_layers(model):
-        own = settings.get(path, {})
-        if "trainable" in own:
-            layer.trainable = own["trainable"]
-        if "dtype_policy" in own:
-            layer.dtype_policy = keras.dtype_policies.deserialize(
-                own["dtype_policy"]
-            )

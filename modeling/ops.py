@@ -41,7 +41,7 @@ def _find_chooser() -> Chooser:
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
         return lambda name, inputs, training: None
-    return importlib.import_module(f"{package}.choice").choose
+    return importlib.import_module(package).choose
 
 
 @contextlib.contextmanager

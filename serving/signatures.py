@@ -197,7 +197,7 @@ def export_model(
     if labels := task.get("labels"):
         files["labels.txt"] = "".join(f"{label}\n" for label in labels)
     if export_options and export_options.export_formats != ("saved_model",):
-        entries = huggingface.config_entries(model, labels)
+        entries = huggingface.config.config_entries(model, labels)
         if tokenizer:
             entries["pad_token_id"] = tokenizer.vocab.get("[PAD]", 0)
         if labels:

@@ -13,9 +13,8 @@ import tensorflow as tf
 
 from data.squad.decoder_layer import SquadDecoder
 from data.squad.decoding import DecodingOptions
-from data.squad.spans_layer import BestLogits
 from data.squad.windows import WindowOptions
-from data.squad.windows_layer import SquadWindows
+from data.squad.windows_layer import create_windows
 from data.text.tokenization import FullTokenizer
 from serving import batches, signatures
 from serving.batches import Features
@@ -79,7 +78,6 @@ def export_span_labeler(
     options = signatures.ServingOptions(
         tokenizer, windows.max_seq_length, batch_size, export_options
     )
-    create_windows = SquadWindows(tokenizer.layer, windows)
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
     def predict(features: Features) -> Features:
@@ -94,12 +92,14 @@ def export_span_labeler(
     # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
-        pack, places, first_places, passages = create_windows(question, context)
+        pack, places, first_places, passages = create_windows(
+            tokenizer.layer, windows, question, context
+        )
 
         def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = pack(begin, end)
             if not decode.options.trim_padding:
-                return decode.find_best(**predict(features))._asdict()
+                return decode.find_best(**predict(features))
             is_padding = features["input_mask"] == 0
             trimmed = predict(batches.trim(features))
             logits = {}
@@ -107,14 +107,14 @@ def export_span_labeler(
                 missing = tf.shape(is_padding)[1] - tf.shape(values)[1]
                 padded = tf.pad(values, [[0, 0], [0, missing]])
                 logits[name] = tf.where(is_padding, tf.float32.min, padded)
-            return decode.find_best(**logits)._asdict()
+            return decode.find_best(**logits)
 
         best = batches.call_in_batches(
             find_best,
             tf.size(places.rows),
             batch_size,
         )
-        outputs = decode(places, first_places, passages, BestLogits(**best))
+        outputs = decode(places, first_places, passages, best)
         return {
             _N_BEST.get(name, name): tf.cast(value, tf.float32)
             if value.dtype == tf.float64

@@ -113,7 +113,7 @@ def form(name: str) -> Iterator[Form]:
     tf = pytest.importorskip("tensorflow")
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
         pytest.skip("a form of TensorFlow's")
-    from modeling.accelerated import choice
+    from modeling import accelerated
     from training.optimizers import accelerated_updates
 
     def run(function):
@@ -122,8 +122,8 @@ def form(name: str) -> Iterator[Form]:
 
     with pytest.MonkeyPatch.context() as patch:
         if name == "compiled":
-            patch.setattr(choice, "LEAST_WIDTH", 1)
-            patch.setattr(choice, "LEAST_CLASSES", 1)
+            patch.setattr(accelerated, "LEAST_WIDTH", 1)
+            patch.setattr(accelerated, "LEAST_CLASSES", 1)
             patch.setattr(accelerated_updates, "LEAST_ELEMENTS", 1)
         yield Form(name == "compiled", run)
 

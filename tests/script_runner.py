@@ -29,7 +29,7 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 SCRIPTS = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for path in (*ROOT.glob("*.py"), *ROOT.glob("tools/*.py"))
-    if "\ndef command(" in path.read_text()
+    if "\ncommand = " in path.read_text()
 )
 SAMPLES = ROOT / "examples/samples"
 TIMEOUT = 300.0
@@ -38,7 +38,7 @@ PROCESSES = multiprocessing.get_context("forkserver")
 # forked from one in which TensorFlow has started its threads.
 PRELOADED = [
     *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
-    *("tensorboard.plugins.hparams.api", "modeling.accelerated.choice"),
+    *("tensorboard.plugins.hparams.api", "modeling.accelerated.inference"),
     *("training.fine_tuning", "training.pretraining"),
     *("serving.classifier", "serving.squad", "serving.ner"),
     "tests.frozen",

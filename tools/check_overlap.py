@@ -9,9 +9,10 @@ punctuation. Only the evaluation files must fit into memory.
 """
 
 import dataclasses
+import functools
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from data.io import tables, text_files
 from files import progress
@@ -23,6 +24,10 @@ _WORD = re.compile(r"\w+")
 # Cells with fewer words are not compared, because they are usually labels,
 # numbers or names.
 _FEWEST_WORDS = 3
+_KINDS = ("the same row", "a row with one of the texts", "{} words in a row")
+
+Texts = list[tuple[str, ...]]
+Place = tuple[str, int, str]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -52,15 +57,10 @@ class Config:
     )
 
 
-class Row(NamedTuple):
-    """A row of a file: its line number, and its texts as tuples of words."""
+def read_rows(path: str) -> Iterator[tuple[int, Texts]]:
+    """Yields the line number and the texts of each row of a file.
 
-    number: int
-    texts: list[tuple[str, ...]]
-
-
-def read_rows(path: str) -> Iterator[Row]:
-    """Yields the rows of a file. Skips texts of fewer than _FEWEST_WORDS words.
+    A text is a tuple of words. Skips texts of fewer than _FEWEST_WORDS words.
 
     Raises:
         OSError: the file cannot be read.
@@ -82,105 +82,69 @@ def read_rows(path: str) -> Iterator[Row]:
             if isinstance(cell, str)
         ]
         if texts := [words for words in found if len(words) >= _FEWEST_WORDS]:
-            yield Row(number, texts)
+            yield number, texts
 
 
-class Index:
-    """Finds rows of evaluation files that overlap with another row.
+def find_keys(texts: Texts, ngram: int) -> tuple[set[int], ...]:
+    """Returns the keys of a row for each kind of overlap in _KINDS.
 
-    Args:
-        ngram: number of successive equal words that count as an overlap.
+    Two rows overlap if they have a key in common. `ngram` is the number of
+    successive equal words that count as an overlap.
     """
-
-    KINDS = ("the same row", "a row with one of the texts", "words in a row")
-
-    def __init__(self, ngram: int) -> None:
-        self._ngram = ngram
-        self._by_kind: tuple[dict[int, set[int]], ...] = ({}, {}, {})
-        # (file, line number, first words of the first text) of each added row.
-        self.places: list[tuple[str, int, str]] = []
-
-    def add(self, path: str, row: Row) -> None:
-        """Adds a row of the evaluation file `path` to the index."""
-        beginning = " ".join(row.texts[0][:12])
-        self.places.append((path, row.number, beginning))
-        for kind, keys in zip(self._by_kind, self._keys(row), strict=True):
-            for key in keys:
-                kind.setdefault(key, set()).add(len(self.places) - 1)
-
-    def find(self, row: Row) -> list[set[int]]:
-        """Finds the added rows that overlap with `row`.
-
-        Returns a set for each kind of overlap in KINDS. The set contains the
-        index in `places` of each overlapping row.
-        """
-        return [
-            set().union(*(kind[key] for key in keys if key in kind))
-            for kind, keys in zip(self._by_kind, self._keys(row), strict=True)
-        ]
-
-    def _keys(self, row: Row) -> tuple[set[int], set[int], set[int]]:
-        # Sort the texts, so that two rows are the same if they contain the same
-        # texts in another order.
-        whole = {hash(tuple(sorted(row.texts)))}
-        texts = {hash(words) for words in row.texts}
-        sequences = {
-            hash(words[start : start + self._ngram])
-            for words in row.texts
-            for start in range(len(words) - self._ngram + 1)
-        }
-        return whole, texts, sequences
+    # Sort the texts, so that two rows are the same if they contain the same
+    # texts in another order.
+    whole = {hash(tuple(sorted(texts)))}
+    sequences = {
+        hash(words[start : start + ngram])
+        for words in texts
+        for start in range(len(words) - ngram + 1)
+    }
+    return whole, {hash(words) for words in texts}, sequences
 
 
 def main(config: Config) -> None:
     """Prints how many rows of the evaluation files the other files contain."""
     inputs = text_files.expand_patterns(config.input_file, "input_file")
-    index, totals = Index(config.ngram), dict[str, int]()
+    # {key: places with this key} for each kind of overlap. A place is (file,
+    # line number, first words) of a row in an evaluation file.
+    index: tuple[dict[int, list[Place]], ...] = ({}, {}, {})
+    totals: dict[str, int] = {}
     for path in text_files.expand_patterns(config.eval_file, "eval_file"):
         totals[path] = 0
-        for row in read_rows(path):
+        for number, texts in read_rows(path):
             totals[path] += 1
-            index.add(path, row)
+            place = (path, number, " ".join(texts[0][:12]))
+            for kind, keys in zip(
+                index, find_keys(texts, config.ngram), strict=True
+            ):
+                for key in keys:
+                    kind.setdefault(key, []).append(place)
     for path in inputs:
-        found: list[dict[int, int]] = [{} for _ in Index.KINDS]
+        # {place: line of `path` that overlaps with it} for each kind.
+        found: tuple[dict[Place, int], ...] = ({}, {}, {})
         rows = read_rows(path)
-        for row in progress.track(rows, None, "row", f"Reading {path}"):
-            for seen, overlaps in zip(found, index.find(row), strict=True):
-                for each in overlaps:
-                    seen.setdefault(each, row.number)
+        for number, texts in progress.track(
+            rows, None, "row", f"Reading {path}"
+        ):
+            for kind, seen, keys in zip(
+                index, found, find_keys(texts, config.ngram), strict=True
+            ):
+                for key in keys & kind.keys():
+                    for place in kind[key]:
+                        seen.setdefault(place, number)
         for file, total in totals.items():
-            _describe(config, index, path, file, total, found)
+            print(f"{file}: {total} rows, compared with {path}")
+            for name, seen in zip(_KINDS, found, strict=True):
+                name = name.format(config.ngram)
+                places = sorted(place for place in seen if place[0] == file)
+                share = len(places) / max(total, 1)
+                print(f"  {name}: {len(places)} ({share:.1%})")
+                for place in places[: config.num_examples]:
+                    _, line, beginning = place
+                    print(f"    line {line} in line {seen[place]}: {beginning}")
 
 
-def _describe(
-    config: Config,
-    index: Index,
-    path: str,
-    file: str,
-    total: int,
-    found: Sequence[dict[int, int]],
-) -> None:
-    """Prints which rows of an evaluation file another file contains.
-
-    `index` contains all evaluation files. `path` is the other file, such as a
-    training file. `file` is the evaluation file, and `total` its number of
-    rows. `found` is for each kind of overlap {index of a row in `index.places`:
-    line of `path` that overlaps with it}.
-    """
-    print(f"{file}: {total} rows, compared with {path}")
-    for kind, seen in zip(Index.KINDS, found, strict=True):
-        rows = [each for each in sorted(seen) if index.places[each][0] == file]
-        name = f"{config.ngram} {kind}" if kind == Index.KINDS[-1] else kind
-        print(f"  {name}: {len(rows)} ({len(rows) / max(total, 1):.1%})")
-        for each in rows[: config.num_examples]:
-            _, number, beginning = index.places[each]
-            print(f"    line {number} in line {seen[each]}: {beginning}")
-
-
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

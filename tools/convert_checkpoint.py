@@ -9,6 +9,7 @@ With --extended_vocab_file the tool adds embeddings for new words to the model.
 """
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -200,68 +201,66 @@ def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
     return report.missing
 
 
-def find_casing(do_lower_case: bool | None, checkpoint: str) -> bool | None:
-    """Returns whether to lower-case text, or None if no flag or file says so.
+def read_tokenizer(
+    options: Config, config: "modeling.BertConfig", is_needed: bool
+) -> tuple[tokenization.FullTokenizer | None, list[list[int]] | None]:
+    """Reads the vocabulary to write, which may extend the model's vocabulary.
+
+    `is_needed` is True if the model cannot be written without a vocabulary.
+
+    Returns:
+        (tokenizer, rows). The tokenizer is None if there is no vocabulary. With
+        --extended_vocab_file, `rows` lists for each token the old ids whose
+        embeddings to average. Otherwise it is None.
 
     Raises:
-        ValueError: --do_lower_case contradicts the checkpoint's name.
+        ValueError: a vocabulary is missing or does not fit the model,
+            --do_lower_case contradicts the checkpoint's name, or
+            --extended_vocab_file does not extend the old vocabulary.
     """
-    if do_lower_case is None:
-        folder = folder_of(checkpoint)
-        stated = casing.read_do_lower_case(folder)
-        return casing.read_normalizer(folder) if stated is None else stated
-    casing.validate_case_matches_checkpoint(do_lower_case, checkpoint)
-    return do_lower_case
-
-
-def find_vocabulary(checkpoint: str, is_needed: bool) -> str | None:
-    """Returns the path of the vocabulary beside a checkpoint, or None.
-
-    Raises:
-        ValueError: there is no vocabulary, although `is_needed` is True.
-    """
-    folder = folder_of(checkpoint)
-    names = ("vocab.txt", "tokenizer.json")
-    places = [os.path.join(folder, name) for name in names]
-    found = next(filter(os.path.isfile, places), None)
-    if not found and is_needed:
-        raise ValueError(
-            f"there is no {places[0]}, and without a vocabulary transformers "
-            "would use one of only 5 tokens; set --vocab_file"
-        )
-    if not found:
-        logging.warning(
-            "There is no %s; set --vocab_file to copy a vocabulary",
-            places[0],
-        )
-    return found
-
-
-def find_extension(
-    extended: tokenization.FullTokenizer,
-    tokenizer: tokenization.FullTokenizer | None,
-) -> list[list[int]]:
-    """Returns for each token of `extended` the old ids to average.
-
-    The token's embedding is the mean of the embeddings of these ids.
-
-    Raises:
-        ValueError: the old vocabulary is unknown, or the new vocabulary does
-            not extend the old one.
-    """
+    start, vocab_file = options.init_checkpoint, options.vocab_file
+    is_lower_case, folder = options.do_lower_case, folder_of(start)
+    if is_lower_case is not None:
+        casing.validate_case_matches_checkpoint(is_lower_case, start)
+    elif (is_lower_case := casing.read_do_lower_case(folder)) is None:
+        is_lower_case = casing.read_normalizer(folder)
+    if not vocab_file:
+        names = ("vocab.txt", "tokenizer.json")
+        places = [os.path.join(folder, name) for name in names]
+        vocab_file = next(filter(os.path.isfile, places), None)
+        if not vocab_file and is_needed:
+            raise ValueError(
+                f"there is no {places[0]}, and without a vocabulary "
+                "transformers would use one of only 5 tokens; set --vocab_file"
+            )
+        if not vocab_file:
+            logging.warning(
+                "There is no %s; set --vocab_file to copy a vocabulary",
+                places[0],
+            )
+    tokenizer = None
+    if vocab_file:
+        tokenizer = tokenization.FullTokenizer(vocab_file, is_lower_case)
+        tokenizer.check_vocab(config.vocab_size)
+    model_checks.check_identity("--init_checkpoint", start, config, tokenizer)
+    path = options.extended_vocab_file
+    if not path:
+        return tokenizer, None
     if tokenizer is None:
         raise ValueError(
             "--extended_vocab_file needs --vocab_file, the vocabulary that the "
             "new one extends"
         )
+    extended = tokenization.FullTokenizer(path, is_lower_case)
     extended.check_vocab()
     try:
-        return vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
+        rows = vocabulary.extension_rows(tokenizer.tokens, extended.tokens)
     except ValueError as error:
         raise ValueError(
-            f"--extended_vocab_file={extended.vocab_file} does not extend "
-            f"{tokenizer.vocab_file}: {error}"
+            f"--extended_vocab_file={path} does not extend {vocab_file}: "
+            f"{error}"
         ) from None
+    return extended, rows
 
 
 def find_length(
@@ -339,19 +338,7 @@ def main(options: Config) -> None:
                 f"{folder_of(start)}: {model_folder.FILE} orders the labels as "
                 f"{former}, another file as {labels}; correct the wrong file"
             )
-    is_lower_case = find_casing(options.do_lower_case, start)
-    vocab_file = options.vocab_file or find_vocabulary(start, becomes_theirs)
-    tokenizer = None
-    if vocab_file:
-        tokenizer = tokenization.FullTokenizer(vocab_file, is_lower_case)
-        tokenizer.check_vocab(config.vocab_size)
-    model_checks.check_identity("--init_checkpoint", start, config, tokenizer)
-    rows = None
-    if options.extended_vocab_file:
-        extended = tokenization.FullTokenizer(
-            options.extended_vocab_file, is_lower_case
-        )
-        rows, tokenizer = find_extension(extended, tokenizer), extended
+    tokenizer, rows = read_tokenizer(options, config, becomes_theirs)
     leave_out = load_weights(model, start, name)
     if rows is not None:
         model = modeling.extend_model(model, rows)
@@ -391,10 +378,7 @@ def main(options: Config) -> None:
     logging.info("Wrote %s", options.output_dir)
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

@@ -91,7 +91,21 @@ def create_passages(
         OSError: a document cannot be read.
         ValueError: the question is not in TriviaQA's layout.
     """
-    spellings = _spellings(_field(question, "Answer", dict, where), where)
+    found = _field(question, "Answer", dict, where)
+    values = [
+        found.get("Value"),
+        *_listed(found, "Aliases", where),
+        *_listed(found, "HumanAnswers", where),
+    ]
+    # All spellings of the answer, the usual spelling first.
+    spellings = list(
+        dict.fromkeys(x for x in values if isinstance(x, str) and x.strip())
+    )
+    if not spellings:
+        raise ValueError(
+            f"{where}: the answer has neither a Value nor Aliases; TriviaQA's "
+            "test sets are published without answers and cannot be used"
+        )
     # This pattern finds the first occurrence of any spelling, as whole words,
     # ignoring case. If two spellings begin at the same position, it finds the
     # longer one.
@@ -157,25 +171,6 @@ def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
     return _field(mapping, name, list, where)
 
 
-def _spellings(answer: dict[str, Any], where: str) -> list[str]:
-    """Returns all spellings of an answer, the usual spelling first.
-
-    Raises a ValueError, which begins with `where`, if there is none.
-    """
-    values = [
-        answer.get("Value"),
-        *_listed(answer, "Aliases", where),
-        *_listed(answer, "HumanAnswers", where),
-    ]
-    names = [each for each in values if isinstance(each, str) and each.strip()]
-    if not names:
-        raise ValueError(
-            f"{where}: the answer has neither a Value nor Aliases; TriviaQA's "
-            "test sets are published without answers and cannot be used"
-        )
-    return list(dict.fromkeys(names))
-
-
 def main(config: Config) -> None:
     """Writes the entries of `create_passages` that contain an answer."""
     if os.path.exists(config.output_file):
@@ -219,10 +214,7 @@ def main(config: Config) -> None:
     )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

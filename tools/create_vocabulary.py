@@ -11,6 +11,7 @@ tools.convert_checkpoint --extended_vocab_file.
 
 import collections
 import dataclasses
+import functools
 import itertools
 import time
 from collections.abc import Mapping
@@ -104,8 +105,7 @@ def main(config: Config) -> None:
     counts = vocabulary.count_words(
         progress.track(lines, None, "line", "Reading"), config.do_lower_case
     )
-    if warning := text_files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
+    text_files.warn_of_dropped_bytes(dropped)
     logging.info("Learning from %d different words", len(counts))
     with atomic_open(config.output_file) as file:
         if config.extend:
@@ -136,10 +136,7 @@ def main(config: Config) -> None:
     )
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

@@ -7,6 +7,7 @@ Reads the history.jsonl that every training run writes to its --output_dir.
 
 import collections
 import dataclasses
+import functools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +32,6 @@ _LOOKS: dict[str, dict[str, Any]] = {
     "train": {"linewidth": 0.9, "alpha": 0.55},
     "eval": {"linewidth": 1.6, "alpha": 1.0, "marker": "."},
 }
-_STYLES = ("-", "--", ":", "-.")
 
 Point = tuple[float, float]
 
@@ -269,7 +269,7 @@ def draw(
         ValueError: matplotlib is not installed.
     """
     try:
-        from matplotlib import color_sequences, figure
+        from matplotlib import color_sequences, figure, rcsetup
     except ImportError as error:
         raise ValueError(
             "--png and --svg need matplotlib: "
@@ -277,11 +277,8 @@ def draw(
         ) from error
     # Color-blind people can distinguish these colors. If there are more runs
     # than colors, the colors are repeated with dashed lines.
-    looks = [
-        {"color": color, "linestyle": style}
-        for style in _STYLES
-        for color in color_sequences["petroff10"]
-    ]
+    colors = rcsetup.cycler(color=color_sequences["petroff10"])
+    looks = [*(rcsetup.cycler(linestyle=("-", "--", ":", "-.")) * colors)]
     columns = min(len(panels), 2)
     rows = -(-len(panels) // columns)
     drawn = figure.Figure(
@@ -317,10 +314,7 @@ def _plain(text: str) -> str:
     return text.replace("$", r"\$")
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

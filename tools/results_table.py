@@ -12,6 +12,7 @@ packs the predictions for GLUE's site.
 
 import collections
 import dataclasses
+import functools
 import json
 import math
 import os
@@ -313,10 +314,7 @@ def main(config: Config) -> None:
     print(format_table(rows, markdown=False), end="")
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config)
-
+command = functools.partial(cli.run, main, Config)
 
 if __name__ == "__main__":
     command()

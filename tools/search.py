@@ -15,6 +15,7 @@ first (requirements/search.txt).
 """
 
 import dataclasses
+import functools
 import json
 import math
 import statistics
@@ -177,20 +178,6 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
     return worst if value is None else value
 
 
-def format_trials(
-    config: Config, trials: Sequence["optuna.trial.FrozenTrial"]
-) -> str:
-    """Returns the finished trials as a table, the best trial first."""
-    lines = [f"{'trial':>5}  {config.metric:<15}  flags"]
-    order = 1 if config.is_loss else -1
-    for trial in sorted(trials, key=lambda trial: order * trial.value):
-        deviation = statistics.stdev(trial.user_attrs["folds"])
-        value = f"{trial.value:.4f} ± {deviation:.4f}"
-        given = (f"--{name}={shown(v)}" for name, v in trial.params.items())
-        lines.append(f"{trial.number:>5}  {value:<15}  {' '.join(given)}")
-    return "\n".join(lines)
-
-
 def create_study(config: Config, settings: Any) -> "optuna.Study":
     """Opens or creates the database of --study.
 
@@ -293,13 +280,18 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if missing > 0:
         enough = optuna.study.MaxTrialsCallback(config.trials, states=done)
         study.optimize(objective, callbacks=[enough])
-    print(format_trials(config, study.get_trials(states=done)))
+    print(f"{'trial':>5}  {metric:<15}  flags")
+    order = 1 if config.is_loss else -1
+    for trial in sorted(
+        study.get_trials(states=done), key=lambda trial: order * trial.value
+    ):
+        deviation = statistics.stdev(trial.user_attrs["folds"])
+        value = f"{trial.value:.4f} ± {deviation:.4f}"
+        given = (f"--{name}={shown(v)}" for name, v in trial.params.items())
+        print(f"{trial.number:>5}  {value:<15}  {' '.join(given)}")
 
 
-def command() -> None:
-    """Entry point of the installed command."""
-    cli.run(main, Config, passes_rest=True)
-
+command = functools.partial(cli.run, main, Config, passes_rest=True)
 
 if __name__ == "__main__":
     command()

@@ -12,7 +12,7 @@ import numpy as np
 from absl import logging
 
 import modeling
-from data.io import record_checks
+from data.io import tfrecords
 from training import (
     checks,
     exports,
@@ -47,7 +47,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
     is_scored = {*task.splits["eval"]} & {*flow.splits.of("predict")}
     others = ["eval_results.txt"] if is_scored else []
     earlier = find_results(config.output_dir, others)
-    with record_checks.naming_wrong_records(flow.splits.records.values()):
+    with tfrecords.naming_wrong_records(flow.splits.records.values()):
         # ----- Train, once or several times, and evaluate. -----
         if config.do_train and config.num_train_runs > 1:
             trainer, results = flow.train_several()

@@ -218,7 +218,7 @@ def _usage(
     name = task["name"]
     _, tag, call = _TASKS.get(name, _OTHER)
     if kind == HUGGINGFACE:
-        their_class = modeling.huggingface.CLASSES[name]
+        their_class = modeling.huggingface.config.CLASSES[name]
         if their_class in _WITHOUT_PIPELINE:
             auto = their_class.replace("BertFor", "AutoModelFor")
             return [

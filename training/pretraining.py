@@ -9,7 +9,7 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
-from data.io import feature_specs, record_checks, tfrecords
+from data.io import feature_specs, tfrecords
 from data.io.records import count_records
 from data.io.text_files import expand_patterns
 from data.pretraining import filled_masks
@@ -102,7 +102,7 @@ def run(
     )
     if config.is_chief:
         inputs.save()
-    with record_checks.naming_wrong_records([records, evaluated]):
+    with tfrecords.naming_wrong_records([records, evaluated]):
         # ----- Train. -----
         if config.do_train:
             start.train(trainer, records, config.num_train_steps)
@@ -180,7 +180,7 @@ def _find_records(
     spec = feature_specs.bounded(
         spec, bert_config.vocab_size, bert_config.type_vocab_size
     )
-    record_checks.check_records(files, spec)
+    feature_specs.check_records(files, spec)
     if not config.do_train:
         # TensorFlow crashes if a record is shorter than its header says. For
         # training, `fingerprints.Inputs` checks this.

@@ -17,7 +17,6 @@ from absl import flags
 import modeling
 import run_classifier
 import run_pretraining
-import run_squad
 import serving
 from benchmarks import race
 from data.io import tfrecords
@@ -195,38 +194,6 @@ def mrpc(spec):
     return training(trainer, dataset)
 
 
-def squad(spec):
-    """Answers questions as run_squad.py --do_predict does."""
-    questions = race.first_questions(spec)
-    command = (
-        f"{MINILM} --do_predict --predict_file={questions} --doc_stride=128 "
-        "--max_seq_length={seq_length} --predict_batch_size={batch_size} "
-        "--trim_padding"
-    )
-    options = parse(run_squad, spec, command)
-    config = modeling.load_config(options.bert_config_file)
-    create_model = functools.partial(modeling.BertSpanLabeler, config)
-    trainer = start.create_trainer(
-        options, create_model, None, (options.max_seq_length, 0)
-    )
-
-    def create_task():
-        # A tokenizer caches the words that it has seen, so each repeat needs a
-        # new one.
-        task = run_squad.SquadTask(options)
-        task.prepare(config, None)
-        splits = Splits(task, options, config)
-        return task, splits.create_dataset("eval", options.predict_batch_size)
-
-    task, _ = create_task()
-
-    def repeat(_):
-        task, batches = create_task()
-        task.answer(trainer.predict(batches))
-
-    return race.Work(repeat, len(task.features))
-
-
 def export(spec, source, kind="classifier"):
     """Exports a model with random weights. Returns the export's path.
 
@@ -263,7 +230,7 @@ def export(spec, source, kind="classifier"):
         serving.export_classifier(*created, ["no", "yes"], options)
     elif kind == "span":
         created = create(modeling.BertSpanLabeler)
-        # Let the network skip padding, as the peers and `squad` do.
+        # Let the network skip padding, as the peers do.
         decoding = DecodingOptions(trim_padding=True)
         serving.export_span_labeler(
             *created, tokenizer, WindowOptions(), decoding, 8, to

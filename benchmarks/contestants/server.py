@@ -43,15 +43,6 @@ def start_server(spec):
     return int(found[1])
 
 
-def create_body(seed):
-    """Returns the body of a request with one random text."""
-    words = (ours.SAMPLES / "vocab.txt").read_text(encoding="utf-8").split()
-    words = [word for word in words if word.isalpha()]
-    text = " ".join(random.Random(seed).choices(words, k=NUM_WORDS))
-    request = {"signature_name": "classify_text", "instances": [text]}
-    return json.dumps(request).encode()
-
-
 def keep_asking(port, num_clients, seconds):
     """Sends requests for WARM_UP seconds, and counts them for `seconds` more.
 
@@ -60,7 +51,13 @@ def keep_asking(port, num_clients, seconds):
         percentile of the latency in milliseconds, and the number of failed
         requests.
     """
-    bodies = [create_body(seed) for seed in range(256)]
+    words = (ours.SAMPLES / "vocab.txt").read_text(encoding="utf-8").split()
+    words = [word for word in words if word.isalpha()]
+    bodies = []
+    for seed in range(256):
+        text = " ".join(random.Random(seed).choices(words, k=NUM_WORDS))
+        request = {"signature_name": "classify_text", "instances": [text]}
+        bodies.append(json.dumps(request).encode())
     begin = time.monotonic() + WARM_UP
     end = begin + seconds
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from data.classification import metrics
 from data.io import text_files
-from data.io.sets import SetReader, find_set_file
+from data.io.text_files import SetReader, find_set_file
 from files.paths import StrPath
 
 

@@ -15,8 +15,8 @@ from data.classification.features import (
     convert_single_example,
     join_inputs,
 )
-from data.io.sets import SetReader, find_set_file
 from data.io.tables import read_table
+from data.io.text_files import SetReader, find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 

@@ -13,8 +13,8 @@ from data.classification.examples import (
     check_number_of_examples,
     regression_label,
 )
-from data.io.sets import find_set_file
 from data.io.tables import read_table
+from data.io.text_files import find_set_file
 from files import flags
 from files.labels import check_labels, label_problem
 from files.paths import StrPath

@@ -1,11 +1,16 @@
-"""Defines the features of each task's records: name, shape, type and range.
+"""Defines the features of each task's records, and checks records.
 
-Features that Google's code also writes have Google's names and types. This
-module imports no TensorFlow.
+Features that Google's code also writes have Google's names and types.
 """
 
+import itertools
 import math
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+import numpy as np
+
+from data.io import records
 
 
 class Feature(NamedTuple):
@@ -21,6 +26,23 @@ Spec = dict[str, Feature]
 # Largest valid absolute value of a label that is a number: about the largest
 # float32. The check against this limit also finds NaN and infinity.
 _LARGEST = 3.4e38
+# {feature: flag that sets its length}, for error messages.
+_LENGTH_FLAGS = {
+    "input_ids": "max_seq_length",
+    "input_mask": "max_seq_length",
+    "segment_ids": "max_seq_length",
+    "masked_lm_positions": "max_predictions_per_seq",
+    "masked_lm_ids": "max_predictions_per_seq",
+    "masked_lm_weights": "max_predictions_per_seq",
+}
+# {feature: key of bert_config.json that limits its values}.
+_SIZES = {
+    "input_ids": "vocab_size",
+    "masked_lm_ids": "vocab_size",
+    "segment_ids": "type_vocab_size",
+}
+# Number of records to check at the start of each file.
+_NUM_CHECKED = 16
 
 
 def _inputs(*shape: int) -> Spec:
@@ -38,14 +60,10 @@ def bounded(spec: Spec, vocab_size: int, type_vocab_size: int) -> Spec:
     WordPiece ids must be below `vocab_size`, and segment ids must be below
     `type_vocab_size`.
     """
-    sizes = {
-        "input_ids": vocab_size,
-        "masked_lm_ids": vocab_size,
-        "segment_ids": type_vocab_size,
-    }
+    sizes = {"vocab_size": vocab_size, "type_vocab_size": type_vocab_size}
     return spec | {
-        name: spec[name]._replace(at_most=size - 1)
-        for name, size in sizes.items()
+        name: spec[name]._replace(at_most=sizes[key] - 1)
+        for name, key in _SIZES.items()
         if name in spec
     }
 
@@ -143,3 +161,94 @@ def squad_features(max_seq_length: int, is_training: bool) -> Spec:
         for name in ("start_positions", "end_positions"):
             spec[name] = _positions((), max_seq_length)
     return spec
+
+
+def check_records(files: Sequence[str], spec: Spec) -> None:
+    """Checks the first records of each file against a spec.
+
+    `tfrecords.create_dataset` checks all records while they are read. This
+    function finds a wrong file before the model is built.
+
+    Raises:
+        ValueError: a file is empty, truncated, corrupt or compressed, its
+            features differ from `spec` in name or length, or a value is out of
+            range.
+    """
+    for path in files:
+        if path.endswith(".gz"):
+            raise ValueError(f"{path}: unpack this file with gunzip first")
+        if not check_file(path, spec, _NUM_CHECKED):
+            raise ValueError(f"{path}: the file contains no record")
+
+
+def check_file(path: str, spec: Spec, limit: int | None = None) -> int:
+    """Checks the first `limit` records (None = all). Returns their number."""
+    # Import late, because TensorFlow loads slowly.
+    from tensorflow.core.example import example_pb2
+
+    count = 0
+    for record in itertools.islice(records.read_records(path), limit):
+        where = f"{path}, record {count}"
+        count += 1
+        try:
+            found = example_pb2.Example.FromString(record).features.feature
+        except Exception as error:
+            raise ValueError(
+                f"{where}: the record is not a tf.train.Example: {error}"
+            ) from error
+        for name, feature in spec.items():
+            _check_feature(where, name, feature, found)
+        if "input_mask" not in spec:
+            continue
+        length = spec["input_mask"].shape[-1]
+        mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
+        # Google's code fills the last batch with padding examples, whose mask
+        # is 0 at each position. Allow these examples.
+        is_padding = [0] == [*found["is_real_example"].int64_list.value]
+        if not (mask.any(-1).all() or is_padding):
+            raise ValueError(
+                f"{where}: 'input_mask' is 0 at each position; a sequence "
+                "needs at least one WordPiece"
+            )
+    return count
+
+
+def _check_feature(
+    where: str, name: str, feature: Feature, found: Mapping
+) -> None:
+    if name not in found:
+        raise ValueError(
+            f"{where}: the record has no feature '{name}', only "
+            f"{', '.join(sorted(found))}. Use records written for this script"
+        )
+    kind = "float_list" if feature.dtype == "float32" else "int64_list"
+    values = np.array(getattr(found[name], kind).value)
+    # A record stores a scalar as one value.
+    expected = math.prod(feature.shape)
+    if len(values) != expected:
+        flag = _LENGTH_FLAGS.get(name)
+        remedy = (
+            f"but --{flag}={expected}; set --{flag}={len(values)}, or create "
+            "the records again"
+            if flag and len(values)
+            else f"where {expected} of type {feature.dtype} are needed"
+        )
+        raise ValueError(
+            f"{where}: the record has {len(values)} values of '{name}', "
+            f"{remedy}"
+        )
+    is_right = (values >= feature.at_least) & (values <= feature.at_most)
+    if not is_right.all():
+        size = _SIZES.get(name)
+        remedy = (
+            f"; the model's {size} is {feature.at_most + 1:g}. Create the "
+            "records with the model's vocabulary, or pass the "
+            "--bert_config_file that belongs to the records' vocabulary"
+            if size and values.max() > feature.at_most
+            else f", which must be from {feature.at_least:g} to "
+            f"{feature.at_most:g}; create the records again"
+        )
+        raise ValueError(
+            f"{where}: the record has the value {values[~is_right][0]} of "
+            f"'{name}'{remedy}"
+        )

@@ -9,6 +9,7 @@ TensorFlow costs more time than creating the training instances in them.
 import contextlib
 import functools
 import math
+import os
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -99,13 +100,14 @@ def _entry(name: str, kind: int, length: int) -> bytes:
     """
     # A message begins with its length, so build the innermost message first.
     key = _field(1, name.encode())
-    varints = _varint_table()
-    packed = b"\n" + varints[length]
-    feature = b"%c" % (kind << 3 | 2) + varints[len(packed) + length] + packed
-    value = b"\x12" + varints[len(feature) + length] + feature
-    return b"\n" + varints[len(key) + len(value) + length] + key + value
+    packed = b"\n" + _varint(length)
+    feature = b"%c" % (kind << 3 | 2) + _varint(len(packed) + length) + packed
+    value = b"\x12" + _varint(len(feature) + length) + feature
+    return b"\n" + _varint(len(key) + len(value) + length) + key + value
 
 
+# The cache covers the ids of all released vocabularies.
+@functools.lru_cache(maxsize=1 << 17, typed=True)
 def _varint(value: int) -> bytes:
     """Encodes a non-negative integer in protocol buffers' base 128."""
     encoded = bytearray()
@@ -116,23 +118,11 @@ def _varint(value: int) -> bytes:
     return bytes(encoded)
 
 
-@functools.cache
-def _varint_table() -> list[bytes]:
-    """Returns the varints of 0 to 2**17 - 1. `_varint` encodes larger integers.
-
-    The table covers the ids of all released vocabularies.
-    """
-    return encode_rows(np.arange(1 << 17)[:, np.newaxis])
-
-
 def _varints(name: str, values: Sequence[int]) -> bytes:
     try:
         low, high = min(values, default=0), max(values, default=0)
         if 0 <= low and high < 128:
             return bytes(values)
-        table = _varint_table()
-        if 0 <= low and high < len(table):
-            return b"".join(map(table.__getitem__, values))
         if 0 <= low:
             return b"".join(map(_varint, values))
     except TypeError:
@@ -145,8 +135,7 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
 
 def _field(number: int, payload: bytes) -> bytes:
     """Encodes a length-delimited protocol buffer field."""
-    length = _varint_table()[len(payload)]
-    return b"%c%b%b" % (number << 3 | 2, length, payload)
+    return b"%c%b%b" % (number << 3 | 2, _varint(len(payload)), payload)
 
 
 def _masked_crc(data: bytes) -> int:
@@ -166,11 +155,12 @@ def _header(length: int) -> bytes:
     return header + struct.pack("<I", _masked_crc(header))
 
 
-class RecordWriter:
+class RecordWriter(contextlib.ExitStack):
     """Context manager that distributes records over several TFRecord files.
 
     Record i is written to the file `paths[i % len(paths)]`, as in Google's
-    code. The files appear when the `with` block ends without an error.
+    code. The files appear when the `with` block ends without an error. Until
+    then, the records are in temporary files.
 
     Raises:
         ValueError: two paths are equal.
@@ -178,6 +168,7 @@ class RecordWriter:
     """
 
     def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__()
         if len(set(paths)) != len(paths):
             raise ValueError(
                 f"an output file is named twice: {paths}. Use different names"
@@ -187,19 +178,13 @@ class RecordWriter:
 
     def __enter__(self) -> Self:
         """Opens a temporary file for each output file."""
+        # Close the files here if one of them cannot be opened.
         with contextlib.ExitStack() as stack:
             self._files = [
                 stack.enter_context(atomic_open(path)) for path in self._paths
             ]
-            self._stack = stack.pop_all()
+            self.push(stack.pop_all())
         return self
-
-    def __exit__(self, *error: Any) -> bool | None:
-        """Renames the temporary files to their final names.
-
-        After an error, removes the temporary files instead.
-        """
-        return self._stack.__exit__(*error)
 
     def write(self, record: bytes) -> None:
         """Writes one serialized record."""
@@ -295,3 +280,35 @@ def measure_file(path: str) -> dict[str, Any]:
         "bytes": text_files.size(path),
         "crc32c": checksum.hexdigest().decode(),
     }
+
+
+def describe_shards(
+    paths: Sequence[str], num_records: int
+) -> list[dict[str, Any]]:
+    """Returns the path, number of records, size and checksum of each shard.
+
+    `num_records` is the number of records in all shards. Record i is in the
+    shard i % len(paths).
+    """
+    return [
+        {
+            "path": path,
+            "num_records": len(range(number, num_records, len(paths))),
+            **measure_file(path),
+        }
+        for number, path in enumerate(paths)
+    ]
+
+
+def is_whole(path: str, entry: Any) -> bool:
+    """Returns whether a file's size and checksum still match its entry.
+
+    `entry` is the file's entry in a manifest.
+    """
+    # Compare the size first, because the checksum needs the whole file.
+    return (
+        isinstance(entry, dict)
+        and os.path.isfile(path)
+        and os.path.getsize(path) == entry.get("bytes")
+        and measure_file(path)["crc32c"] == entry.get("crc32c")
+    )

@@ -141,7 +141,16 @@ def read_rows(
     if form == "parquet":
         yield from _read_parquet(path, needed, optional)
         return
-    lines = _read_lines(path, most)
+    numbered: Iterable[tuple[int, str | ValueError]]
+    if most is None:
+        numbered = text_files.read_numbered(path, is_quoted=True)
+    else:
+        numbered = text_files.read_limited(path, most)
+    # Skip the byte order mark that some editors write.
+    lines: Iterator[tuple[int, str | ValueError]] = (
+        (n, x.removeprefix("\ufeff") if n == 1 and isinstance(x, str) else x)
+        for n, x in numbered
+    )
     if form is None:
         first = next(filter(_is_filled, lines), None)
         lines = itertools.chain([first] if first else [], lines)
@@ -159,41 +168,22 @@ def read_rows(
         elif form == "text":
             yield number, {"text": line.rstrip("\r")}
         else:
-            yield number, _parse_row(line, needed)
-
-
-def _read_lines(
-    path: StrPath, most: int | None
-) -> Iterator[tuple[int, str | ValueError]]:
-    lines: Iterable[tuple[int, str | ValueError]]
-    if most is None:
-        lines = text_files.read_numbered(path, is_quoted=True)
-    else:
-        lines = text_files.read_limited(path, most)
-    for number, line in lines:
-        if number == 1 and isinstance(line, str):
-            # Skip the byte order mark that some editors write.
-            line = line.removeprefix("\ufeff")
-        yield number, line
+            try:
+                row: dict[str, Any] = parse_json(line, "the row")
+            except ValueError as error:
+                yield number, error
+                continue
+            lost = [x for x in needed if row.keys().isdisjoint(x)]
+            if lost:
+                wanted = " or ".join(map(repr, lost[0]))
+                problem = f"the row has no {wanted}, only the fields {[*row]}"
+                yield number, ValueError(problem)
+            else:
+                yield number, row
 
 
 def _is_filled(numbered: tuple[int, str | ValueError]) -> bool:
     return bool(str(numbered[1]).strip())
-
-
-def _parse_row(line: str, needed: Needed) -> dict[str, Any] | ValueError:
-    """Parses a line of JSON. Returns a ValueError if the line is malformed."""
-    try:
-        row: dict[str, Any] = parse_json(line, "the row")
-    except ValueError as error:
-        return error
-    for names in needed:
-        if row.keys().isdisjoint(names):
-            wanted = " or ".join(map(repr, names))
-            return ValueError(
-                f"the row has no {wanted}, only the fields {[*row]}"
-            )
-    return row
 
 
 def _read_separated(

@@ -1,10 +1,12 @@
-"""Reads text files line by line, including compressed and remote files.
+"""Reads text files line by line, and finds the files of a data folder.
 
-Local files are read without TensorFlow, because loading TensorFlow needs half a
-gigabyte of memory and several seconds in each worker process. `tf.io.gfile`
-reads paths with a scheme, such as `gs://`.
+The files may be compressed or remote. Local files are read without TensorFlow,
+because loading TensorFlow needs half a gigabyte of memory and several seconds
+in each worker process. `tf.io.gfile` reads paths with a scheme, such as
+`gs://`.
 """
 
+import abc
 import codecs
 import contextlib
 import gzip
@@ -12,8 +14,8 @@ import itertools
 import os
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, Any, Generic, TypeVar
 
 from absl import logging
 
@@ -22,6 +24,7 @@ from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 from files.patterns import find_matches
 
+Example = TypeVar("Example")
 # Functions of this module read standard input if this is the path.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
@@ -175,8 +178,7 @@ def read_numbered(
         if not is_quoted and "\r" in line.rstrip("\r"):
             raise ValueError(f"{path}, line {number}: {CARRIAGE_RETURN}")
         yield number, line
-    if warning := dropped_bytes_warning(dropped):
-        logging.warning(warning)
+    warn_of_dropped_bytes(dropped)
 
 
 def read_limited(
@@ -242,17 +244,83 @@ def check_first_line(line: bytes, path: StrPath) -> None:
         )
 
 
-def dropped_bytes_warning(dropped: Mapping[Any, int]) -> str | None:
-    """Returns a warning that counts the dropped bytes of all input files.
+def warn_of_dropped_bytes(dropped: Mapping[Any, int]) -> None:
+    """Logs a warning if any byte of the input files was dropped.
 
-    Returns None if no byte was dropped. `dropped` is {path: number of dropped
-    bytes}.
+    `dropped` is {path: number of dropped bytes}.
     """
     found = {path: count for path, count in dropped.items() if count}
+    if found:
+        logging.warning(
+            f"dropped {sum(found.values())} bytes that are not UTF-8, in "
+            f"{len(found)} input file(s), most of them in "
+            f"{max(found, key=found.__getitem__)}"
+        )
+
+
+class SetReader(abc.ABC, Generic[Example]):
+    """Reads the train, dev and test set of a data folder.
+
+    Google's class `DataProcessor` defines methods of the same names.
+    """
+
+    @abc.abstractmethod
+    def read_set(self, data_dir: StrPath, name: str) -> list[Example]:
+        """Returns the examples of the set "train", "dev" or "test".
+
+        Raises:
+            OSError: the set's file does not exist.
+            ValueError: the task has no such set, or a line is malformed. The
+                message names the file and the line.
+        """
+
+    def get_train_examples(self, data_dir: StrPath) -> list[Example]:
+        """Returns the training examples. Raises the errors of `read_set`."""
+        return self.read_set(data_dir, "train")
+
+    def get_dev_examples(self, data_dir: StrPath) -> list[Example]:
+        """Returns the evaluation examples. Raises the errors of `read_set`."""
+        return self.read_set(data_dir, "dev")
+
+    def get_test_examples(self, data_dir: StrPath) -> list[Example]:
+        """Returns the test examples. Raises the errors of `read_set`."""
+        return self.read_set(data_dir, "test")
+
+    def read_split(self, data_dir: StrPath, split: str) -> list[Example]:
+        """Returns the examples of the split "train", "eval" or "predict"."""
+        sets = {"train": "train", "eval": "dev", "predict": "test"}
+        return self.read_set(data_dir, sets[split])
+
+
+def find_set_file(
+    data_dir: StrPath | None, name: str, file_names: Sequence[str]
+) -> str:
+    """Finds the file of a set in a data folder.
+
+    The file's name must be one of `file_names`, with or without an additional
+    `.gz`. `name` is the name of the set, for error messages.
+
+    Raises:
+        FileNotFoundError: `data_dir` contains none of the `file_names`.
+        ValueError: `data_dir` contains several of the `file_names`, or is None
+            because --data_dir is not set.
+    """
+    if data_dir is None:
+        raise ValueError(
+            "--data_dir is not set, and the weights' folder does not name the "
+            "labels. Set --data_dir or --labels"
+        )
+    paths = [os.path.join(data_dir, file_name) for file_name in file_names]
+    packed = [f"{path}.gz" for path in paths]
+    found = list(filter(os.path.isfile, [*paths, *packed]))
     if not found:
-        return None
-    worst = max(found, key=found.__getitem__)
-    return (
-        f"dropped {sum(found.values())} bytes that are not UTF-8, in "
-        f"{len(found)} input file(s), most of them in {worst}"
-    )
+        raise FileNotFoundError(
+            f"there is no {name} set in {data_dir}: it must be named "
+            f"{' or '.join(file_names)}"
+        )
+    if len(found) > 1:
+        raise ValueError(
+            f"there must be only one file of the {name} set, not "
+            f"{' and '.join(found)}. Keep one of these files"
+        )
+    return found[0]

@@ -3,18 +3,22 @@
 B = batch size.
 """
 
+import contextlib
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import tensorflow as tf
+from absl import logging
 
-from data.io.feature_specs import Spec
+from data.io.feature_specs import Spec, check_file
 from data.io.records import count_records, read_records
 
-# Message of the error that `decode` raises. `record_checks` searches for it.
-OUT_OF_RANGE = "a record has a value out of its range"
+_OUT_OF_RANGE = "a record has a value out of its range"
+# TensorFlow's errors about a wrong record contain one of these texts: the
+# message of `decode`, or the operation that parses records.
+_WRONG_RECORD = (_OUT_OF_RANGE, "ParseExample")
 # In training: number of records in the shuffle buffer, and number of files that
 # are read at the same time.
 SHUFFLE_BUFFER_SIZE = 10000
@@ -59,14 +63,14 @@ def decode(serialized: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
 
     Raises:
         tf.errors.InvalidArgumentError: a record does not fit the spec. Use
-            `record_checks.naming_wrong_records` to find out which record.
+            `naming_wrong_records` to find out which record.
     """
     features = {
         name: tf.io.FixedLenFeature(feature.shape, tf.as_dtype(feature.dtype))
         for name, feature in spec.items()
     }
     values = tf.io.parse_example(serialized, features)
-    check = tf.debugging.Assert(_are_right(values, spec), [OUT_OF_RANGE])
+    check = tf.debugging.Assert(_are_right(values, spec), [_OUT_OF_RANGE])
     with tf.control_dependencies([check]):
         return {
             name: tf.cast(value, tf.int32)
@@ -83,12 +87,14 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
     """
     are_right = []
     for name, value in values.items():
-        _, _, at_least, at_most = spec[name]
+        _, _, *bounds = spec[name]
         # Both comparisons are false for NaN.
-        if at_least > -math.inf:
-            are_right.append(tf.reduce_all(value >= _like(at_least, value)))
-        if at_most < math.inf:
-            are_right.append(tf.reduce_all(value <= _like(at_most, value)))
+        for compare, bound in zip(
+            (tf.greater_equal, tf.less_equal), bounds, strict=True
+        ):
+            if math.isfinite(bound):
+                is_within = compare(value, tf.cast(bound, value.dtype))
+                are_right.append(tf.reduce_all(is_within))
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
@@ -99,10 +105,6 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
             is_used |= tf.reshape(is_padding, shape)
         are_right.append(tf.reduce_all(is_used))
     return tf.reduce_all(are_right) if are_right else tf.constant(True)
-
-
-def _like(bound: float, value: tf.Tensor) -> tf.Tensor:
-    return tf.cast(bound, value.dtype)
 
 
 def trim_padding(
@@ -251,36 +253,53 @@ def _training_records(
 
     `read` returns a dataset of the records of one file.
     """
+
+    def read_epoch(number: tf.Tensor) -> tf.data.Dataset:
+        draw = tf.random.stateless_uniform(
+            [], [seed, number], 0, tf.int64.max, tf.int64
+        )
+        order = tf.random.experimental.stateless_shuffle(files, [seed, number])
+        num_reads = min(_NUM_PARALLEL_READS, len(files))
+        return (
+            tf.data.Dataset.from_tensor_slices(order)
+            .interleave(
+                read,
+                cycle_length=num_reads,
+                block_length=16,
+                num_parallel_calls=num_reads,
+                deterministic=True,
+            )
+            .shuffle(SHUFFLE_BUFFER_SIZE, draw, reshuffle_each_iteration=False)
+        )
+
     epoch, rest = 0, 0
     if skip_records:
         epoch, rest = divmod(skip_records, count_records(files))
-    return (
-        tf.data.Dataset.counter(epoch)
-        .flat_map(lambda number: _epoch(files, seed, number, read))
-        .skip(rest)
-    )
+    return tf.data.Dataset.counter(epoch).flat_map(read_epoch).skip(rest)
 
 
-def _epoch(
-    files: Sequence[str],
-    seed: int,
-    number: tf.Tensor,
-    read: Callable[[tf.Tensor], tf.data.Dataset],
-) -> tf.data.Dataset:
-    """Returns the records of epoch `number` in an order drawn with `seed`."""
-    draw = tf.random.stateless_uniform(
-        [], [seed, number], 0, tf.int64.max, tf.int64
-    )
-    order = tf.random.experimental.stateless_shuffle(files, [seed, number])
-    num_reads = min(_NUM_PARALLEL_READS, len(files))
-    return (
-        tf.data.Dataset.from_tensor_slices(order)
-        .interleave(
-            read,
-            cycle_length=num_reads,
-            block_length=16,
-            num_parallel_calls=num_reads,
-            deterministic=True,
-        )
-        .shuffle(SHUFFLE_BUFFER_SIZE, draw, reshuffle_each_iteration=False)
-    )
+@contextlib.contextmanager
+def naming_wrong_records(read: Iterable[Records]) -> Iterator[None]:
+    """Adds the file and the record's number to errors about wrong records.
+
+    TensorFlow's errors name neither of them. `read` lists the Records that the
+    code in the `with` block reads.
+
+    Raises:
+        ValueError: the block raised tf.errors.DataLossError or
+            tf.errors.InvalidArgumentError for a record.
+    """
+    try:
+        yield
+    except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
+        is_corrupt = isinstance(error, tf.errors.DataLossError)
+        # Search for the record only if the error is about a record, because
+        # the search reads all files and is slow.
+        if is_corrupt or any(text in error.message for text in _WRONG_RECORD):
+            logging.info("Searching all files for the record that is wrong")
+            for files, spec, _ in read:
+                for path in files:
+                    check_file(path, spec)
+        if is_corrupt:
+            raise ValueError(str(error)) from error
+        raise

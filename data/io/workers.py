@@ -7,38 +7,21 @@ import itertools
 import multiprocessing
 import os
 import pickle
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent import futures
-from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
-from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 # Number of items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
 # Number of seconds after which a worker ends, even if it is still removing its
 # partly written output.
 _GRACE = 5
-
-
-class _Call(NamedTuple):
-    """A submitted task, and the file that contains its arguments or its result.
-
-    The arguments and the result do not pass through the executor's pipes,
-    because a process may be killed while it sends a long message. The executor
-    would then wait forever for the rest of the message.
-    """
-
-    name: str
-    file: Path
-    future: futures.Future
 
 
 def run(
@@ -67,118 +50,83 @@ def run(
     # Do not fork. A fork copies the locks that other threads have acquired, and
     # nobody would release them in the new process.
     context = multiprocessing.get_context("spawn")
+    # Start multiprocessing's resource tracker now. If it started together with
+    # a worker, it would remove the signal mask of the thread.
+    resource_tracker.ensure_running()
     reader, writer = context.Pipe(duplex=False)
-    others = set(multiprocessing.active_children())
-    processes: set[BaseProcess] = set()
-    pending: collections.deque[_Call] = collections.deque()
-    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
-        executor = futures.ProcessPoolExecutor(
-            num_processes, context, _start, (function, reader, folder)
-        )
+    processes: list[BaseProcess] = []
+    # Each thread of the executor starts its own worker process.
+    local = threading.local()
+
+    def call(name: str, arguments: tuple) -> Any:
+        if not hasattr(local, "process"):
+            local.pipe, theirs = context.Pipe()
+            local.process = context.Process(
+                target=_work, args=(function, theirs, reader)
+            )
+            local.process.start()
+            theirs.close()
+            processes.append(local.process)
         try:
-            for number, (name, arguments) in enumerate(tasks):
-                file = Path(folder, str(number))
-                file.write_bytes(pickle.dumps(arguments))
-                # Start multiprocessing's resource tracker now. If it started
-                # together with a worker, it would remove the signal mask that
-                # `_delayed_interrupt` sets.
-                resource_tracker.ensure_running()
-                with _delayed_interrupt():
-                    future = executor.submit(_call, file)
-                pending.append(_Call(name, file, future))
-                processes.update(multiprocessing.active_children())
-                if len(pending) > 2 * num_processes:
-                    yield _take_oldest(pending)
-            while pending:
-                yield _take_oldest(pending)
-        except BrokenProcessPool:
-            notes = set(os.listdir(folder))
-            # Wait until all processes have ended, because `_raise_death` needs
-            # their exit codes.
-            writer.close()
-            executor.shutdown()
-            _raise_death(pending, notes, processes - others)
-        finally:
-            # End the workers, even if they are busy.
-            writer.close()
-            executor.shutdown(cancel_futures=True)
-            reader.close()
+            local.pipe.send_bytes(pickle.dumps(arguments))
+            answer = local.pipe.recv_bytes()
+        except (EOFError, OSError):
+            local.process.join()
+            _raise_death(name, local.process.exitcode)
+        error, result = pickle.loads(answer)
+        if error is not None:
+            error.add_note(f"in the worker process of {name}")
+            raise error
+        return result
 
-
-@contextlib.contextmanager
-def _delayed_interrupt() -> Iterator[None]:
-    """Delays Ctrl-C until the `with` block ends, and blocks it in new workers.
-
-    Otherwise a worker that is interrupted while it starts would print a
-    traceback. In this process a signal mask is not enough, because another
-    thread may receive the signal, so a handler records it.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    received: list[int] = []
-    handler = signal.signal(
-        signal.SIGINT, lambda number, _: received.append(number)
+    # The workers inherit the threads' signal mask, so that Ctrl-C interrupts
+    # only this process, which then ends the workers.
+    executor = futures.ThreadPoolExecutor(
+        num_processes,
+        initializer=signal.pthread_sigmask,
+        initargs=(signal.SIG_BLOCK, {signal.SIGINT}),
     )
-    # A worker inherits this mask, so that Ctrl-C interrupts only the parent,
-    # which then ends the workers.
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    pending: collections.deque[futures.Future] = collections.deque()
     try:
-        yield
+        for name, arguments in tasks:
+            pending.append(executor.submit(call, name, arguments))
+            if len(pending) > 2 * num_processes:
+                yield _take_oldest(pending)
+        while pending:
+            yield _take_oldest(pending)
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        signal.signal(signal.SIGINT, handler)
-        for number in received[:1]:
-            signal.raise_signal(number)
+        # End the workers, even if they are busy.
+        writer.close()
+        executor.shutdown(cancel_futures=True)
+        for process in processes:
+            process.join()
+        reader.close()
 
 
-def _take_oldest(pending: collections.deque[_Call]) -> Any:
-    """Removes the oldest call, and returns its result or raises its error."""
-    name, file, future = pending[0]
-    future.result()
-    pending.popleft()
-    error, result = pickle.loads(file.read_bytes())
-    file.unlink()
-    if error is not None:
-        error.add_note(f"in the worker process of {name}")
-        raise error
-    return result
+def _take_oldest(pending: collections.deque[futures.Future]) -> Any:
+    """Removes the oldest call, and returns its result or raises its error.
 
-
-def _raise_death(
-    pending: Iterable[_Call], notes: set[str], processes: Iterable[BaseProcess]
-) -> NoReturn:
-    """Raises an error that names the task of the process that died.
-
-    `notes` are the names of the note files that `_call` created.
+    Does not wait for this result if the process of another call dies.
     """
-    # Exit codes of the processes that did not die on their own: the executor
-    # ends the other workers by SIGTERM, and `_end` exits with 1.
-    ended = (None, 0, 1, -signal.SIGTERM)
-    dead = [x for x in processes if x.exitcode not in ended]
-    code = dead[0].exitcode or 1 if dead else 1
-    # A worker that was killed during a task left a note file. If there is no
-    # note, the worker had not yet begun a task, so name the oldest one.
-    names = [
-        call.name
-        for call in pending
-        if any(_note(call.file, process.pid).name in notes for process in dead)
-    ]
-    names += [call.name for call in pending]
+    while not pending[0].done():
+        unfinished = [future for future in pending if not future.done()]
+        done, _ = futures.wait(unfinished, return_when=futures.FIRST_COMPLETED)
+        for future in done:
+            if isinstance(error := future.exception(), ChildProcessError):
+                raise error
+    return pending.popleft().result()
+
+
+def _raise_death(name: str, code: int) -> NoReturn:
     how = (
         f"killed by {signal.Signals(-code).name}"
         if code < 0
         else f"ended with status {code}"
     )
     raise ChildProcessError(
-        f"the worker process of {names[0] if names else 'a task'} was {how}; "
-        "if memory ran out, use fewer processes. Run the same command to resume"
+        f"the worker process of {name} was {how}; if memory ran out, use fewer "
+        "processes. Run the same command to resume"
     ) from None
-
-
-def _note(file: Path, pid: int | None) -> Path:
-    """Names an empty file that exists while the process `pid` runs a call."""
-    return file.with_name(f"{file.name}-{pid}")
 
 
 def generate(
@@ -212,36 +160,49 @@ def _collect(function: Callable[[Iterable], Iterable], items: Iterable) -> list:
     return list(function(items))
 
 
-# State of a worker process: the function to call, whether the function is
-# running, and whether the process must end.
-_function: Callable
-_is_calling = False
+# Whether this worker process must end.
 _is_ending = False
 
 
-def _start(
-    function: Callable, reader: connection.Connection, folder: str
+def _work(
+    function: Callable,
+    pipe: connection.Connection,
+    reader: connection.Connection,
 ) -> None:
-    """Initializes a worker process, whose tasks call `function`.
+    """Answers each message with (error, result), one of which is None.
 
-    `reader` is a pipe whose other end closes when the parent ends. `folder`
-    contains the tasks' arguments and results.
+    This is the main function of a worker process. A message contains the
+    arguments of a call. `reader` is a pipe whose other end closes when the
+    workers must end.
     """
-    global _function
-    _function = function
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(
-        target=_end_with_parent, args=(reader, folder), daemon=True
+        target=_end_with_parent, args=(reader,), daemon=True
     ).start()
+    # If the parent is gone, end without a traceback.
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            message = pipe.recv_bytes()
+            try:
+                answer = pickle.dumps((None, function(*pickle.loads(message))))
+            except Exception as error:
+                try:
+                    answer = pickle.dumps((error, None))
+                    pickle.loads(answer)
+                except Exception:
+                    text = f"{type(error).__name__}: {error}"
+                    answer = pickle.dumps((RuntimeError(text), None))
+            finally:
+                # If `_end` interrupted the call, exit here. Otherwise an error
+                # in the function's clean-up would keep the process alive.
+                if _is_ending:
+                    os._exit(1)
+            pipe.send_bytes(answer)
 
 
 def _end(*unused_args: object) -> NoReturn:
     """Ends a worker. A running call first removes its partial output."""
     global _is_ending
-    if not _is_calling:
-        # An idle worker left no partial output to remove. Exit at once, because
-        # the executor would print a traceback of SystemExit.
-        os._exit(1)
     # Ignore later signals, which Ctrl-C or a batch system may send. A second
     # SystemExit would interrupt the clean-up that the first one started.
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -249,44 +210,11 @@ def _end(*unused_args: object) -> NoReturn:
     sys.exit(1)
 
 
-def _end_with_parent(reader: connection.Connection, folder: str) -> None:
+def _end_with_parent(reader: connection.Connection) -> None:
     """Ends this worker when the parent closes its end of the pipe or dies."""
     with contextlib.suppress(EOFError, OSError):
         reader.recv_bytes()
-    # Remove the folder here, because a killed parent cannot remove it. Do it
-    # before sending the signal, which may end this thread too.
-    shutil.rmtree(folder, ignore_errors=True)
     os.kill(os.getpid(), signal.SIGTERM)
     # The parent waits for this process, so end it even if the clean-up hangs.
     time.sleep(_GRACE)
     os._exit(1)
-
-
-def _call(file: Path) -> None:
-    """Calls the worker's function with the arguments that `file` contains.
-
-    Replaces them by (error, result), one of which is None.
-    """
-    global _is_calling
-    note = _note(file, os.getpid())
-    note.touch()
-    _is_calling = True
-    try:
-        result = pickle.dumps(
-            (None, _function(*pickle.loads(file.read_bytes())))
-        )
-    except Exception as error:
-        try:
-            result = pickle.dumps((error, None))
-            pickle.loads(result)
-        except Exception:
-            text = f"{type(error).__name__}: {error}"
-            result = pickle.dumps((RuntimeError(text), None))
-    finally:
-        # If `_end` interrupted the call, exit here. Otherwise the executor or
-        # an error in the function's clean-up would keep the process alive.
-        if _is_ending:
-            os._exit(1)
-        _is_calling = False
-    file.write_bytes(result)
-    note.unlink()

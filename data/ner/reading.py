@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from absl import logging
 
 from data.io import text_files
-from data.io.sets import SetReader, find_set_file
+from data.io.text_files import SetReader, find_set_file
 from data.ner import spans
 from data.ner.scoring import to_scheme
 from data.ner.words import split_words

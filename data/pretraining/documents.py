@@ -163,37 +163,29 @@ class TextReader:
     def _encode_lines(
         self, lines: Iterable[str], block: Block, counts: Counter[str]
     ) -> Iterator[list[bytes] | None]:
+        segmented = None
         if block.boundaries:
-            yield from self._encode_segmented(lines, block, counts)
-            return
-        for line in lines:
-            if not line:
-                yield None
-                continue
-            for sentence in self._split_sentences(line):
-                encoded = self._encode(sentence, counts)
-                if self._segment is not None:
-                    words = self._segment(sentence)
-                    encoded = self._mark_words(encoded, words) or encoded
-                yield encoded
-
-    def _encode_segmented(
-        self, lines: Iterable[str], block: Block, counts: Counter[str]
-    ) -> Iterator[list[bytes] | None]:
-        segmented = text_files.read_lines(block.boundaries)
+            segmented = text_files.read_lines(block.boundaries)
         for number, line in enumerate(lines, start=1):
-            words = next(segmented, "").split()
+            words = next(segmented, "").split() if segmented else []
             if not line:
                 yield None
-                continue
-            marked = self._mark_words(self._encode(line, counts), words)
-            if marked is None:
-                raise ValueError(
-                    f"{block.boundaries}, line {number}: apart from spaces, "
-                    f"this line must be identical to line {number} of "
-                    f"{block.path}"
-                )
-            yield marked
+            elif segmented:
+                marked = self._mark_words(self._encode(line, counts), words)
+                if marked is None:
+                    raise ValueError(
+                        f"{block.boundaries}, line {number}: apart from "
+                        f"spaces, this line must be identical to line {number} "
+                        f"of {block.path}"
+                    )
+                yield marked
+            else:
+                for sentence in self._split_sentences(line):
+                    encoded = self._encode(sentence, counts)
+                    if self._segment is not None:
+                        words = self._segment(sentence)
+                        encoded = self._mark_words(encoded, words) or encoded
+                    yield encoded
 
     def _encode(
         self, text: str, counts: Counter[str] | None = None

@@ -88,7 +88,10 @@ class DynamicMasking:
         words = tf.cumsum(tf.cast(begins_word, tf.int32), axis=1) - 1
         words = tf.where(can_be_masked, words, -1)
         if options.whole_word_draw:
-            kind_draws = _of_words(kind_draws, words)
+            # All WordPieces of word w use the random number in column w.
+            kind_draws = tf.gather(
+                kind_draws, tf.maximum(words, 0), batch_dims=1
+            )
         if options.do_whole_word_mask:
             chosen = _choose_words(words, order_draws, num_to_predict)
         else:
@@ -138,15 +141,6 @@ class DynamicMasking:
             "masked_lm_ids": tf.where(is_there, labels, 0),
             "masked_lm_weights": tf.cast(is_there, tf.float32),
         }
-
-
-def _of_words(draws: tf.Tensor, words: tf.Tensor) -> tf.Tensor:
-    """Returns for each WordPiece the random number of its word.
-
-    `draws`, float32 [B, F], contains the random number of word w in column w.
-    `words`, int32 [B, F], contains the word of each WordPiece, or -1.
-    """
-    return tf.gather(draws, tf.maximum(words, 0), batch_dims=1)
 
 
 def _choose_words(

@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from absl import logging
 
 from data.io import records, text_files
 from data.pretraining import corpus_report
@@ -31,10 +30,6 @@ from data.pretraining.documents import (
 from data.pretraining.masking import create_masked_lm_predictions, shuffle
 from data.pretraining.options import InstanceOptions
 from files import progress
-
-# Table for bytes.translate: maps a byte to 1 if its highest bit is 0, and to 0
-# otherwise.
-_IS_BELOW_HALF = bytes(byte < 128 for byte in range(256))
 
 
 @dataclasses.dataclass(slots=True)
@@ -61,48 +56,14 @@ class TrainingInstance:
 
         `pieces` is the vocabulary, which decodes the instance's WordPieces.
         """
-        return "\n".join(
-            (
-                f"tokens: {pieces.decode(self.tokens)}",
-                f"segment_ids: {' '.join(map(str, self.segment_ids))}",
-                f"is_random_next: {self.is_random_next}",
-                "masked_lm_positions: "
-                f"{' '.join(map(str, self.masked_lm_positions))}",
-                f"masked_lm_labels: {pieces.decode(self.masked_lm_labels)}",
-                "",
-            )
+        return (
+            f"tokens: {pieces.decode(self.tokens)}\n"
+            f"segment_ids: {' '.join(map(str, self.segment_ids))}\n"
+            f"is_random_next: {self.is_random_next}\n"
+            "masked_lm_positions: "
+            f"{' '.join(map(str, self.masked_lm_positions))}\n"
+            f"masked_lm_labels: {pieces.decode(self.masked_lm_labels)}\n"
         )
-
-
-def read_documents(
-    input_files: Sequence[str], reader: TextReader, counts: Counter[str]
-) -> list[Document]:
-    """Reads text files with one sentence a line.
-
-    A blank line ends a document. As in Google's code, the end of a file does
-    not. Decompresses files whose names end in `.gz`. Adds the statistics of
-    `TextReader.read` and `group_documents` to `counts`.
-
-    Returns:
-        list of documents that contain at least one WordPiece.
-
-    Raises:
-        ValueError: the files contain no document.
-    """
-    dropped: Counter[str] = Counter()
-    lines = itertools.chain.from_iterable(
-        reader.read(Block(path), counts, dropped) for path in input_files
-    )
-    lines = itertools.chain(lines, [None])
-    groups = list(group_documents(lines, math.inf, counts))
-    if warning := text_files.dropped_bytes_warning(dropped):
-        logging.warning(warning)
-    if not groups:
-        raise ValueError(
-            f"no text in the input: {', '.join(input_files)}; use files "
-            "with one sentence a line and blank lines between documents"
-        )
-    return groups[0]
 
 
 class InstanceEncoder:
@@ -117,16 +78,15 @@ class InstanceEncoder:
         number = options.max_predictions_per_seq
         self._length, self._number = length, number
         self._is_masked = not options.dynamic_masking
-        # Encode all possible paddings, positions and weights once, because many
-        # instances contain equal ones.
-        self._padding = [bytes(n) for n in range(max(length, number) + 1)]
+        # Encode all possible positions and weights once, because many instances
+        # contain equal ones.
         self._positions = records.encode_rows(np.arange(length)[:, None])
         self._weights = np.tri(number + 1, number, -1, np.float32)
 
     def __call__(self, instance: TrainingInstance) -> bytes:
         """Returns an instance as the bytes of a `tf.train.Example`."""
         num_tokens = len(instance.tokens)
-        padding = self._padding[self._length - num_tokens]
+        padding = bytes(self._length - num_tokens)
         features: dict[str, Any] = {
             "input_ids": b"".join(instance.tokens) + padding,
             "input_mask": b"\1" * num_tokens + padding,
@@ -134,7 +94,7 @@ class InstanceEncoder:
         }
         if self._is_masked:
             positions = instance.masked_lm_positions
-            padding = self._padding[self._number - len(positions)]
+            padding = bytes(self._number - len(positions))
             features["masked_lm_positions"] = (
                 b"".join([self._positions[index] for index in positions])
                 + padding
@@ -161,7 +121,21 @@ def create_training_instances(
         ValueError: the input contains no text.
     """
     counts: Counter[str] = Counter()
-    documents = read_documents(input_files, reader, counts)
+    dropped: Counter[str] = Counter()
+    # As in Google's code, a blank line ends a document, but the end of a file
+    # does not.
+    lines = itertools.chain.from_iterable(
+        reader.read(Block(path), counts, dropped) for path in input_files
+    )
+    lines = itertools.chain(lines, [None])
+    groups = list(group_documents(lines, math.inf, counts))
+    text_files.warn_of_dropped_bytes(dropped)
+    if not groups:
+        raise ValueError(
+            f"no text in the input: {', '.join(input_files)}; use files "
+            "with one sentence a line and blank lines between documents"
+        )
+    (documents,) = groups
     corpus_report.log(counts)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
@@ -286,24 +260,6 @@ def truncate_seq_pair(
     Removes one token at a time from the longer list, at random from its front
     or its back.
     """
-    lengths = [len(tokens_a), len(tokens_b)]
-    num_dropped = max(sum(lengths) - max_num_tokens, 0)
-    if not num_dropped:
-        return
-    # Google's code calls rng.random() for each token, and removes the first
-    # token if the result is below 0.5. rng.random() consumes 64 bits, and its
-    # result is below 0.5 if the highest of the first 32 bits is 0. Drawing the
-    # bits of all calls at once needs a fifth of the time.
-    draws = rng.getrandbits(64 * num_dropped).to_bytes(
-        8 * num_dropped, "little"
-    )
-    is_front = draws[3::8].translate(_IS_BELOW_HALF)
-    # The longer list loses tokens until both lists are equally long. Then the
-    # lists lose tokens alternately, beginning with B.
-    num_uneven = abs(lengths[0] - lengths[1])
-    drops = [is_front[num_uneven + 1 :: 2], is_front[num_uneven::2]]
-    drops[lengths[0] < lengths[1]] += is_front[:num_uneven]
-    for tokens, dropped in zip((tokens_a, tokens_b), drops, strict=True):
-        if dropped:
-            front = dropped.count(1)
-            tokens[:] = tokens[front : len(tokens) - len(dropped) + front]
+    while len(tokens_a) + len(tokens_b) > max_num_tokens:
+        tokens = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
+        del tokens[0 if rng.random() < 0.5 else -1]

@@ -3,8 +3,9 @@
 The output consists of several TFRecord files, the shards. Each task writes some
 of the shards from some parts of the corpus (parts.py), in bounded memory. Until
 the job is finished, the folder OUTPUT.work contains a result file for each
-finished task. At the end the job writes OUTPUT.manifest.json, which lists the
-shards with their sizes and checksums.
+finished task, and job.json, which records the flags and the inputs. At the end
+the job writes OUTPUT.manifest.json, which also lists the shards. Both files
+contain the sizes and checksums of the files that they list.
 """
 
 import contextlib
@@ -17,11 +18,10 @@ from typing import Any
 
 from absl import logging
 
-from data.io import text_files
+from data.io import records, text_files
 from data.pretraining import (
     corpus_report,
     documents,
-    manifest,
     parts,
     splitting,
 )
@@ -31,6 +31,8 @@ from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
+# Increase this number when a change of the code changes the records.
+_VERSION = 3
 # Default size of a shard: number of bytes of its text, times the number of
 # passes over the text.
 _SHARD_BYTES = 128 << 20
@@ -104,7 +106,6 @@ class Job:
                 another process writes the same output.
         """
         documents.create_reader(self.text)
-        self._check_eval_file()
         tasks = self._create_tasks()
         name = f"--output_file={self.output_file}"
         with locks.hold(f"{self.output_file}.lock", name):
@@ -115,14 +116,18 @@ class Job:
                 rf"|eval-{re.escape(file)}"
             )
             remove_partial(folder or ".", lambda x: bool(output.fullmatch(x)))
-            description = manifest.describe(
-                {
+            description = {
+                "version": _VERSION,
+                "flags": {
                     **dataclasses.asdict(self.text),
                     **dataclasses.asdict(self.instances),
                     "num_shards": self.num_shards,
                 },
-                self._inputs,
-            )
+                "inputs": [
+                    {"path": path, **records.measure_file(path)}
+                    for path in self._inputs
+                ],
+            }
             found, whole = self._read(description)
             if found is not None and all(whole.values()):
                 self._remove_work()
@@ -174,19 +179,6 @@ class Job:
             for _ in progress.track(done, len(left), "task", "shard"):
                 pass
 
-    def _check_eval_file(self) -> None:
-        """Raises a ValueError if the evaluation set would replace an input."""
-        path = self._eval_file
-        if not self.instances.eval_fraction or not os.path.exists(path):
-            return
-        for given in self._inputs:
-            if os.path.exists(given) and os.path.samefile(given, path):
-                raise ValueError(
-                    f"{given} is an input, but --eval_fraction would write "
-                    f"held-out documents to {path}; use another "
-                    "--output_file"
-                )
-
     def _read(
         self, description: dict[str, Any]
     ) -> tuple[dict[str, Any] | None, dict[str, bool]]:
@@ -199,7 +191,7 @@ class Job:
         """
         path = os.path.join(self._work_dir, "job.json")
         try:
-            found = manifest.read(
+            found = _read_manifest(
                 self.manifest_file,
                 {"shards": list, "statistics": dict},
                 description,
@@ -211,13 +203,13 @@ class Job:
                 # have moved the files together with the manifest.
                 paths = [*self._shard_paths(len(shards)), self._eval_file]
                 entries = shards + found.get("eval_shards", [])
-                are_whole = map(manifest.is_whole, paths, entries)
+                are_whole = map(records.is_whole, paths, entries)
                 whole = dict(zip(paths, are_whole, strict=False))
                 if all(whole.values()):
                     return found, whole
-            begun = manifest.read(path, {}, description)
+            begun = _read_manifest(path, {}, description)
             for file, contents in (self.manifest_file, found), (path, begun):
-                if contents and contents.get("version") != manifest.VERSION:
+                if contents and contents.get("version") != _VERSION:
                     raise ValueError(
                         f"{file} records unfinished work of another version "
                         "of this script. This version writes other records"
@@ -250,8 +242,18 @@ class Job:
     def _create_tasks(self) -> list[parts.Task]:
         """Distributes the parts of the corpus and the shards over tasks.
 
-        Raises a ValueError if a task gets more than MAX_TASK_SHARDS shards.
+        Raises a ValueError if a task gets more than MAX_TASK_SHARDS shards, or
+        the evaluation set would replace an input.
         """
+        path = self._eval_file
+        if self.instances.eval_fraction and os.path.exists(path):
+            for given in self._inputs:
+                if os.path.samefile(given, path):
+                    raise ValueError(
+                        f"{given} is an input, but --eval_fraction would write "
+                        f"held-out documents to {path}; use another "
+                        "--output_file"
+                    )
         blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
         num_shards = self.num_shards
         if not num_shards:
@@ -355,3 +357,41 @@ class Job:
                 os.remove(os.path.join(self._work_dir, name))
         with contextlib.suppress(OSError):
             os.rmdir(self._work_dir)
+
+
+def _read_manifest(
+    path: str, fields: Mapping[str, type], description: dict[str, Any]
+) -> dict[str, Any] | None:
+    """Reads a manifest or job.json. Returns None if the file does not exist.
+
+    `fields` is {name: type} of required fields, in addition to `flags` and
+    `inputs`. `description` contains the flags and inputs of this command.
+
+    Raises a ValueError if the file records other flags or inputs, or is not a
+    manifest.
+    """
+    try:
+        contents = read_json(path)
+    except FileNotFoundError:
+        return None
+    for name, kind in {"flags": dict, "inputs": list, **fields}.items():
+        if not isinstance(contents.get(name), kind):
+            raise ValueError(
+                f"{path} was not written by this script: it contains no "
+                f"field {name!r} of type {kind.__name__}"
+            )
+    flags, inputs = contents["flags"], contents["inputs"]
+    changed = [
+        f"--{name}={flags.get(name)}"
+        for name, value in description["flags"].items()
+        if flags.get(name) != value
+    ]
+    if not changed and inputs != description["inputs"]:
+        changed = [
+            f"another {entry['path']}"
+            for entry in description["inputs"]
+            if entry not in inputs
+        ] or ["more input files"]
+    if changed:
+        raise ValueError(f"{path} records work done with {', '.join(changed)}")
+    return contents

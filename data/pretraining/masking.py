@@ -40,7 +40,13 @@ def create_masked_lm_predictions(
         max(1, int(round(len(tokens) * options.masked_lm_prob))),
     )
     if options.do_whole_word_mask:
-        words = _group_words(tokens, candidates)
+        # For each word, the positions of its WordPieces.
+        words: list[list[int]] = []
+        for index in candidates:
+            if words and isinstance(tokens[index], Continuation):
+                words[-1].append(index)
+            else:
+                words.append([index])
         shuffle(words, rng)
         chosen: list[int] = []
         # Skip a word that is too long for the remaining predictions.
@@ -71,22 +77,6 @@ def create_masked_lm_predictions(
     if options.whole_word_draw:
         _repeat_draws(tokens, output_tokens, chosen, pieces, rng)
     return output_tokens, chosen, [tokens[index] for index in chosen]
-
-
-def _group_words(
-    tokens: Sequence[bytes], candidates: Sequence[int]
-) -> list[list[int]]:
-    """Returns for each word the list of its WordPieces' positions.
-
-    A word is a WordPiece and the Continuations that follow it in `candidates`.
-    """
-    words: list[list[int]] = []
-    for index in candidates:
-        if words and isinstance(tokens[index], Continuation):
-            words[-1].append(index)
-        else:
-            words.append([index])
-    return words
 
 
 def _repeat_draws(

@@ -2,11 +2,14 @@
 
 A part is about 4 MB of text (splitting.py). Its documents become instances in
 memory, as in instances.py. The random draws depend only on the seed and the
-part, so any number of processes can work on the parts, in any order.
+part, so any number of processes can work on the parts, in any order. Each task
+also writes its held-out documents (--eval_fraction) to a file. When all tasks
+are done, these files become the evaluation set.
 """
 
 import contextlib
 import dataclasses
+import functools
 import itertools
 import operator
 import random
@@ -14,15 +17,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from data.io import records
+from data.io import records, text_files
 from data.pretraining import (
     corpus_report,
     documents,
-    evaluation_set,
     instances,
-    manifest,
 )
-from data.pretraining.documents import Document, Pieces
+from data.pretraining.documents import Continuation, Document, Pieces
 from data.pretraining.masking import shuffle
 from data.pretraining.options import InstanceOptions
 from data.pretraining.splitting import Part
@@ -100,7 +101,7 @@ def write_shards(task: Task) -> None:
                     writer.write(record)
                 previous = group
     result = {
-        "shards": manifest.describe_shards(task.shards, writer.num_records),
+        "shards": records.describe_shards(task.shards, writer.num_records),
         "counts": corpus_report.without_rare_words(counts),
     }
     if held_out:
@@ -122,7 +123,7 @@ def is_done(task: Task) -> bool:
         entries = [*entries, result.get("held_out")]
         paths = [*paths, task.held_out_file]
     return len(entries) == len(paths) and all(
-        map(manifest.is_whole, paths, entries)
+        map(records.is_whole, paths, entries)
     )
 
 
@@ -146,7 +147,7 @@ def write_held_out(
     options = dataclasses.replace(options, dynamic_masking=False, dupe_factor=1)
     previous: list[Document] = []
     with records.RecordWriter([path]) as writer:
-        for group in evaluation_set.read(files, MAX_PIECES):
+        for group in read_held_out(files, MAX_PIECES):
             lent = previous if len(group) == 1 else []
             for record in create_records(
                 group, pieces, options, rng, counts, lent
@@ -159,7 +160,7 @@ def write_held_out(
                 "separate more documents by blank lines, or set another "
                 "--random_seed"
             )
-    return manifest.describe_shards([path], writer.num_records)
+    return records.describe_shards([path], writer.num_records)
 
 
 def _read_part(
@@ -175,24 +176,92 @@ def _read_part(
     `write` is None, no document is held out. The end of a file also ends a
     document. Adds statistics of the text to `counts`.
     """
-    number, blocks = part
     dropped: Counter[str] = Counter()
     lines: Iterator[list[bytes] | None] = itertools.chain.from_iterable(
         itertools.chain(
             reader.read(block, counts, dropped), [] if block.is_cut else [None]
         )
-        for block in blocks
+        for block in part[1]
     )
-    if write:
-        draw = options.eval_fraction, options.random_seed
-        lines = evaluation_set.hold_out(
-            lines,
-            lambda i: evaluation_set.is_held_out(number, i, *draw),
-            write,
-            counts,
-        )
-    yield from lines
+    yield from (
+        hold_out(lines, part[0], options, write, counts) if write else lines
+    )
     counts["num_dropped_bytes"] += dropped.total()
+
+
+def hold_out(
+    lines: Iterable[list[bytes] | None],
+    part: int,
+    options: InstanceOptions,
+    write: Callable[[bytes], object],
+    counts: Counter[str],
+) -> Iterator[list[bytes] | None]:
+    """Yields the sentences for training, and writes the held-out documents.
+
+    A sentence of a held-out document becomes a line with its WordPieces in
+    hexadecimal digits. A plus sign precedes each WordPiece that continues a
+    word. A blank line follows each document.
+
+    Args:
+        lines: sentences of a part of the corpus. None ends a document.
+        part: number of the part.
+        options: options with `eval_fraction` and `random_seed`.
+        write: function that receives each line.
+        counts: Counter, to which the number of held-out documents is added.
+    """
+    number = 0
+    is_held: bool | None = None  # None between documents
+    for sentence in lines:
+        if sentence and is_held is None:
+            is_held = is_held_out(part, number, options)
+        if sentence is None and is_held is not None:
+            number += 1
+            counts["num_documents"] += is_held
+            if is_held:
+                write(b"\n")
+            is_held = None
+        if sentence and is_held:
+            pieces = (
+                ("+" if isinstance(piece, Continuation) else "") + piece.hex()
+                for piece in sentence
+            )
+            write(f"{' '.join(pieces)}\n".encode())
+        else:
+            yield sentence
+    if is_held:
+        write(b"\n")
+
+
+def is_held_out(part: int, number: int, options: InstanceOptions) -> bool:
+    """Returns whether document `number` of a part is in the evaluation set.
+
+    The random choice depends only on the arguments, so that every process knows
+    which documents of other parts are held out. The first document of the
+    corpus is always held out, so that the evaluation set is not empty.
+    """
+    rng = random.Random(f"{options.random_seed}/eval/{part}/{number}")
+    return part == number == 0 or rng.random() < options.eval_fraction
+
+
+# The cache saves memory, because all occurrences of a WordPiece become the same
+# bytes object.
+@functools.cache
+def _parse(piece: str) -> bytes:
+    if piece[0] == "+":
+        return Continuation.fromhex(piece[1:])
+    return bytes.fromhex(piece)
+
+
+def read_held_out(
+    paths: Iterable[str], max_pieces: int
+) -> Iterator[list[Document]]:
+    """Yields the documents that `hold_out` wrote, as `group_documents` does."""
+    lines = (
+        list(map(_parse, line.split())) or None
+        for path in paths
+        for line in text_files.read_lines(path)
+    )
+    return documents.group_documents(lines, max_pieces, Counter())
 
 
 def _borrow(

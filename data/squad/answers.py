@@ -1,12 +1,9 @@
-"""Finds SQuAD's answers in a model's or ensemble's logits, and writes them."""
+"""Finds SQuAD's answers in the logits of a model or an ensemble."""
 
 import collections
 import math
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-
-from absl import logging
 
 from data.squad.decoding import (
     NO_ANSWER_SCORE_DIFF,
@@ -18,7 +15,6 @@ from data.squad.decoding import (
 from data.squad.reading import SquadExample
 from data.squad.windows import SquadFeatures
 from data.text.tokenization import BasicTokenizer
-from files import atomic, json_files
 
 NBest = Mapping[str, list[dict[str, Any]]]
 
@@ -77,7 +73,9 @@ def average_nbest(
     The probability of an answer text is the average of its probabilities in the
     models' n-best lists. A list without the text contributes 0. The returned
     no-answer score is log(P(no answer) / P(best text)). With a single model,
-    this is the no-answer logit sum minus the logit sum of the best text.
+    this is the no-answer logit sum minus the logit sum of the best text. If one
+    of the two probabilities is 0, the score is NO_ANSWER_SCORE_DIFF or its
+    negative.
 
     `members` contains one dict {question id: n-best list} for each model, which
     `decode_predictions` created with `options`.
@@ -93,7 +91,18 @@ def average_nbest(
         nbest = _average([nbest[qas_id] for nbest in members])
         answer = nbest[0]["text"]
         if options.version_2_with_negative:
-            answer, score_diff = _best_answer(nbest)
+            probabilities = {
+                each["text"]: each["probability"] for each in nbest
+            }
+            null = probabilities.pop("", 0.0)
+            answer, score_diff = "", NO_ANSWER_SCORE_DIFF
+            if probabilities:
+                # The dict is sorted, so its first text is the most probable.
+                answer, best = next(iter(probabilities.items()))
+                if null and best:
+                    score_diff = math.log(null) - math.log(best)
+                elif best:
+                    score_diff = -NO_ANSWER_SCORE_DIFF
             score_diffs[qas_id] = score_diff
             if score_diff > options.null_score_diff_threshold:
                 answer = ""
@@ -130,37 +139,3 @@ def _average(lists: Sequence[list[dict[str, Any]]]) -> list[dict[str, Any]]:
         for text, entries in entries_of.items()
     ]
     return sorted(merged, key=lambda entry: -entry["probability"])
-
-
-def _best_answer(nbest: Sequence[dict[str, Any]]) -> tuple[str, float]:
-    """Returns the most probable text except "", and the null odds.
-
-    The null odds are log(P("") / P(that text)), in which "" means no answer. If
-    one of the two probabilities is 0, they are NO_ANSWER_SCORE_DIFF or its
-    negative. If "" is the only entry, returns ("", NO_ANSWER_SCORE_DIFF).
-    """
-    probabilities = {entry["text"]: entry["probability"] for entry in nbest}
-    null = probabilities.pop("", 0.0)
-    for text, best in probabilities.items():
-        if not null or not best:
-            return text, -NO_ANSWER_SCORE_DIFF if best else NO_ANSWER_SCORE_DIFF
-        return text, math.log(null) - math.log(best)
-    return "", NO_ANSWER_SCORE_DIFF
-
-
-def write_json_files(output_dir: str, outputs: Mapping[str, Any]) -> None:
-    """Writes JSON files to a folder, or no file if any content is invalid.
-
-    `outputs` is {file name: content}.
-
-    Raises:
-        OSError: a file cannot be written.
-        ValueError: a number is not finite.
-    """
-    texts = {}
-    for name, content in outputs.items():
-        path = os.path.join(output_dir, name)
-        texts[path] = json_files.format_json(content, path, indent=4)
-    for path, text in texts.items():
-        atomic.write_text(path, f"{text}\n")
-    logging.info("Wrote %s to %s", ", ".join(outputs), output_dir)

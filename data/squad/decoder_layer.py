@@ -10,20 +10,19 @@ defines.
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import tensorflow as tf
 
-from data.squad.alignment_layer import Alignment, Spans, first_of_equals
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF, DecodingOptions
 from data.squad.spans_layer import (
-    BestLogits,
-    find_best,
-    find_nulls,
+    Alignment,
+    Spans,
+    find_null,
     find_spans,
+    first_of_equals,
     order_by_score,
-    sort,
 )
 from data.squad.windows_layer import Passages
 from data.text.windows_layer import Windows
@@ -58,27 +57,44 @@ class SquadDecoder:
 
     def find_best(
         self, start_logits: tf.Tensor, end_logits: tf.Tensor
-    ) -> BestLogits:
-        """Selects the highest start and end logits of each window.
+    ) -> dict[str, tf.Tensor]:
+        """Selects the highest start logits and end logits of each window.
 
-        Both arguments are float [windows, length of a window].
-        `options.n_best_size` limits the number of selected logits.
+        Both arguments are float [windows, length of a window]. At most
+        B = `options.n_best_size` start logits and as many end logits are
+        selected from each of the W windows.
+
+        Returns:
+            dict of tensors. `starts`, `ends`: int16 [W, B], positions in the
+            window of the highest start logits and end logits, highest first.
+            `start_logits`, `end_logits`: float [W, B], the logits there.
+            `null_start_logits`, `null_end_logits`: float [W], logits of [CLS].
         """
-        return find_best(start_logits, end_logits, self.options.n_best_size)
+        best = {}
+        for side, logits in (("start", start_logits), ("end", end_logits)):
+            logits = tf.convert_to_tensor(logits)
+            num_best = tf.minimum(self.options.n_best_size, tf.shape(logits)[1])
+            # Store positions as int16, which need half the memory of int32,
+            # because there may be many windows.
+            best[f"{side}_logits"], best[f"{side}s"] = tf.math.top_k(
+                logits, num_best, index_type=tf.int16
+            )
+            best[f"null_{side}_logits"] = logits[:, 0]
+        return best
 
     def __call__(
         self,
         windows: Windows,
         first_places: tf.Tensor,
         passages: Passages,
-        best: BestLogits,
+        best: Mapping[str, tf.Tensor],
     ) -> dict[str, tf.Tensor]:
         """Returns the answers to N questions.
 
         Args:
-            windows: windows of all questions, as `SquadWindows` returns them.
+            windows: windows of all questions, as `create_windows` returns them.
             first_places: position in each window at which the passage begins,
-                as `SquadWindows` returns it.
+                as `create_windows` returns it.
             passages: Passages, one for each question.
             best: result of `find_best` for all windows.
 
@@ -98,7 +114,6 @@ class SquadDecoder:
             -1.
         """
         num_questions = tf.size(passages.contexts)
-        nulls, null_scores = find_nulls(windows.rows, best, num_questions)
         bounds = tf.searchsorted(
             windows.rows, tf.range(tf.cast(num_questions, tf.int64) + 1)
         )
@@ -112,11 +127,11 @@ class SquadDecoder:
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
             alignment = Alignment(passages, row, self.use_char_offsets)
-            nbest, texts = self._find_nbest(
-                find, bounds[row], bounds[row + 1], alignment
-            )
-            nbest, texts = self._add_null(nbest, texts, nulls.gather([row]))
-            return self._answer(nbest, texts, null_scores[row], alignment)
+            begin, end = bounds[row], bounds[row + 1]
+            nbest, texts = self._find_nbest(find, begin, end, alignment)
+            null, null_score = find_null(best, begin, end)
+            nbest, texts = self._add_null(nbest, texts, null)
+            return self._answer(nbest, texts, null_score, alignment)
 
         # Answer one question at a time, to limit memory.
         outputs = tf.map_fn(
@@ -173,7 +188,8 @@ class SquadDecoder:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
             # Sort before removing spans, because `remove_repeated` keeps the
             # first of several spans at the same position in the passage.
-            spans = sort(find_spans(window, following))
+            spans = find_spans(window, following)
+            spans = spans.gather(order_by_score(spans))
             spans = alignment.remove_repeated(spans)
             return following, *self._merge(spans, nbest, texts, alignment)
 

@@ -161,7 +161,17 @@ def decode_question(
     spans.sort(key=_score, reverse=True)
     nbest, texts = [], set()
     for span in spans:
-        text = _answer_text(span, example, options, tokenizer)
+        if span.start_index == 0:
+            text = ""
+        elif (chars := span.feature.token_to_char_map) is not None:
+            first, last = chars[span.start_index], chars[span.end_index]
+            text = example.context[first[0] : last[1]]
+        else:
+            text = get_final_text(
+                *_predicted_and_original(span, example),
+                tokenizer,
+                options.verbose_logging,
+            )
         # Skip a text that is already in the list. Always add "no answer", which
         # is the span that starts at [CLS].
         if span.start_index == 0 or text not in texts:
@@ -257,26 +267,6 @@ def with_probabilities(nbest: list[tuple[str, Span]]) -> list[dict]:
     ]
 
 
-def _answer_text(
-    span: Span,
-    example: SquadExample,
-    options: DecodingOptions,
-    tokenizer: BasicTokenizer,
-) -> str:
-    """Returns a span's text as spelled in the passage, or "" for no answer."""
-    feature, start, end = span[:3]
-    if start == 0:
-        return ""
-    if feature.token_to_char_map is not None:
-        first_char = feature.token_to_char_map[start][0]
-        return example.context[first_char : feature.token_to_char_map[end][1]]
-    return get_final_text(
-        *_predicted_and_original(span, example),
-        tokenizer,
-        options.verbose_logging,
-    )
-
-
 def _predicted_and_original(
     span: Span, example: SquadExample
 ) -> tuple[str, str]:
@@ -315,15 +305,19 @@ def find_place(
         *_predicted_and_original(span, example), tokenizer
     )
 
-    def in_passage(place: int) -> int:
-        """Converts an index in the joined words to an index in the passage."""
-        word = feature.token_to_orig_map[start]
-        while place > len(example.doc_tokens[word]):
-            place -= len(example.doc_tokens[word]) + 1
-            word += 1
-        return word_starts[word] + place
-
-    return in_passage(first), in_passage(stop - 1) + 1
+    # Indices in the passage of the characters of the joined words. A space
+    # follows each word.
+    places = [
+        index
+        for word in range(
+            feature.token_to_orig_map[start], feature.token_to_orig_map[end] + 1
+        )
+        for index in range(
+            word_starts[word],
+            word_starts[word] + len(example.doc_tokens[word]) + 1,
+        )
+    ]
+    return places[first], places[stop - 1] + 1
 
 
 def get_final_text(

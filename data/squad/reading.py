@@ -90,8 +90,11 @@ def read_squad_examples(
             context=context,
         )
         if is_training:
-            _read_answer(example, qa, where, version_2_with_negative)
-            if not _find_answer_words(example, word_starts, use_char_offsets):
+            if version_2_with_negative:
+                example.is_impossible = field(qa, "is_impossible", bool, where)
+            if not _read_answer(
+                example, qa, where, word_starts, use_char_offsets
+            ):
                 num_skipped += 1
                 if num_skipped <= 10:
                     logging.warning(
@@ -144,7 +147,18 @@ def read_questions(
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, or not in SQuAD's layout.
     """
-    for i, entry in enumerate(_read_entries(input_file)):
+    path = os.fspath(input_file)
+    if path.removesuffix(".gz").endswith(".jsonl"):
+        entries = [
+            parse_json(line, f"{path}, line {number}")
+            for number, line in text_files.read_numbered(path, is_quoted=True)
+            if line.strip()
+        ]
+    else:
+        entries = text_files.read_json(path, object)
+        if not isinstance(entries, list):
+            entries = field(entries, "data", list, path)
+    for i, entry in enumerate(entries):
         where = f"{input_file}: data[{i}]"
         is_flat = isinstance(entry, dict) and "paragraphs" not in entry
         if is_flat and "context" in entry:
@@ -156,20 +170,6 @@ def read_questions(
             continue
         for j, paragraph in enumerate(field(entry, "paragraphs", list, where)):
             yield from _read_paragraph(paragraph, f"{where}.paragraphs[{j}]")
-
-
-def _read_entries(input_file: StrPath) -> list[Any]:
-    path = os.fspath(input_file)
-    if path.removesuffix(".gz").endswith(".jsonl"):
-        return [
-            parse_json(line, f"{path}, line {number}")
-            for number, line in text_files.read_numbered(path, is_quoted=True)
-            if line.strip()
-        ]
-    found = text_files.read_json(path, object)
-    return (
-        found if isinstance(found, list) else field(found, "data", list, path)
-    )
 
 
 def _read_paragraph(
@@ -238,18 +238,24 @@ def _read_answer(
     example: SquadExample,
     qa: dict[str, Any],
     where: str,
-    version_2_with_negative: bool,
-) -> None:
-    """Sets the example's answer for training, and `is_impossible` in v2.0.
+    word_starts: Sequence[int],
+    use_char_offsets: bool,
+) -> bool:
+    """Sets the example's answer for training, and the answer's words.
 
-    `qa` is the question's dict in the file. `where` is its place in the file,
-    for error messages.
+    Returns False if the passage does not contain the answer at its position.
+
+    Args:
+        example: the question, with `is_impossible`.
+        qa: the question's dict in the file.
+        where: place of the question in the file, for error messages.
+        word_starts: index of the first character of each word in the passage.
+        use_char_offsets: whether to compare characters before words.
     """
-    if version_2_with_negative:
-        example.is_impossible = field(qa, "is_impossible", bool, where)
     if example.is_impossible:
         example.orig_answer_text = ""
-        return
+        example.start_position = example.end_position = -1
+        return True
     answers = field(qa, "answers", list, where)
     if len(answers) != 1:
         hint = "" if answers else "; for v2.0, set --version_2_with_negative"
@@ -258,34 +264,17 @@ def _read_answer(
             f"answer. Received: {len(answers)}{hint}"
         )
     where = f"{where}.answers[0]"
-    example.orig_answer_text = field(answers[0], "text", str, where)
-    example.answer_start = field(answers[0], "answer_start", int, where)
-
-
-def _find_answer_words(
-    example: Any, word_starts: Sequence[int], use_char_offsets: bool
-) -> bool:
-    """Sets `example.start_position` and `end_position`, the answer's words.
-
-    Returns False if the passage does not contain the answer at its position.
-    `word_starts` contains the index of each word's first character.
-    """
-    if example.is_impossible:
-        example.start_position = example.end_position = -1
-        return True
-    start = example.answer_start
-    end = start + len(example.orig_answer_text) - 1
+    example.orig_answer_text = answer = field(answers[0], "text", str, where)
+    example.answer_start = start = field(answers[0], "answer_start", int, where)
+    end = start + len(answer) - 1
     # An answer that contains no word, or that is outside the passage, counts as
     # not found. Google's code uses a wrong position or crashes.
     is_inside = 0 <= start <= end < len(example.context)
-    if not is_inside or not example.orig_answer_text.split():
+    if not is_inside or not answer.split():
         return False
-    example.start_position = bisect.bisect_right(word_starts, start) - 1
-    example.end_position = bisect.bisect_right(word_starts, end) - 1
-    answer = example.orig_answer_text
+    first = example.start_position = bisect.bisect_right(word_starts, start) - 1
+    last = example.end_position = bisect.bisect_right(word_starts, end) - 1
     if use_char_offsets and example.context[start : end + 1] == answer:
         return True
-    words = example.doc_tokens[
-        example.start_position : example.end_position + 1
-    ]
+    words = example.doc_tokens[first : last + 1]
     return " ".join(answer.split()) in " ".join(words)

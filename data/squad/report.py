@@ -101,21 +101,21 @@ def _read_answered(
     input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool,
-) -> Iterator[tuple[str, str, dict[str, int], str]]:
+) -> Iterator[tuple[str, str, dict[str, Any], str]]:
     """Yields (question, passage, right answers, prediction) of each question.
 
-    The right answers are {text: index of its first character in the passage, or
-    -1 if the file does not contain it}. If the question has no answer, they are
-    {"": -1}. Questions without a prediction or gold answers are skipped.
+    The right answers are {text: `answer_start` in the file, which may be
+    missing}, or {"": None} if the question has no answer. Questions without a
+    prediction or gold answers are skipped.
     """
     for context, qa, where in read_questions(input_file):
         prediction = predictions.get(field(qa, "id", str, where))
         if prediction is None:
             continue
         answers = {
-            field(answer, "text", str, where): _position(answer)
+            field(answer, "text", str, where): answer.get("answer_start")
             for answer in field(qa, "answers", list, where)
-        } or {"": -1}
+        } or {"": None}
         if has_gold_answers(qa, version_2_with_negative):
             question = field(qa, "question", str, where)
             yield question, context, answers, prediction
@@ -125,23 +125,19 @@ def _describe(answers: Iterable[str]) -> str:
     return " | ".join(sorted(answers)) or "no answer"
 
 
-def _position(answer: dict) -> int:
-    """Returns the index of an answer's first character, or -1 if unknown."""
-    start = answer.get("answer_start")
-    return start if type(start) is int else -1
-
-
 def _mark_answers(
-    context: str, answers: Mapping[str, int], prediction: str
+    context: str, answers: Mapping[str, Any], prediction: str
 ) -> list[str | Span]:
     """Splits the passage into pieces, and marks right and predicted answers.
 
-    `answers` is {right answer: index of its first character, or -1}.
+    `answers` is {right answer: `answer_start` in the file}.
     """
     right_spans = [
         (start, start + len(text))
         for text, start in answers.items()
-        if text and context[start : start + len(text)] == text
+        if text
+        and type(start) is int
+        and context[start : start + len(text)] == text
     ]
     # Use a lookahead, which also finds occurrences that overlap each other.
     pattern = f"(?={re.escape(prediction)})"

@@ -19,6 +19,8 @@ def score_predictions(
     input_file: StrPath,
     predictions: Mapping[str, str],
     version_2_with_negative: bool = False,
+    nbest: Mapping[str, list[dict[str, Any]]] | None = None,
+    null_odds: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Scores answers as the official scripts do.
 
@@ -29,13 +31,21 @@ def score_predictions(
         input_file: a SQuAD file with answers.
         predictions: {question id: predicted text}. In v2.0, "" is no answer.
         version_2_with_negative: whether the file is in the format of v2.0.
+        nbest: {question id: n-best list}. Each entry contains a "text". The
+            best entry is first. None or {} = do not search for thresholds.
+        null_odds: {question id: score of no answer minus score of the best
+            answer}. None or {} = do not search for thresholds.
 
     Returns:
         `exact_match` (`exact` in v2.0) and `f1`, in percent, and `total`, the
         number of scored questions. In v2.0, `HasAns_exact`, `HasAns_f1` and
         `HasAns_total` are the results for only the questions with answers, and
-        `NoAns_exact` and so on for only the questions without answers. If
-        questions were skipped, `num_without_gold_answers` is their number.
+        `NoAns_exact` and so on for only the questions without answers. With
+        `nbest` and `null_odds` also `best_exact` and `best_f1`, the highest
+        scores that any --null_score_diff_threshold reaches, and
+        `best_exact_thresh` and `best_f1_thresh`, the thresholds that reach
+        them. If questions were skipped, `num_without_gold_answers` is their
+        number.
 
     Raises:
         OSError: the file cannot be read.
@@ -45,45 +55,20 @@ def score_predictions(
     gold_answers, counts = _read_gold_answers(
         input_file, predictions, version_2_with_negative
     )
-    score = _score_v2 if version_2_with_negative else _score_v1
-    return score(gold_answers, predictions) | counts
-
-
-def score_outputs(
-    input_file: StrPath,
-    predictions: Mapping[str, str],
-    nbest: Mapping[str, list[dict[str, Any]]],
-    null_odds: Mapping[str, float],
-) -> dict[str, float]:
-    """Scores answers, and in v2.0 finds the best --null_score_diff_threshold.
-
-    Raises the errors that `score_predictions` describes.
-
-    Args:
-        input_file: a SQuAD file with answers.
-        predictions: {question id: predicted text}. In v2.0, "" is no answer.
-        nbest: {question id: n-best list}. Each entry contains a "text". The
-            best entry is first.
-        null_odds: {question id: score of no answer minus score of the best
-            answer}. {} in v1.1.
-
-    Returns:
-        the result of `score_predictions`. In v2.0 also `best_exact` and
-        `best_f1`, the highest scores that any threshold reaches, and
-        `best_exact_thresh` and `best_f1_thresh`, the thresholds that reach
-        them.
-    """
-    if not null_odds:
-        return score_predictions(input_file, predictions)
-    gold_answers, counts = _read_gold_answers(input_file, predictions, True)
-    # The search for the best threshold needs each question's best answer, even
-    # if --null_score_diff_threshold rejects the answer.
-    best_answers = {
-        qas_id: next((entry["text"] for entry in entries if entry["text"]), "")
-        for qas_id, entries in nbest.items()
-    }
-    best = _find_best_thresholds(dict(gold_answers), best_answers, null_odds)
-    return _score_v2(gold_answers, predictions) | best | counts
+    if not version_2_with_negative:
+        return _score_v1(gold_answers, predictions) | counts
+    scores = _score_v2(gold_answers, predictions)
+    if nbest and null_odds:
+        # The search for the best threshold needs each question's best answer,
+        # even if --null_score_diff_threshold rejects the answer.
+        best_answers = {
+            qas_id: next((each["text"] for each in entries if each["text"]), "")
+            for qas_id, entries in nbest.items()
+        }
+        scores |= _find_best_thresholds(
+            dict(gold_answers), best_answers, null_odds
+        )
+    return scores | counts
 
 
 def has_gold_answers(

@@ -10,13 +10,13 @@ import bisect
 import dataclasses
 import functools
 import itertools
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from data.io import records, workers
 from data.squad.reading import WORD, SquadExample
-from data.text.alignment import tokenize_with_spans
 from data.text.tokenization import FullTokenizer
 from data.text.windows import check_is_max_context, count_cut, cut_spans
 from files import flags
@@ -73,7 +73,7 @@ class WindowOptions:
 
     Raises:
         ValueError: windows are too short to contain a question of the maximum
-            length and a WordPiece of the passage, or `doc_stride` is below 1.
+            length and a WordPiece of the passage.
     """
 
     max_seq_length: int = flags.head(
@@ -92,16 +92,12 @@ class WindowOptions:
     )
 
     def __post_init__(self) -> None:
-        """Checks the length and the stride of the windows."""
+        """Checks the length of the windows."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
                 f"--max_query_length={self.max_query_length} + 3, to leave "
                 "room for the passage"
-            )
-        if self.doc_stride < 1:
-            raise ValueError(
-                f"doc_stride must be at least 1. Received: {self.doc_stride}"
             )
 
 
@@ -139,7 +135,18 @@ def create_records(
     numbered = _number(examples, tokenizer, options)
     windows = workers.generate(encode, numbered, num_processes)
     for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
-        yield _encode_id(unique_id) + window
+        yield _add_id(unique_id, window)
+
+
+def _encode_windows(
+    tokenizer: FullTokenizer,
+    options: WindowOptions,
+    is_training: bool,
+    examples: Iterable[tuple[int, SquadExample]],
+) -> Iterator[bytes]:
+    """Serializes the windows that `create_windows` creates, without ids."""
+    windows = create_windows(tokenizer, options, is_training, examples)
+    return map(_encode_inputs, windows)
 
 
 def _number(
@@ -161,46 +168,24 @@ def _number(
     return enumerate(counted)
 
 
-def encode_squad_features(feature: SquadFeatures, is_training: bool) -> bytes:
-    """Serializes SquadFeatures as a tf.train.Example.
+def encode_squad_features(feature: SquadFeatures) -> bytes:
+    """Serializes SquadFeatures as a tf.train.Example."""
+    return _add_id(feature.unique_id, _encode_inputs(feature))
 
-    If the features' `unique_id` is None, the tf.train.Example contains no
-    `unique_ids`.
-    """
+
+def _add_id(unique_id: int | None, window: bytes) -> bytes:
+    # Protocol buffers read two concatenated messages as their union.
+    return records.encode_example({"unique_ids": [unique_id]}) + window
+
+
+def _encode_inputs(feature: SquadFeatures) -> bytes:
+    """Serializes features without `unique_ids`, with the answer in training."""
     values: dict[str, list] = {}
-    if is_training:
+    if feature.start_position is not None:
         values["start_positions"] = [feature.start_position]
         values["end_positions"] = [feature.end_position]
         values["is_impossible"] = [int(bool(feature.is_impossible))]
-    return _encode_id(feature.unique_id) + records.encode_inputs(
-        feature, values
-    )
-
-
-def _encode_id(unique_id: int | None) -> bytes:
-    """Serializes a window's id as a tf.train.Example with only `unique_ids`.
-
-    The bytes can precede a serialized window that contains no id, because
-    protocol buffers read two concatenated messages as their union. For None,
-    the result is empty.
-    """
-    if unique_id is None:
-        return b""
-    return records.encode_example({"unique_ids": [unique_id]})
-
-
-def _encode_windows(
-    tokenizer: FullTokenizer,
-    options: WindowOptions,
-    is_training: bool,
-    examples: Iterable[tuple[int, SquadExample]],
-) -> Iterator[bytes]:
-    """Cuts examples into windows, and yields each window in serialized form.
-
-    `examples` are (index, example) pairs. The windows contain no `unique_ids`.
-    """
-    windows = create_windows(tokenizer, options, is_training, examples)
-    return (encode_squad_features(feature, is_training) for feature in windows)
+    return records.encode_inputs(feature, values)
 
 
 def create_windows(
@@ -284,6 +269,49 @@ def create_windows(
                     token - start + len(first) for token in answer
                 )
             yield feature
+
+
+def tokenize_with_spans(
+    text: str, tokenizer: FullTokenizer
+) -> tuple[list[str], list[tuple[int, int]]]:
+    """Tokenizes a text, and finds the characters of each token.
+
+        "Škoda (1895)" -> sko   ##da   (      1895    )
+                          (0,3) (3,5) (6,7) (7,11) (11,12)
+
+    Returns:
+        (tokens, spans). `tokens` is a list of WordPieces. `spans` contains the
+        (start, end) of each WordPiece in `text`. If a WordPiece ends with a
+        letter that combining accents follow, its span includes them.
+    """
+    basic = tokenizer.basic_tokenizer
+    # Tokenizing a whole text, or each of its characters separately, results in
+    # the same string once the tokens are joined. So `origin` can list, for each
+    # character of the joined tokens, the index in `text` that it came from.
+    origin = [
+        i
+        for i, char in enumerate(text)
+        for _ in itertools.chain.from_iterable(basic.tokenize(char))
+    ]
+    tokens, spans = [], []
+    position = 0
+    for word in basic.tokenize(tokenizer.space_words(text)):
+        for piece in tokenizer.wordpiece_tokenizer.tokenize(word):
+            if piece == tokenizer.wordpiece_tokenizer.unk_token:
+                length = len(word)
+            else:
+                length = len(piece.removeprefix("##"))
+            end = origin[position + length - 1] + 1
+            while (
+                end < len(text)
+                and unicodedata.category(text[end]) == "Mn"
+                and not basic.tokenize(text[end])
+            ):
+                end += 1
+            tokens.append(piece)
+            spans.append((origin[position], end))
+            position += length
+    return tokens, spans
 
 
 def _find_answer(

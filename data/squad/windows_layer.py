@@ -32,7 +32,7 @@ from data.text.windows_layer import Windows, cut_windows
 # The characters that are white space in the pattern WORD of reading.py, first
 # as code points, then as a regular expression for TensorFlow (RE2).
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
-_WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
+WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
 
 @functools.cache
@@ -67,8 +67,6 @@ class Passages(NamedTuple):
         word_letters: int32 [words + 1], the first letter of each word.
         tokenized: string [N], each passage as `BasicTokenizer`'s tokens, with a
             space before each token.
-        tokenized_starts: int32 [N], offset in bytes of each text in the
-            concatenation of `tokenized`.
         char_starts: int32 [C], offset in bytes of each character in the
             concatenation of `tokenized`.
         char_sizes: int8 [C], number of bytes of each character.
@@ -77,12 +75,6 @@ class Passages(NamedTuple):
         last_letters: int32 [D], the last of the accents that follow each letter
             and that lower-casing drops. It is the letter itself if there are
             none.
-        texts: string [N], the words of each passage, with a space before each
-            word.
-        text_starts: int32 [N], offset in bytes of each text in the
-            concatenation of `texts` with a line end after each text.
-        letter_starts: int32 [D], offset in bytes of each letter in the same
-            concatenation of `texts`.
         starts: int32 [D], offset in bytes of each letter in its passage.
         sizes: int8 [D], number of bytes of each letter.
     """
@@ -93,67 +85,53 @@ class Passages(NamedTuple):
     word_chars: tf.Tensor
     word_letters: tf.Tensor
     tokenized: tf.Tensor
-    tokenized_starts: tf.Tensor
     char_starts: tf.Tensor
     char_sizes: tf.Tensor
     contexts: tf.Tensor
     char_letters: tf.Tensor
     last_letters: tf.Tensor
-    texts: tf.Tensor
-    text_starts: tf.Tensor
-    letter_starts: tf.Tensor
     starts: tf.Tensor
     sizes: tf.Tensor
 
 
-class SquadWindows:
+def create_windows(
+    tokenizer: TokenizerLayer,
+    options: WindowOptions,
+    questions: tf.Tensor,
+    contexts: tf.Tensor,
+) -> tuple[Callable, Windows, tf.Tensor, Passages]:
     """Cuts questions and passages of any length into windows for the network.
 
     Args:
         tokenizer: TokenizerLayer.
         options: WindowOptions, such as the length of a window.
+        questions: string [N].
+        contexts: string [N], the passage of each question.
+
+    Returns:
+        (pack, windows, first_places, passages). `pack` is a function (begin,
+        end) that returns the features of windows `begin` to `end` - 1:
+        input_ids, input_mask and segment_ids, int32 [end - begin,
+        max_seq_length]. `windows` are the Windows of all questions.
+        `first_places`, int64 [number of windows], is the position in each
+        window at which the passage begins. `passages` are Passages.
     """
+    passages = read_passages(tokenizer, contexts)
+    query = tokenizer(questions)[:, : options.max_query_length]
+    query_lengths = query.row_lengths()
+    windows = cut_windows(
+        passages.ids.row_splits,
+        options.max_seq_length - 3 - query_lengths,
+        options.doc_stride,
+    )
+    first_places = tf.gather(query_lengths, windows.rows) + 2
 
-    def __init__(
-        self, tokenizer: TokenizerLayer, options: WindowOptions
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.options = options
-
-    def __call__(
-        self, questions: tf.Tensor, contexts: tf.Tensor
-    ) -> tuple[Callable, Windows, tf.Tensor, Passages]:
-        """Cuts questions and passages into windows.
-
-        Args:
-            questions: string [N].
-            contexts: string [N], the passage of each question.
-
-        Returns:
-            (pack, windows, first_places, passages). `pack` is a function
-            (begin, end) that returns the features of windows `begin` to
-            `end` - 1: input_ids, input_mask and segment_ids, int32
-            [end - begin, max_seq_length]. `windows` are the Windows of all
-            questions. `first_places`, int64 [number of windows], is the
-            position in each window at which the passage begins. `passages` are
-            Passages.
-        """
-        passages = read_passages(self.tokenizer, contexts)
-        query = self.tokenizer(questions)[:, : self.options.max_query_length]
-        query_lengths = query.row_lengths()
-        windows = cut_windows(
-            passages.ids.row_splits,
-            self.options.max_seq_length - 3 - query_lengths,
-            self.options.doc_stride,
+    def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
+        return windows.slice(begin, end).pack(
+            tokenizer, passages.ids, options.max_seq_length, query
         )
-        first_places = tf.gather(query_lengths, windows.rows) + 2
 
-        def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
-            return windows.slice(begin, end).pack(
-                self.tokenizer, passages.ids, self.options.max_seq_length, query
-            )
-
-        return pack, windows, first_places, passages
+    return pack, windows, first_places, passages
 
 
 def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
@@ -165,25 +143,15 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
     `contexts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
     """
     texts = tf.strings.regex_replace(
-        tf.strings.join([" ", drop_invalid(contexts)]), _WHITE_SPACE_RUN, " "
+        tf.strings.join([" ", drop_invalid(contexts)]), WHITE_SPACE_RUN, " "
     )
     # Run the steps that need the most memory first, while few tensors exist.
     ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
     with tf.control_dependencies(words.values()):
-        letters = _find_letters(chars.decoded)
-    with tf.control_dependencies(letters):
-        source = tf.identity(chars.source)
-        num_chars = tf.size(source)
-        char_letters = tf.gather(letters.count, source) - 1
-        # A space precedes each word in `texts`. The word starts at the first
-        # normalized character whose source code point lies after that space.
-        word_chars = tf.searchsorted(source, letters.spaces)
-    with tf.control_dependencies([char_letters, word_chars]):
-        last_letters = _skip_accents(letters, char_letters)
-        num_letters = tf.size(last_letters)
-    with tf.control_dependencies([last_letters]):
+        letters = _find_letters(chars)
+    with tf.control_dependencies(letters.values()):
         starts = _find_starts(contexts)
     with tf.control_dependencies([starts]):
         is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
@@ -193,82 +161,63 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         ids=ids,
         num_unknown=num_unknown,
         first_char=first_char,
-        word_chars=tf.concat([word_chars, num_chars[None]], 0),
-        word_letters=tf.concat([letters.of_words, num_letters[None]], 0),
         **words,
         contexts=contexts,
-        char_letters=char_letters,
-        last_letters=last_letters,
-        texts=texts,
-        text_starts=tf.cumsum(tf.strings.length(texts) + 1, exclusive=True),
-        letter_starts=letters.starts,
+        **letters,
         starts=starts,
-        sizes=letters.sizes,
     )
 
 
-class _Letters(NamedTuple):
-    """The letters in `Passages.texts`: all characters except white space.
-
-    K = number of code points in these texts, with a line end after each text.
-    D = number of letters.
-
-    Attributes:
-        count: int32 [K], number of letters up to and including each code point.
-        spaces: int32 [words], indices of the code points that are spaces.
-        of_words: int32 [words], the first letter of each word.
-        starts: int32 [D], `Passages.letter_starts`.
-        sizes: int8 [D], `Passages.sizes`.
-        is_accent: bool [D], whether the letter is a combining mark, which
-            lower-casing may drop.
-        begins_word: bool [D], whether the letter begins a word.
-    """
-
-    count: tf.Tensor
-    spaces: tf.Tensor
-    of_words: tf.Tensor
-    starts: tf.Tensor
-    sizes: tf.Tensor
-    is_accent: tf.Tensor
-    begins_word: tf.Tensor
-
-
-def _find_letters(decoded: tf.Tensor) -> _Letters:
+def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
     """Finds the letters (all characters except white space) of the passages.
 
-    `decoded` are the code points of `Passages.texts`, int32, with a line end
-    after each text.
+    Returns:
+        the fields `word_chars`, `word_letters`, `char_letters`, `last_letters`
+        and `sizes` of Passages.
     """
-    is_space = decoded == ord(" ")
-    is_letter = ~(is_space | (decoded == ord("\n")))
+    is_space = chars.decoded == ord(" ")
+    is_letter = ~(is_space | (chars.decoded == ord("\n")))
+    # The number of letters up to and including each code point.
     count = tf.cumsum(tf.cast(is_letter, tf.int32))
     spaces = ragged.where(is_space)
     # To limit memory, each step waits until the preceding step is done, as in
     # `read_passages`.
     with tf.control_dependencies([count, spaces]):
         at = ragged.where(is_letter)
-        letters = tf.gather(decoded, at)
+        letters = tf.gather(chars.decoded, at)
         sizes = utf8_length(letters)
     with tf.control_dependencies([sizes]):
         index = tf.searchsorted(_accents(), letters)
         is_accent = tf.gather(_accents(), index) == letters
     with tf.control_dependencies([is_accent]):
         begins_word = tf.gather(is_space, at - 1)
-        # Count the spaces and line ends before each letter. Each of them is one
-        # byte.
-        num_others = at - tf.range(tf.size(at))
-    with tf.control_dependencies([begins_word, num_others]):
-        num_bytes = tf.cast(sizes, tf.int32)
-        starts = tf.cumsum(num_bytes, exclusive=True) + num_others
-    return _Letters(
-        count=count,
-        spaces=spaces,
-        of_words=tf.gather(count, spaces),
-        starts=starts,
-        sizes=sizes,
-        is_accent=is_accent,
-        begins_word=begins_word,
-    )
+    with tf.control_dependencies([begins_word]):
+        source = tf.identity(chars.source)
+        char_letters = tf.gather(count, source) - 1
+        # A space precedes each word. The word starts at the first normalized
+        # character whose source code point lies after that space.
+        word_chars = tf.searchsorted(source, spaces)
+        word_letters = tf.gather(count, spaces)
+    with tf.control_dependencies([char_letters, word_chars, word_letters]):
+        # Lower-casing drops an accent if no normalized character comes from it.
+        is_dropped = tf.tensor_scatter_nd_update(
+            is_accent,
+            char_letters[:, None],
+            tf.fill([tf.size(char_letters)], False),
+        )
+        # Group letters into runs. A run is a base letter and the dropped
+        # combining marks that follow it.
+        is_base = ~is_dropped | begins_word
+        runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
+        ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])
+        last_letters = tf.gather(ends, runs)
+    return {
+        "word_chars": tf.concat([word_chars, [tf.size(source)]], 0),
+        "word_letters": tf.concat([word_letters, [tf.size(letters)]], 0),
+        "char_letters": char_letters,
+        "last_letters": last_letters,
+        "sizes": sizes,
+    }
 
 
 def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
@@ -288,8 +237,7 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     """Joins the characters to `BasicTokenizer`'s tokens, with spaces between.
 
     Returns:
-        the fields `tokenized`, `tokenized_starts`, `char_starts` and
-        `char_sizes` of Passages.
+        the fields `tokenized`, `char_starts` and `char_sizes` of Passages.
     """
     begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
     num_chars = tf.size(chars.cps)
@@ -315,29 +263,6 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
         starts = tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True) + begun
     return {
         "tokenized": tokenized,
-        "tokenized_starts": tf.cumsum(
-            tf.strings.length(tokenized), exclusive=True
-        ),
         "char_starts": starts,
         "char_sizes": sizes,
     }
-
-
-def _skip_accents(letters: _Letters, char_letters: tf.Tensor) -> tf.Tensor:
-    """Finds the last dropped accent on each letter, or the letter itself.
-
-    Returns:
-        `Passages.last_letters`, int32 [D]. An accent is dropped if no character
-        after normalization comes from it.
-    """
-    is_dropped = tf.tensor_scatter_nd_update(
-        letters.is_accent,
-        char_letters[:, None],
-        tf.fill([tf.size(char_letters)], False),
-    )
-    # Group letters into runs. A run is a base letter and the dropped combining
-    # marks that follow it.
-    is_base = ~is_dropped | letters.begins_word
-    runs = tf.cumsum(tf.cast(is_base, tf.int32)) - 1
-    ends = ragged.where(tf.concat([is_base, [True]], 0)[1:])
-    return tf.gather(ends, runs)

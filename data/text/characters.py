@@ -4,16 +4,6 @@ import unicodedata
 from collections.abc import Callable
 
 
-def is_whitespace(char: str) -> bool:
-    """Returns whether Google's code treats a character as white space."""
-    return char in " \t\n\r" or unicodedata.category(char) == "Zs"
-
-
-def is_control(char: str) -> bool:
-    """Returns whether a character is a control character in Google's code."""
-    return char not in "\t\n\r" and unicodedata.category(char) in ("Cc", "Cf")
-
-
 def is_punctuation(char: str) -> bool:
     """Returns whether Google's code treats a character as punctuation.
 
@@ -48,12 +38,12 @@ def clean_character(char: str) -> str:
     Control characters are dropped, white space becomes a space, CJK ideographs
     get a space on both sides, and other characters stay.
     """
-    cp = ord(char)
-    if cp == 0 or cp == 0xFFFD or is_control(char):
-        return ""
-    if is_whitespace(char):
+    category = unicodedata.category(char)
+    if char in " \t\n\r" or category == "Zs":
         return " "
-    return f" {char} " if is_cjk(cp) else char
+    if char in "\0\ufffd" or category in ("Cc", "Cf"):
+        return ""
+    return f" {char} " if is_cjk(ord(char)) else char
 
 
 class _Table(dict):

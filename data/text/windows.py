@@ -1,19 +1,12 @@
 """Cuts a long text into overlapping windows of tokens."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from absl import logging
 
 T = TypeVar("T")
-
-
-class DocSpan(NamedTuple):
-    """A window: the index of its first token, and its number of tokens."""
-
-    start: int
-    length: int
 
 
 def count_cut(
@@ -38,7 +31,7 @@ def count_cut(
 
 def cut_spans(
     num_tokens: int, max_tokens_for_doc: int, doc_stride: int
-) -> list[DocSpan]:
+) -> list[tuple[int, int]]:
     """Cuts a text into overlapping windows that cover it.
 
     Args:
@@ -47,12 +40,16 @@ def cut_spans(
             window may be shorter.
         doc_stride: number of tokens from the start of a window to the start of
             the next window.
+
+    Returns:
+        (start, length) of each window: the index of its first token, and its
+        number of tokens.
     """
     doc_spans = []
     start = 0
     while start < num_tokens:
         length = min(num_tokens - start, max_tokens_for_doc)
-        doc_spans.append(DocSpan(start, length))
+        doc_spans.append((start, length))
         if start + length == num_tokens:
             break
         start += min(length, doc_stride)

@@ -68,21 +68,6 @@ TITLES = {
 }
 
 
-def read_articles(folder: Path) -> dict[str, list[list[str]]]:
-    """Returns a dict from the title of each article to its paragraphs.
-
-    A paragraph is a list of words.
-    """
-    articles = {}
-    for name in ("train-v1.1.json", "dev-v1.1.json"):
-        for entry in json.loads((folder / name).read_text("utf-8"))["data"]:
-            articles[entry["title"]] = [
-                paragraph["context"].split()
-                for paragraph in entry["paragraphs"]
-            ]
-    return articles
-
-
 def join(paragraphs: list[list[str]], length: int) -> Iterator[list[str]]:
     """Joins successive paragraphs to texts of more than `length` words."""
     words: list[str] = []
@@ -97,7 +82,13 @@ def main() -> None:
     """Writes the data sets, and prints the number of texts in each file."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    articles, output = read_articles(Path(sys.argv[1])), Path(sys.argv[2])
+    source, output = map(Path, sys.argv[1:])
+    # {title of an article: its paragraphs, each a list of words}
+    articles = {
+        entry["title"]: [x["context"].split() for x in entry["paragraphs"]]
+        for name in ("train-v1.1.json", "dev-v1.1.json")
+        for entry in json.loads((source / name).read_text("utf-8"))["data"]
+    }
     draw = random.Random(1)
     topics = {
         title: topic for topic, text in TITLES.items() for title in text.split()

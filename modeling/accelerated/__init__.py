@@ -3,9 +3,101 @@
 TensorFlow fuses or compiles these forms. Without this package the network is
 slower, and its results differ only by rounding.
 
-    choice.py     chooses for each call the form of a function
     fusions.py    for inference: forms that TensorFlow's graph optimizer fuses
     kernels.py    for training: elementwise operations, each compiled to a loop
     tracing.py    for training: traces one graph for all blocks
     inference.py  calls a trained model for prediction
+
+For each call, `choose` selects the plain function or a faster form. Each dict
+in this file maps names of functions to faster forms. The first dict that
+contains the function and suits the call determines the form:
+
+1. If Keras runs on another backend than TensorFlow, modeling/ops.py uses the
+   plain form and does not call this module.
+2. In all graphs and in eager calls: `ALWAYS`.
+3. In graphs, for at least `LEAST_CLASSES` classes, as in the masked LM:
+   `VOCABULARY`.
+4. In training, if rows are `LEAST_WIDTH` or wider, or of unknown width:
+   `COMPILED`. For narrower rows, compiling takes longer than it saves.
+   Otherwise in training: `TRAINING`.
+5. In inference, in a graph pinned to the CPU (`tf.device`), in float32 or
+   bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse these forms for a GPU too,
+   but lacks the kernels there.
+6. In inference: `INFERENCE`.
+7. Otherwise: the plain form.
 """
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from modeling.accelerated import fusions, kernels, tracing
+
+# The width of the smallest released BERT. For narrower rows, compiling costs
+# more time than it saves.
+LEAST_WIDTH = 128
+# For fewer classes, compiling takes longer than it saves.
+LEAST_CLASSES = 1024
+
+Forms = dict[str, Callable]
+
+ALWAYS: Forms = {
+    "check_range": fusions.check_range,
+    "dense": fusions.dense,
+    "look_up": fusions.look_up,
+    "reshape_like": fusions.reshape_like,
+    "keep_mask": kernels.keep_mask,
+}
+VOCABULARY: Forms = {"cross_entropy": kernels.cross_entropy}
+TRAINING: Forms = {"trace_once": tracing.trace_once}
+COMPILED: Forms = {
+    "activation": kernels.activation,
+    "attention_probs": kernels.attention_probs,
+    "dropout": kernels.dropout,
+    "dropout_add_norm": kernels.dropout_add_norm,
+}
+FUSED_ON_CPU: Forms = {
+    "attention_probs": fusions.attention_probs,
+    "dropout_add_norm": fusions.dropout_add_norm,
+    "layer_norm": fusions.layer_norm,
+}
+INFERENCE: Forms = {"activation": fusions.activation}
+
+
+def choose(name: str, inputs: Any, training: bool) -> Callable | None:
+    """Returns the faster form of a function for one call.
+
+    Returns None if the call should use the plain form.
+
+    Args:
+        name: name of the function in modeling/ops.py.
+        inputs: first argument of the call.
+        training: whether the call is part of a training step.
+    """
+    if name in ALWAYS:
+        return ALWAYS[name]
+    if name in VOCABULARY:
+        has_many = (inputs.shape[-1] or 0) >= LEAST_CLASSES
+        is_eager = tf.executing_eagerly()
+        return VOCABULARY[name] if has_many and not is_eager else None
+    if training:
+        if (
+            name in COMPILED
+            and (inputs.shape[-1] or LEAST_WIDTH) >= LEAST_WIDTH
+        ):
+            return COMPILED[name]
+        return TRAINING.get(name)
+    if name in FUSED_ON_CPU and _is_in_cpu_graph(inputs):
+        return FUSED_ON_CPU[name]
+    return INFERENCE.get(name)
+
+
+def _is_in_cpu_graph(inputs: tf.Tensor) -> bool:
+    dtype = keras.backend.standardize_dtype(inputs.dtype)
+    return (
+        dtype in ("float32", "bfloat16")
+        and not tf.executing_eagerly()
+        and "CPU" in (inputs.device or "")
+    )

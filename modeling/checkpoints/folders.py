@@ -40,34 +40,25 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
             f"{_FILE_OF_A_CHECKPOINT.sub('', path)}"
         )
     if system.isdir(path):
-        return _find_exported(path, best) or _find_newest(path)
+        newest = _newest_step(path)
+        steps = {
+            name: _newest_step(os.path.join(path, name))
+            for name in (run_files.BEST, run_files.AVERAGES)
+        }
+        best = best and (newest < 0 or not find_fault(path, newest))
+        # If the run trained longer, the averages may be of an earlier step.
+        averages = newest in (-1, steps[run_files.AVERAGES])
+        for name, is_used in zip(steps, (best, averages), strict=True):
+            if is_used and steps[name] >= 0:
+                step = f"{run_files.PREFIX}-{steps[name]}"
+                return os.path.join(path, name, step)
+        return _find_newest(path)
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: the file {path}.index does not "
             "exist. Use a path on this machine, because nothing is downloaded"
         )
     return path
-
-
-def _find_exported(path: str, best: bool) -> str | None:
-    """Returns the checkpoint of a training run's best step or averages.
-
-    Returns None if there are none, or if they belong to an earlier run or step.
-    """
-    newest = _newest_step(path)
-    steps = {
-        name: _newest_step(os.path.join(path, name))
-        for name in (run_files.BEST, run_files.AVERAGES)
-    }
-    for folder, is_used in (
-        (run_files.BEST, best and (newest < 0 or not find_fault(path, newest))),
-        # If the run trained longer, the averages may be of an earlier step.
-        (run_files.AVERAGES, newest in (-1, steps[run_files.AVERAGES])),
-    ):
-        step = steps[folder]
-        if is_used and step >= 0:
-            return os.path.join(path, folder, f"{run_files.PREFIX}-{step}")
-    return None
 
 
 def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:

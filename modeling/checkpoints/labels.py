@@ -39,7 +39,17 @@ def load_labels(
     labels_file = os.path.join(folder, LABELS_FILE)
     config_file = os.path.join(folder, "config.json")
     if os.path.isfile(labels_file):
-        labels = _read_lines(labels_file)
+        with named_errors(labels_file), open(labels_file, "rb") as reader:
+            contents = reader.read()
+        try:
+            # Accept the byte order mark and line ends of editors on Windows.
+            text = contents.decode("utf-8-sig").replace("\r\n", "\n")
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{labels_file}: byte {error.start} is not UTF-8. Save the "
+                "file as UTF-8"
+            ) from error
+        labels = text.removesuffix("\n").split("\n")
         check_labels(labels, labels_file, num_labels)
         return labels
     if not os.path.isfile(config_file):
@@ -114,20 +124,6 @@ def save_labels(
         os.path.join(directory, LABELS_FILE),
         "".join(f"{label}\n" for label in labels),
     )
-
-
-def _read_lines(labels_file: str) -> list[str]:
-    with named_errors(labels_file), open(labels_file, "rb") as reader:
-        contents = reader.read()
-    try:
-        # Accept the byte order mark and line ends of editors on Windows.
-        text = contents.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{labels_file}: byte {error.start} is not UTF-8. Save the file as "
-            "UTF-8"
-        ) from error
-    return text.removesuffix("\n").split("\n")
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:

@@ -4,16 +4,25 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from files import manifests
-from files.atomic import copy_file, is_remote, partial_path, sync
+from files.atomic import (
+    copy_file,
+    is_remote,
+    partial_path,
+    sync,
+    write_bytes,
+    write_text,
+)
 
 
 @contextlib.contextmanager
 def staged_folder(
-    directory: str | os.PathLike[str], last: str
+    directory: str | os.PathLike[str],
+    last: str,
+    contents: Mapping[str, str | bytes],
 ) -> Iterator[str]:
     """Lets the files of a model appear in a folder together or not at all.
 
@@ -21,9 +30,10 @@ def staged_folder(
         directory: folder of the model. Created if missing.
         last: name of the file to move last. It must be a file without which
             nothing can load the model.
+        contents: {name: contents} of files to write first.
 
     Yields:
-        a temporary folder into which to write the files.
+        a temporary folder into which to write the other files.
 
     Raises:
         OSError: the files cannot be written.
@@ -36,12 +46,22 @@ def staged_folder(
             # A killed process with the same id may have left this folder.
             _remove(stage)
             file_system(stage).makedirs(stage)
+            for name, content in contents.items():
+                if isinstance(content, str):
+                    write_text(os.path.join(stage, name), content)
+                else:
+                    write_bytes(os.path.join(stage, name), content)
             yield stage
             if manifests.has_own_card(directory):
                 card = os.path.join(stage, manifests.CARD)
                 if file_system(card).exists(card):
                     file_system(card).remove(card)
-            names = sorted(_files_in(stage), key=lambda name: name == last)
+            names = [
+                os.path.relpath(os.path.join(place, name), stage)
+                for place, _, inner in file_system(stage).walk(stage)
+                for name in inner
+            ]
+            names.sort(key=lambda name: name == last)
             files = {
                 os.path.join(stage, name): os.path.join(directory, name)
                 for name in names
@@ -102,16 +122,6 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
             r"^\{\{.*?\}\} | \[Op:\w+\]", "", getattr(error, "message", "")
         )
         raise OSError(f"{path} cannot be written: {message}") from error
-
-
-def _files_in(folder: str) -> list[str]:
-    """Returns the paths of all files in a folder, relative to the folder."""
-    walk = file_system(folder).walk(folder)
-    return [
-        os.path.relpath(os.path.join(place, name), folder)
-        for place, _, names in walk
-        for name in names
-    ]
 
 
 def _refuse_folders(paths: Iterable[str]) -> None:

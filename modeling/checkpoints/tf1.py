@@ -17,7 +17,7 @@ import keras
 from absl import logging
 
 from files import manifests, patterns
-from files.atomic import partial_path, write_bytes, write_text
+from files.atomic import partial_path
 from files.labels import check_labels
 from modeling.checkpoints.folders import describe, find_tf1_checkpoint
 from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
@@ -64,9 +64,11 @@ def load_tf1_checkpoint(
 
     prefix = find_tf1_checkpoint(path, best)
     with open_tf1_checkpoint(prefix) as (reader, literal_name):
+        all_shapes = reader.get_variable_to_shape_map()
+        stored_names = _stored_names(reader)
         shapes = {
-            name: shape
-            for name, shape in _shapes(reader).items()
+            name: all_shapes[stored_names[name]]
+            for name in sorted(stored_names)
             if not _TRAINING_STATE.search(name)
         }
         if _OBJECT_GRAPH in shapes and not any(
@@ -78,7 +80,6 @@ def load_tf1_checkpoint(
                 "Google's releases. Use the TF1 checkpoint of the release, or "
                 "a Hugging Face folder of the model"
             )
-        stored_names = _stored_names(reader)
         if prefix != str(path):
             # `path` is a folder. If the checkpoint contains averages of the
             # weights, load them, because the run would export them.
@@ -140,18 +141,15 @@ def read_tf1_shapes(
 ) -> dict[str, Sequence[int]]:
     """Returns {name in the file: shape} of a TF1 checkpoint."""
     with open_tf1_checkpoint(prefix) as (reader, _):
-        return _shapes(reader)
-
-
-def _shapes(reader: Any) -> dict[str, Sequence[int]]:
-    shapes = reader.get_variable_to_shape_map()
-    names = _stored_names(reader)
-    return {name: shapes[names[name]] for name in sorted(names)}
+        shapes, names = (
+            reader.get_variable_to_shape_map(),
+            _stored_names(reader),
+        )
+        return {name: shapes[names[name]] for name in sorted(names)}
 
 
 def _stored_names(reader: Any) -> dict[str, str]:
-    names = reader.get_variable_to_shape_map()
-    return without_scope(names, _WORD_EMBEDDINGS)
+    return without_scope(reader.get_variable_to_shape_map(), _WORD_EMBEDDINGS)
 
 
 def check_tf1_files(prefix: str) -> None:
@@ -285,23 +283,18 @@ def save_release(
     if labels is not None:
         check_labels(labels, num_labels=getattr(model, "num_labels", None))
     folder, (index, _) = manifests.release_files(path)
-    with staged_folder(folder, last=index) as stage:
+    contents: dict[str, str | bytes] = {
+        "bert_config.json": model.config.to_json_string()
+    }
+    if tokenizer:
+        longest = model.config.max_position_embeddings
+        contents |= describe_tokenizer(tokenizer, longest)
+    contents |= files or {}
+    with staged_folder(folder, index, contents) as stage:
         prefix = os.path.join(stage, index.removesuffix(".index"))
         save_checkpoint(model, prefix, leave_out)
-        write_text(
-            os.path.join(stage, "bert_config.json"),
-            model.config.to_json_string(),
-        )
-        if tokenizer:
-            described = describe_tokenizer(
-                tokenizer, model.config.max_position_embeddings
-            )
-            for name, contents in described.items():
-                write_bytes(os.path.join(stage, name), contents)
         if labels is not None:
             save_labels(stage, labels)
-        for name, text in (files or {}).items():
-            write_text(os.path.join(stage, name), text)
 
 
 def write_checkpoint(

@@ -31,7 +31,7 @@ from files import atomic, export_folders, manifests
 from modeling import ops
 from modeling.accelerated import inference
 from modeling.bert import BertModel
-from modeling.checkpoints.huggingface.tokenizer import write_tokenizer
+from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
 from modeling.checkpoints.staging import errors_named
 from modeling.layers import all_layers
 from serving import engines
@@ -105,9 +105,10 @@ def export_saved_model(
             place = folder if name == manifests.CARD else extra
             atomic.write_text(place / name, text)
         if tokenizer:
-            write_tokenizer(
-                extra, tokenizer, model.config.max_position_embeddings
-            )
+            longest = model.config.max_position_embeddings
+            contents = tokenizer_files(tokenizer, longest)
+            for name, content in contents.items():
+                atomic.write_bytes(extra / name, content)
 
 
 def _write_saved_model(

@@ -19,16 +19,20 @@ from tests.modeling.kinds import (
 KINDS = ("classifier", "spans", "choices")
 
 
-def test_no_position_sees_a_later_one():
-    features = create_features()
-    ids = features["input_ids"]
-    model = BertModel(CONFIG, left_to_right=True)
+@pytest.mark.parametrize("masks_each", [False, True])
+def test_no_position_sees_a_later_one(masks_each):
+    """Nor with a mask for each position, which says the same."""
+    ids = create_features()["input_ids"]
+    mask = np.tile(np.tril(np.ones((T, T), "int32")), (B, 1, 1))
+    model = BertModel(CONFIG, left_to_right=not masks_each)
     changed = np.where(np.arange(T) < T // 2, ids, 1)
-    one, other = model(ids), model(changed)
-    half = one["sequence_output"][:, : T // 2]
-    assert_close(half, other["sequence_output"][:, : T // 2], 1e-6)
-    difference = one["pooled_output"] - other["pooled_output"]
-    assert np.abs(difference).max() > 0.01
+    one, other = (
+        model(x, mask if masks_each else None)["sequence_output"]
+        for x in (ids, changed)
+    )
+    half = T // 2
+    assert_close(one[:, :half], other[:, :half], 1e-6)
+    assert np.abs(one[:, half:] - other[:, half:]).max() > 0.01
 
 
 @pytest.mark.parametrize("unpad", [False, True])
@@ -48,43 +52,27 @@ def test_the_last_wordpiece_is_pooled(unpad):
     )
 
 
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def lstm(inputs, kernel, recurrent_kernel, bias):
-    """The outputs of an LSTM on one sequence [T, W], after its equations."""
-    cell = hidden = np.zeros(recurrent_kernel.shape[0])
-    outputs = []
-    for x in inputs:
-        gates = x @ kernel + hidden @ recurrent_kernel + bias
-        i, f, candidate, o = np.split(gates, 4)
-        cell = sigmoid(f) * cell + sigmoid(i) * np.tanh(candidate)
-        hidden = sigmoid(o) * np.tanh(cell)
-        outputs.append(hidden)
-    return np.array(outputs)
-
-
-def test_the_lstm_is_that_of_numpy_on_each_row_without_padding():
+def test_the_lstm_reads_each_row_without_its_padding():
     model = BertClassifier(CONFIG, L, bilstm=True, dtype="float64")
     features = create_features()
     encoded, _ = model.encode(features, training=False, seed=None)
-    inputs = np.asarray(
-        model.bert(features)["sequence_output"], dtype="float64"
-    )
-    layers = model.bilstm.both
-    there, back = (
-        [np.asarray(weight) for weight in layer.trainable_weights]
-        for layer in (layers.forward_layer, layers.backward_layer)
-    )
     for row, length in enumerate(features["input_mask"].sum(-1)):
-        forward = lstm(inputs[row, :length], *there)
-        backward = lstm(inputs[row, :length][::-1], *back)[::-1]
-        expected = np.concatenate([forward, backward], -1)
-        found = encoded["sequence_output"][row, :length]
-        assert_close(found, expected, 1e-12)
-        ends = np.concatenate([forward[-1], backward[0]])
-        assert_close(encoded["pooled_output"][row], ends, 1e-12)
+        alone = {
+            name: features[name][row : row + 1, :length]
+            for name in ("input_ids", "segment_ids")
+        }
+        expected, _ = model.encode(alone, training=False, seed=None)
+        states = expected["sequence_output"]
+        found = encoded["sequence_output"][row : row + 1, :length]
+        assert_close(found, states, 1e-12)
+        # Where each direction ends.
+        half = states.shape[-1] // 2
+        ends = np.append(states[0, -1, :half], states[0, 0, half:])
+        for pooled in (
+            encoded["pooled_output"][row],
+            expected["pooled_output"],
+        ):
+            assert_close(np.ravel(pooled), ends, 1e-12)
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from modeling import initializers
+from modeling.layers import TruncatedNormal
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
 def test_initial_weights_are_truncated_normal(dtype):
-    initializer = initializers.TruncatedNormal(
+    initializer = TruncatedNormal(
         stddev=0.02, seed=keras.random.SeedGenerator(3)
     )
     values = initializer((1000, 1000), dtype)
@@ -28,16 +28,16 @@ def test_initial_weights_are_truncated_normal(dtype):
 
 def test_each_use_of_a_seed_generator_draws_new_weights():
     generator = keras.random.SeedGenerator(3)
-    initializer = initializers.TruncatedNormal(stddev=0.02, seed=generator)
+    initializer = TruncatedNormal(stddev=0.02, seed=generator)
     first, second = (np.asarray(initializer((64, 64))) for _ in range(2))
     assert np.isclose(first, second).mean() < 0.01
     generator = keras.random.SeedGenerator(3)
-    again = initializers.TruncatedNormal(stddev=0.02, seed=generator)
+    again = TruncatedNormal(stddev=0.02, seed=generator)
     np.testing.assert_array_equal(again((64, 64)), first)
 
 
 def test_an_initializer_is_read_back_from_its_configuration():
-    initializer = initializers.TruncatedNormal(stddev=0.3, seed=7)
+    initializer = TruncatedNormal(stddev=0.3, seed=7)
     again = keras.initializers.deserialize(
         keras.initializers.serialize(initializer)
     )

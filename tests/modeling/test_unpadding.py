@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from modeling.unpadding import PackedRows, UnpaddedRows
+from modeling.unpadding import UnpaddedRows
 from tests import models
 
 CONFIG = models.tiny_config(**models.NO_DROPOUT)
@@ -169,21 +169,3 @@ def test_short_sequences_share_a_packed_one():
     used = sum(lengths)
     np.testing.assert_array_equal(there_and_back[:used], kept[:used])
     assert not there_and_back[used:].numpy().any()
-
-
-def test_the_worked_example_of_packing():
-    # "a b c" and "d e", with one row of padding.
-    packed = PackedRows(tf.constant([0, 1, 2, 6, 7, 3]), tf.constant([3, 2]), 6)
-    rows = tf.constant([[1.0], [2.0], [3.0], [4.0], [5.0], [6.0]])
-    np.testing.assert_array_equal(packed.pad(rows)[0, :5, 0], [1, 2, 3, 4, 5])
-    np.testing.assert_array_equal(
-        packed.attention_mask[0],
-        [
-            [1, 1, 1, 0, 0, 0],
-            [1, 1, 1, 0, 0, 0],
-            [1, 1, 1, 0, 0, 0],
-            [0, 0, 0, 1, 1, 0],
-            [0, 0, 0, 1, 1, 0],
-            [0, 0, 0, 0, 0, 1],
-        ],
-    )

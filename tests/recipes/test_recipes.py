@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+import modeling
+from data.text.tokenization import FullTokenizer
 from tests import script_runner
+from tests.conftest import TINY
 from tests.golden import ROOT
 
 RECIPES = ROOT / "examples/recipes"
@@ -297,6 +300,20 @@ def test_recipes_that_start_from_a_small_bert(small_bert, tmp_path):
     for row in ("no_next_sentence", "left-to-right_with_a_BiLSTM"):
         assert f"| {row}/MRPC | 1 |" in table
     assert table.count("/pretraining | 1 |") == 2
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A folder laid out as a released model."""
+    config = modeling.BertConfig.from_dict(
+        TINY | {"max_position_embeddings": 128}
+    )
+    created = modeling.BertPretrainer(config, seed=1)
+    created.build()
+    folder = tmp_path / "released"
+    tokenizer = FullTokenizer(script_runner.SAMPLES / "vocab.txt")
+    modeling.save_release(created, folder, tokenizer)
+    return folder
 
 
 @pytest.mark.slow

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from data.io import feature_specs, record_checks, records, tfrecords
-from tests import golden, script_runner
+import create_pretraining_data
+from data.io import feature_specs, records, tfrecords
+from tests import golden, script_runner, shards
 from tests.data.text import test_tokenizer_json as tokenizer_json
 
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
@@ -73,10 +75,10 @@ def test_a_tokenizer_json_makes_the_same_records(tmp_path):
 
 @pytest.fixture
 def corpus(tmp_path):
-    """A corpus of 1,500 documents, 3.8 MB."""
+    """A corpus of 900 documents, 2.3 MB."""
     text = (CORPUS / "harbor.txt").read_text().strip()
     path = tmp_path / "corpus.txt"
-    path.write_text(f"{text}\n\n" * 1500)
+    path.write_text(f"{text}\n\n" * 900)
     return path
 
 
@@ -95,11 +97,11 @@ def test_scalable_form(corpus):
     flags = scalable_flags(corpus, num_shards=3, do_whole_word_mask=True)
     done = run(corpus.parent, **flags).check()
     made = corpus.parent / "made"
-    shards = [f"out-0000{number}-of-00003" for number in range(3)]
-    assert sorted(os.listdir(made)) == [*shards, "out.manifest.json"]
+    names = [f"out-0000{number}-of-00003" for number in range(3)]
+    assert sorted(os.listdir(made)) == [*names, "out.manifest.json"]
     manifest = json.loads((made / "out.manifest.json").read_text())
-    files = [str(made / name) for name in shards]
-    record_checks.check_records(
+    files = [str(made / name) for name in names]
+    feature_specs.check_records(
         files, feature_specs.pretraining_features(128, 20)
     )
     count = records.count_records(files)
@@ -118,41 +120,43 @@ def test_scalable_form(corpus):
     assert "random_seed=12345" in error
 
 
-def test_flags_set_to_false_keep_the_original_form(tmp_path):
-    run(
-        tmp_path,
-        input_file=CORPUS / "harbor.txt",
-        vocab_file=VOCAB,
-        output_file="out",
-        dynamic_masking=False,
-        whole_word_draw=False,
-    ).check()
-    assert os.listdir(tmp_path) == ["out"]
+def test_flags_set_to_false_keep_the_original_form():
+    given = {"dynamic_masking": False, "whole_word_draw": False}
+    paths = dict.fromkeys(("input_file", "vocab_file", "output_file"), "")
+    config = create_pretraining_data.Config(**paths, given_flags=given)
+    assert not config.is_scalable
 
 
 def test_scalable_form_reads_through_a_file_system_of_tensorflow(tmp_path):
     remote = f"file://{CORPUS}/harbor.txt"
-    run(
-        tmp_path,
-        input_file=remote,
-        vocab_file=VOCAB,
-        output_file="out",
-        num_processes=1,
-    ).check()
-    (entry,) = [
-        entry
-        for entry in json.loads((tmp_path / "out.manifest.json").read_text())[
-            "inputs"
-        ]
-        if entry["path"] == remote
-    ]
+    manifest = shards.create(tmp_path, [remote])
+    (entry,) = [x for x in manifest["inputs"] if x["path"] == remote]
     assert entry["bytes"] == (CORPUS / "harbor.txt").stat().st_size
 
 
+def test_beam_makes_the_same_bytes(tmp_path):
+    pytest.importorskip("apache_beam", reason="Apache Beam is not installed")
+    flags = {"input_file": f"{CORPUS}/*.txt", "vocab_file": VOCAB}
+    flags |= {"output_file": "out", "num_shards": 3}
+    error = run(tmp_path, pipeline="beam", dupe_facter=3, **flags).error
+    assert "unknown arguments" in error and not list(tmp_path.iterdir())
+    more = {"runner": "DirectRunner", "direct_num_workers": 2}
+    made = []
+    for name, changes in (("beam", {"pipeline": "beam", **more}), ("own", {})):
+        (tmp_path / name).mkdir()
+        run(tmp_path / name, **flags, **changes).check()
+        paths = sorted((tmp_path / name).glob("out-*"))
+        made.append([path.read_bytes() for path in paths])
+    assert len(made[0]) == 3 and made[0] == made[1]
+
+
 def children(process):
-    path = f"/proc/{process.pid}/task/{process.pid}/children"
-    with open(path) as file:
-        return [int(child) for child in file.read().split()]
+    """Returns the ids of the processes that each thread started."""
+    return [
+        int(child)
+        for task in sorted(Path(f"/proc/{process.pid}/task").iterdir())
+        for child in (task / "children").read_text().split()
+    ]
 
 
 @pytest.mark.slow
@@ -166,29 +170,29 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
         while not list(work.glob("task-*.json")):
             assert process.poll() is None
             time.sleep(0.02)
-        # The last are the workers; the first tracks shared resources.
+        # The first, of the main thread, tracks shared resources.
         os.kill(children(process)[-1], signal.SIGKILL)
         _, errors = process.communicate(timeout=script_runner.TIMEOUT)
     assert process.returncode == 1
     error = [line for line in errors.splitlines() if "error: " in line][-1]
     assert "killed by SIGKILL" in error and "shard" in error
-    shards = set(corpus.parent.glob("made/out-*-of-00008"))
-    assert len(shards) < 8 and not list(corpus.parent.glob("*.manifest.json"))
-    for shard in shards:
+    written = set(corpus.parent.glob("made/out-*-of-00008"))
+    assert len(written) < 8 and not list(corpus.parent.glob("*.manifest.json"))
+    for shard in written:
         records.count_records([str(shard)])
-    made = {shard: shard.read_bytes() for shard in shards}
+    made = {shard: shard.read_bytes() for shard in written}
     # A shard that was written just before the end has no result yet.
     done = {
         shard: shard.stat().st_mtime_ns
-        for shard in shards
+        for shard in written
         if (work / f"task-{shard.name[4:9]}.json").exists()
     }
     assert done
     run(corpus.parent, **flags).check()
     for shard, content in made.items():
         assert shard.read_bytes() == content
-    for shard, written in done.items():
-        assert shard.stat().st_mtime_ns == written
+    for shard, time_ns in done.items():
+        assert shard.stat().st_mtime_ns == time_ns
     assert len(os.listdir(corpus.parent / "made")) == 9
 
 

@@ -2,12 +2,13 @@
 
 import json
 import math
-import shutil
+import types
+from typing import Any
 
 import pytest
 
-from data.squad import answers
-from tests import events, golden, script_runner
+import run_squad
+from tests import events, script_runner
 from tests.checkpoints import values
 from tests.script_runner import parse_flags, read_results
 from training import model_folder
@@ -33,7 +34,7 @@ def read_questions(path):
     }
 
 
-def write_without_spaces(folder, tiny):
+def write_without_spaces(folder):
     """Writes a question of a passage in Chinese, and its vocabulary."""
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     tokens += sorted({*CONTEXT, *"多？"} - set("0123456789"))
@@ -46,25 +47,10 @@ def write_without_spaces(folder, tiny):
     paragraphs = [{"context": CONTEXT, "qas": qas}]
     content = {"version": "1.1", "data": [{"paragraphs": paragraphs}]}
     (folder / "few.json").write_text(json.dumps(content, ensure_ascii=False))
-    config = read_json(tiny / "bert_config.json") | {"vocab_size": 21128}
-    (folder / "large.json").write_text(json.dumps(config))
-
-
-def write_some_xquad(folder):
-    """Writes some of the real Chinese set, and the real vocabulary."""
-    source = golden.SHARED / "data/squad/xquad.zh.json"
-    vocab = golden.SHARED / "data/vocab/chinese.txt"
-    if not source.exists() or not vocab.exists():
-        return False
-    content = read_json(source)
-    content["data"] = content["data"][:12]
-    (folder / "xquad.json").write_text(json.dumps(content))
-    shutil.copy(vocab, folder / "chinese.txt")
-    return True
 
 
 @pytest.fixture(scope="module")
-def answered(tmp_path_factory, tiny, model_flags):
+def answered(tmp_path_factory, model_flags):
     """The folder of the runs, and what each said."""
     folder = tmp_path_factory.mktemp("squad")
     # Three answers of v2.0 are not to be found.
@@ -74,7 +60,7 @@ def answered(tmp_path_factory, tiny, model_flags):
     for qa in [qa for qa in qas if not qa["is_impossible"]][:3]:
         qa["answers"][0]["text"] = "Nowhere to be found"
     (folder / "train.json").write_text(json.dumps(content))
-    write_without_spaces(folder, tiny)
+    write_without_spaces(folder)
     flags = model_flags | parse_flags("""
         --do_train --do_predict --max_seq_length=64 --max_query_length=24
         --doc_stride=16 --n_best_size=5 --train_batch_size=8
@@ -96,12 +82,6 @@ def answered(tmp_path_factory, tiny, model_flags):
             --use_char_offsets --report
         """,
     }
-    if write_some_xquad(folder):
-        runs["xquad"] = f"""
-            {runs["few"]} --bert_config_file=large.json
-            --vocab_file=chinese.txt --predict_file=xquad.json
-            --num_train_epochs=2
-        """
     changes = [{"output_dir": x, **parse_flags(runs[x])} for x in runs]
     # No start: a run keeps to the direction of the one that it begins with.
     for without_start in changes[1:]:
@@ -191,21 +171,13 @@ def test_answers_are_the_characters_of_the_passage(answered):
     assert f'<span class="both">{ANSWER}</span>' in page
 
 
-def test_the_chinese_set_runs(answered):
-    golden.shared("data/squad/xquad.zh.json")
-    golden.shared("data/vocab/chinese.txt")
-    predictions = read_json(answered[0] / "xquad/predictions.json")
-    asked = read_questions(answered[0] / "xquad.json")
-    for qas_id, (passage, _) in asked.items():
-        assert predictions[qas_id] and predictions[qas_id] in passage
-    assert (answered[0] / "xquad/report.html").is_file()
-
-
 def test_scores_that_are_not_finite_leave_no_file(tmp_path):
-    outputs = {
-        "predictions.json": {"q": "an answer"},
-        "nbest_predictions.json": {"q": [{"probability": math.nan}]},
-    }
+    answers = {"q": "an answer"}, {"q": [{"probability": math.nan}]}, {}
+    task = types.SimpleNamespace(
+        options=types.SimpleNamespace(version_2_with_negative=False),
+        answer=lambda batches: answers,
+    )
+    write: Any = run_squad.SquadTask.write_predictions
     with pytest.raises(ValueError, match="predictions.json would contain"):
-        answers.write_json_files(str(tmp_path), outputs)
+        write(task, "predict", [], str(tmp_path))
     assert not list(tmp_path.iterdir())

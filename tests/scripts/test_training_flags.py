@@ -26,9 +26,9 @@ def runs(flags, tiny, tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     changes = {
         "plain": "",
-        "gradient_checkpointing": "--gradient_checkpointing",
         "frozen": """
             --freeze_layers=1 --next_sentence=False --do_eval --max_eval_steps=2
+            --gradient_checkpointing
         """,
         "scratch": f"""
             --init_from=scratch --eval_steps=2 --left_to_right
@@ -88,14 +88,6 @@ def test_summaries_hold_what_the_log_holds(runs, flags):
     seconds = summary["seconds"]
     assert 0 < seconds["training_seconds"] < seconds["total_seconds"]
     assert summary["peak_memory_bytes"] > 1e8
-
-
-def test_recomputing_activations_changes_only_rounding(runs):
-    # Dropout is on: the pass that is made again drops the same.
-    expected = values(runs["plain"][0], 4)
-    found = values(runs["gradient_checkpointing"][0], 4)
-    for name, value in expected.items():
-        np.testing.assert_allclose(found[name], value, atol=2e-5, err_msg=name)
 
 
 def test_frozen_layers_do_not_move(runs, pretrained):

@@ -7,7 +7,7 @@ import pytest
 
 import modeling
 import serving
-from data.text.alignment import tokenize_with_spans
+from data.squad.windows import tokenize_with_spans
 from data.text.tokenization import FullTokenizer
 from serving.server.limits import Limits
 from serving.server.worker import Version

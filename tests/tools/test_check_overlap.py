@@ -49,8 +49,8 @@ def test_rows_texts_and_word_sequences_are_found(tmp_path):
 
 def texts(path):
     return [
-        (row.number, [" ".join(words) for words in row.texts])
-        for row in check_overlap.read_rows(str(path))
+        (number, [" ".join(words) for words in found])
+        for number, found in check_overlap.read_rows(str(path))
     ]
 
 
@@ -69,14 +69,3 @@ def test_tables_are_read_as_a_training_reads_them(tmp_path):
         texts(path)
     (tmp_path / "a.tsv").write_text('a "b c d\te\n')
     assert texts(tmp_path / "a.tsv") == [(1, ["a b c d"])]
-
-
-def test_parquet(tmp_path):
-    pyarrow = pytest.importorskip(
-        "pyarrow", reason="needs requirements/tables.txt"
-    )
-    from pyarrow import parquet
-
-    table = pyarrow.table({"text": ["one two three"], "label": [1]})
-    parquet.write_table(table, tmp_path / "a.parquet")
-    assert texts(tmp_path / "a.parquet") == [(1, ["one two three"])]

@@ -82,14 +82,13 @@ def test_a_study_goes_on_where_it_was_killed(flags, tmp_path):
 
 
 def test_what_is_wrong_is_named_in_one_line(flags, tmp_path):
+    space = "--study=1.db --space=learning_rate=1e-4"
     cases = [
-        ({"space": "learning_rate=1e-4"}, "--space: learning_rate=1e-4 must"),
-        ({"space": "seed=5:1"}, "--space: seed=5:1 must have"),
-        ({"folds": 40}, "--folds=40: Cannot have number of splits"),
-        ({"data_dir": "."}, "there is no train set in .:"),
-        ({"max_seq_len": 3}, "Unknown command line flag 'max_seq_len'"),
+        (space, "--space: learning_rate=1e-4 must"),
+        ("--study=2.db --space=seed=5:1", "--space: seed=5:1 must have"),
+        ("--study=3.db --folds=40", "--folds=40: Cannot have number of splits"),
+        ("--study=4.db --data_dir=.", "there is no train set in .:"),
+        ("--study=5.db --max_seq_len=3", "command line flag 'max_seq_len'"),
     ]
-    for number, (more, message) in enumerate(cases):
-        given = flags | more | {"study": f"{number}.db", "trials": 1}
-        done = script_runner.run("tools.search", tmp_path, **given)
-        assert message in done.error
+    flags |= {"trials": 1}
+    script_runner.check_errors(tmp_path, "tools.search", flags, cases)

@@ -9,7 +9,7 @@ import pytest
 
 import modeling
 from data.classification import glue
-from modeling.checkpoints.huggingface import CLASSES
+from modeling.checkpoints.huggingface.config import CLASSES
 from tests.modeling.checkpoints.test_huggingface import CONFIG, write
 from tests.models import built
 from tools import convert_checkpoint

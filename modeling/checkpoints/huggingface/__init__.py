@@ -1,16 +1,17 @@
 """Reads and writes BERT as Hugging Face's transformers stores it.
 
 The tensors in `model.safetensors` are named differently than in Google's
-checkpoints, and dense kernels are transposed. opening.py opens files of
-weights, and pickled.py reads `pytorch_model.bin`, the format of older models.
-config.py converts config.json, and tokenizer.py writes the tokenizer's files.
+checkpoints, and dense kernels are transposed. pickled.py reads
+`pytorch_model.bin`, the format of older models. config.py converts config.json,
+and tokenizer.py writes the tokenizer's files.
 """
 
+import contextlib
 import json
 import os
 import re
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -18,18 +19,10 @@ import numpy as np
 import safetensors
 import safetensors.numpy
 
-from files.atomic import write_text
-from files.labels import check_labels
-from modeling.checkpoints.huggingface.config import (
-    CONFIG_FILE,
-    config_to_huggingface,
-)
-from modeling.checkpoints.huggingface.opening import open_tensors
-from modeling.checkpoints.huggingface.tokenizer import (
-    find_pad_id,
-    write_tokenizer,
-)
-from modeling.checkpoints.labels import default_labels
+from files.json_files import read_json
+from modeling.checkpoints.huggingface.config import CONFIG_FILE, config_entries
+from modeling.checkpoints.huggingface.pickled import PickledTensors
+from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
 from modeling.checkpoints.names import (
     original_name,
     source_name,
@@ -82,18 +75,6 @@ _DECODER = {
     "cls.predictions.decoder.weight": "bert.embeddings.word_embeddings.weight",
     "cls.predictions.decoder.bias": "cls.predictions.bias",
 }
-# {class of this project: class of transformers}.
-CLASSES = {
-    "BertModel": "BertModel",
-    "BertPretrainer": "BertForPreTraining",
-    "BertClassifier": "BertForSequenceClassification",
-    "BertTokenClassifier": "BertForTokenClassification",
-    "BertSpanLabeler": "BertForQuestionAnswering",
-    "BertMultipleChoice": "BertForMultipleChoice",
-}
-# {class of transformers: class of this project}.
-ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
-ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def _huggingface_name(name: str) -> str:
@@ -142,12 +123,71 @@ def read_huggingface_shapes(
     path: str | os.PathLike[str],
 ) -> dict[str, Sequence[int]]:
     """Returns {Hugging Face's name: shape} of the tensors in a file."""
-    with open_tensors(path) as file:
-        names = without_scope(file.keys(), _WORD_EMBEDDINGS)
+    with _open_tensors(path) as files:
+        names = without_scope(files, _WORD_EMBEDDINGS)
         return {
-            name: file.get_slice(stored).get_shape()
+            name: files[stored].get_slice(stored).get_shape()
             for name, stored in names.items()
         }
+
+
+@contextlib.contextmanager
+def _open_tensors(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+    """Opens the weights in a file, or in all files that an index names.
+
+    Yields:
+        {name of a tensor: open file that contains the tensor}. Each file is
+        read by the methods of safetensors' `safe_open`.
+
+    Raises:
+        OSError: a file cannot be read. The message names the file.
+    """
+    folder, name = os.path.split(path)
+    is_index = name.endswith(".index.json")
+    try:
+        with contextlib.ExitStack() as stack:
+            if is_index:
+                places = read_json(path).get("weight_map")
+                if not isinstance(places, dict) or not all(
+                    isinstance(place, str) and place == os.path.basename(place)
+                    for place in places.values()
+                ):
+                    raise OSError(
+                        "`weight_map` must name files in the index's folder"
+                    )
+                files = {
+                    place: stack.enter_context(
+                        _open_tensors(os.path.join(folder, place))
+                    )
+                    for place in set(places.values())
+                }
+                for tensor, place in places.items():
+                    if tensor not in files[place]:
+                        raise OSError(
+                            f"{path} cannot be read: {place} lacks tensor "
+                            f"{tensor}"
+                        )
+                yield {name: files[places[name]][name] for name in places}
+                return
+            file: Any = (
+                PickledTensors(path)
+                if name.endswith(".bin")
+                else stack.enter_context(
+                    safetensors.safe_open(path, framework="np")
+                )
+            )
+            yield dict.fromkeys(file.keys(), file)
+    except (safetensors.SafetensorError, OSError) as error:
+        if " cannot be read: " in str(error):
+            # The error already names the file, which may be one of several.
+            raise
+        hint = ""
+        with contextlib.suppress(OSError), open(path, "rb") as reader:
+            if reader.read(16) == b"version https://":
+                hint = "; the file is a pointer of Git LFS: run `git lfs pull`"
+            elif not is_index:
+                hint = "; copy or download the file again"
+        raise OSError(f"{path} cannot be read: {error}{hint}") from error
 
 
 def load_huggingface(
@@ -170,18 +210,18 @@ def load_huggingface(
     )
     shapes: dict[str, list[int]] = {}
     dtypes = {}
-    with open_tensors(path) as file:
-        scopeless = without_scope(file.keys(), _WORD_EMBEDDINGS)
+    with _open_tensors(path) as files:
+        scopeless = without_scope(files, _WORD_EMBEDDINGS)
         stored_names = {_normalize(name): scopeless[name] for name in scopeless}
         if any(name.startswith("cls/predictions/") for name in names):
-            _check_decoder(path, file, stored_names)
+            _check_decoder(path, files, stored_names)
         sources = {
             name: stored_names.pop(theirs)
             for name in names
             if (theirs := _huggingface_name(name)) in stored_names
         }
         for name, their_name in sources.items():
-            entry = file.get_slice(their_name)
+            entry = files[their_name].get_slice(their_name)
             shape, dtype = entry.get_shape(), entry.get_dtype()
             shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
             dtypes[name] = _DTYPES.get(dtype, dtype)
@@ -192,13 +232,15 @@ def load_huggingface(
                 shapes[name] = []
 
         def read(name: str) -> np.ndarray:
-            tensor = file.get_tensor(sources[name])
+            tensor = files[sources[name]].get_tensor(sources[name])
             return tensor.T if name.endswith("/kernel") else tensor
 
         return restore_variables(model, path, shapes, dtypes, read, layers)
 
 
-def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
+def _check_decoder(
+    path: str, files: dict[str, Any], stored_names: dict[str, str]
+) -> None:
     """Raises an error if a masked LM head has embeddings of its own.
 
     BERT's masked LM head uses the word embeddings as its output layer. A file
@@ -211,10 +253,12 @@ def _check_decoder(path: str, file: Any, stored_names: dict[str, str]) -> None:
             continue
         if shared not in stored_names:
             stored_names[shared] = stored_names.pop(copy)
-        elif not np.array_equal(
-            file.get_tensor(stored_names[copy]),
-            file.get_tensor(stored_names[shared]),
-        ):
+            continue
+        values = [
+            files[stored_names[name]].get_tensor(stored_names[name])
+            for name in (copy, shared)
+        ]
+        if not np.array_equal(*values):
             raise ValueError(
                 f"{path}: {copy} differs from {shared} (tie_word_embeddings "
                 "is false). BERT's masked LM head needs them to be equal, so "
@@ -277,77 +321,31 @@ def save_huggingface(
     values = config_entries(model, labels, leave_out)
     if problem_type:
         values["problem_type"] = problem_type
+    contents: dict[str, str | bytes] = {}
     if tokenizer:
-        values["pad_token_id"] = find_pad_id(tokenizer, model.config.vocab_size)
-    with staged_folder(directory, last=WEIGHTS_FILE) as stage:
-        config_file = os.path.join(stage, CONFIG_FILE)
-        write_text(
-            config_file, json.dumps(values, indent=2, sort_keys=True) + "\n"
-        )
-        if tokenizer:
-            longest = max_length or model.config.max_position_embeddings
-            write_tokenizer(stage, tokenizer, longest)
-        for name, text in (files or {}).items():
-            write_text(os.path.join(stage, name), text)
+        longest = max_length or model.config.max_position_embeddings
+        contents |= tokenizer_files(tokenizer, longest, model.config.vocab_size)
+        values["pad_token_id"] = tokenizer.vocab["[PAD]"]
+    tensors = {}
+    for weight in model.weights:
+        name = original_name(weight)
+        if name not in leave_out:
+            value = np.asarray(weight)
+            value = value.T if name.endswith("/kernel") else value
+            tensors[_huggingface_name(name)] = np.ascontiguousarray(value)
+    if type(model).__name__ == "BertModel":
+        tensors = {k.removeprefix("bert."): v for k, v in tensors.items()}
+    contents[CONFIG_FILE] = json.dumps(values, indent=2, sort_keys=True) + "\n"
+    contents |= files or {}
+    with staged_folder(directory, WEIGHTS_FILE, contents) as stage:
         weights_file = os.path.join(stage, WEIGHTS_FILE)
         try:
             safetensors.numpy.save_file(
-                _create_tensors(model, leave_out),
-                weights_file,
-                metadata={"format": "pt"},
+                tensors, weights_file, metadata={"format": "pt"}
             )
         except safetensors.SafetensorError as error:
             path = os.path.join(directory, WEIGHTS_FILE)
             raise OSError(f"{path} cannot be written: {error}") from error
         # Copy the permissions of config.json, because safetensors creates a
         # file that only its owner can read.
-        shutil.copymode(config_file, weights_file)
-
-
-def config_entries(
-    model: keras.Model,
-    labels: Sequence[str] | None,
-    leave_out: Collection[str] = (),
-) -> dict[str, Any]:
-    """Returns the entries of the config.json that describes a model.
-
-    See `save_huggingface` for the arguments.
-    """
-    class_name = type(model).__name__
-    if class_name not in CLASSES or not model.built:
-        raise ValueError(
-            "Only a built model of one of the classes "
-            f"{sorted(CLASSES)} can be saved for transformers. "
-            f"Received: {'a built' if model.built else 'an unbuilt'} "
-            f"{class_name}"
-        )
-    values = config_to_huggingface(model.config)
-    architecture = CLASSES[class_name]
-    if "cls/seq_relationship/output_weights" in leave_out:
-        architecture = "BertForMaskedLM"
-    values["architectures"] = [architecture]
-    if hasattr(model, "num_labels"):
-        labels = default_labels(model.num_labels) if labels is None else labels
-        check_labels(labels, num_labels=model.num_labels)
-        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
-        values["label2id"] = {name: i for i, name in enumerate(labels)}
-    return values
-
-
-def _create_tensors(
-    model: keras.Model, leave_out: Collection[str]
-) -> dict[str, np.ndarray]:
-    """Returns {transformers' name: array}. `leave_out` lists Google's names."""
-    tensors = {}
-    for weight in model.weights:
-        name = original_name(weight)
-        if name in leave_out:
-            continue
-        value = np.asarray(weight)
-        if name.endswith("/kernel"):
-            value = value.T
-        their_name = _huggingface_name(name)
-        if type(model).__name__ == "BertModel":
-            their_name = their_name.removeprefix("bert.")
-        tensors[their_name] = np.ascontiguousarray(value)
-    return tensors
+        shutil.copymode(os.path.join(stage, CONFIG_FILE), weights_file)

@@ -6,15 +6,20 @@ The name "gelu" means the exact form in config.json, but Google's tanh form in
 
 import dataclasses
 import os
+from collections.abc import Collection, Sequence
 from typing import Any
 
+import keras
+
 from files.json_files import read_json
+from files.labels import check_labels
+from modeling.checkpoints.labels import default_labels
 from modeling.config import BertConfig
 
 CONFIG_FILE = "config.json"
 
 # {activation in config.json: activation in `BertConfig`}. If several names mean
-# the same activation, config_to_huggingface writes the last.
+# the same activation, config_entries writes the last.
 _ACTIVATIONS = {
     "gelu_python": "gelu_erf",
     "gelu": "gelu_erf",
@@ -32,56 +37,18 @@ _ACTIVATIONS = {
 }
 # Default values in transformers that differ from the defaults of `BertConfig`.
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
-
-
-def config_from_huggingface(values: dict[str, Any]) -> BertConfig:
-    """Creates a `BertConfig` from the entries of a Hugging Face config.json.
-
-    Ignores entries that do not describe the network.
-
-    Raises:
-        ValueError: the entries describe another network than BERT.
-    """
-    values = {**_DEFAULTS, **values}
-    for name, expected in (
-        ("model_type", "bert"),
-        ("position_embedding_type", "absolute"),
-        ("is_decoder", False),
-    ):
-        if values.get(name, expected) != expected:
-            raise ValueError(
-                f"`{name}` must be {expected!r} for this network. "
-                f"Received: {name}={values[name]!r}"
-            )
-    activation = values.get("hidden_act", "gelu")
-    if activation not in list(_ACTIVATIONS):
-        raise ValueError(
-            f"`hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
-            f"Received: hidden_act={activation!r}"
-        )
-    ours = {field.name for field in dataclasses.fields(BertConfig)}
-    return BertConfig.from_dict(
-        {
-            **{name: values[name] for name in ours & values.keys()},
-            "hidden_act": _ACTIVATIONS[activation],
-        }
-    )
-
-
-def config_to_huggingface(config: BertConfig) -> dict[str, Any]:
-    """Returns the entries of a Hugging Face config.json for a `BertConfig`."""
-    values = config.to_dict()
-    for name in config.unused:
-        del values[name]
-    activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
-    return {
-        **values,
-        "hidden_act": activations[config.hidden_act],
-        "layer_norm_eps": config.layer_norm_eps,
-        "model_type": "bert",
-        "pad_token_id": 0,
-        "position_embedding_type": "absolute",
-    }
+# {class of this project: class of transformers}.
+CLASSES = {
+    "BertModel": "BertModel",
+    "BertPretrainer": "BertForPreTraining",
+    "BertClassifier": "BertForSequenceClassification",
+    "BertTokenClassifier": "BertForTokenClassification",
+    "BertSpanLabeler": "BertForQuestionAnswering",
+    "BertMultipleChoice": "BertForMultipleChoice",
+}
+# {class of transformers: class of this project}.
+ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
+ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
 def read_architectures(path: str | os.PathLike[str]) -> list[str]:
@@ -129,8 +96,30 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
         and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
     ):
         return BertConfig.from_json_file(path)
+    values = {**_DEFAULTS, **values}
+    for key, expected in (
+        ("model_type", "bert"),
+        ("position_embedding_type", "absolute"),
+        ("is_decoder", False),
+    ):
+        if values.get(key, expected) != expected:
+            raise ValueError(
+                f"{path}: `{key}` must be {expected!r} for this network. "
+                f"Received: {key}={values[key]!r}"
+            )
+    activation = values.get("hidden_act", "gelu")
+    if activation not in list(_ACTIVATIONS):
+        raise ValueError(
+            f"{path}: `hidden_act` must be one of {sorted(_ACTIVATIONS)}. "
+            f"Received: hidden_act={activation!r}"
+        )
+    # Ignore entries that do not describe the network.
+    ours = {field.name for field in dataclasses.fields(BertConfig)}
+    entries = {name: values[name] for name in ours & values.keys()}
     try:
-        return config_from_huggingface(values)
+        return BertConfig.from_dict(
+            entries | {"hidden_act": _ACTIVATIONS[activation]}
+        )
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 
@@ -150,3 +139,44 @@ def _find_config(path: str | os.PathLike[str]) -> str:
         f"There is neither {' nor '.join(candidates)}. Use a folder that "
         "contains one of them"
     )
+
+
+def config_entries(
+    model: keras.Model,
+    labels: Sequence[str] | None,
+    leave_out: Collection[str] = (),
+) -> dict[str, Any]:
+    """Returns the entries of the config.json that describes a model.
+
+    See `save_huggingface` for the arguments.
+    """
+    class_name = type(model).__name__
+    if class_name not in CLASSES or not model.built:
+        raise ValueError(
+            "Only a built model of one of the classes "
+            f"{sorted(CLASSES)} can be saved for transformers. "
+            f"Received: {'a built' if model.built else 'an unbuilt'} "
+            f"{class_name}"
+        )
+    config = model.config
+    values = config.to_dict()
+    for name in config.unused:
+        del values[name]
+    activations = {ours: theirs for theirs, ours in _ACTIVATIONS.items()}
+    values |= {
+        "hidden_act": activations[config.hidden_act],
+        "layer_norm_eps": config.layer_norm_eps,
+        "model_type": "bert",
+        "pad_token_id": 0,
+        "position_embedding_type": "absolute",
+    }
+    architecture = CLASSES[class_name]
+    if "cls/seq_relationship/output_weights" in leave_out:
+        architecture = "BertForMaskedLM"
+    values["architectures"] = [architecture]
+    if hasattr(model, "num_labels"):
+        labels = default_labels(model.num_labels) if labels is None else labels
+        check_labels(labels, num_labels=model.num_labels)
+        values["id2label"] = {str(i): name for i, name in enumerate(labels)}
+        values["label2id"] = {name: i for i, name in enumerate(labels)}
+    return values

@@ -108,7 +108,11 @@ class PickledTensors:
                     found = self._find_zipped(file)
                 else:
                     found = self._find_legacy(file)
-            self._tensors = _check_tensors(found)
+            if not isinstance(found, dict):
+                raise ValueError("the file contains no dictionary of tensors")
+            for name, tensor in found.items():
+                _check_tensor(name, tensor)
+            self._tensors: dict[str, _Tensor] = found
         except Exception as error:
             # A damaged or hostile file may cause any exception.
             raise OSError(
@@ -190,22 +194,15 @@ class PickledTensors:
         return found
 
 
-def _check_tensors(found: Any) -> dict[str, _Tensor]:
-    """Returns `found`. Raises an error unless it is a dict of valid tensors."""
-    if not isinstance(found, dict):
-        raise ValueError("the file contains no dictionary of tensors")
-    for name, tensor in found.items():
-        if not isinstance(name, str) or not isinstance(tensor, _Tensor):
-            raise ValueError(
-                f"{reprlib.repr(name)} is not a tensor with a name"
-            )
-        last = tensor.offset + sum(
-            (length - 1) * step
-            for length, step in zip(tensor.shape, tensor.strides, strict=True)
-        )
-        if 0 not in tensor.shape and last >= tensor.storage.size:
-            raise ValueError(f"{name} is larger than its storage")
-    return found
+def _check_tensor(name: Any, tensor: Any) -> None:
+    if not isinstance(name, str) or not isinstance(tensor, _Tensor):
+        raise ValueError(f"{reprlib.repr(name)} is not a tensor with a name")
+    last = tensor.offset + sum(
+        (length - 1) * step
+        for length, step in zip(tensor.shape, tensor.strides, strict=True)
+    )
+    if 0 not in tensor.shape and last >= tensor.storage.size:
+        raise ValueError(f"{name} is larger than its storage")
 
 
 def _create_tensor(

@@ -1,53 +1,14 @@
 """Records that do not fit are refused, by file and flag."""
 
 import contextlib
-import gzip
 import math
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.io import feature_specs, record_checks, records, tfrecords
+from data.io import feature_specs, records, tfrecords
 from tests.data.io.test_tfrecords import SPEC, write
-
-
-def test_check_records_compares_with_the_flags(tmp_path):
-    path = write(tmp_path / "a.tfrecord", 0, 1)
-    record_checks.check_records([path], SPEC)
-    longer = feature_specs.pretraining_features(8, 2)
-    more = feature_specs.pretraining_features(4, 3)
-    for spec, message in (
-        (longer, "--max_seq_length=8; set .*=4"),
-        (more, "--max_predictions_per_seq=3; set .*=2"),
-        (feature_specs.classifier_features(4), "no feature 'label_ids'"),
-    ):
-        with pytest.raises(ValueError, match=message) as caught:
-            record_checks.check_records([path], spec)
-        assert path in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (b"", "contains no record"),
-        (b"x" * 10, "truncated"),
-        (b"x" * 99, "not a TFR"),
-    ],
-)
-def test_check_records_names_bad_files(tmp_path, data, message):
-    path = tmp_path / "bad.tfrecord"
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match=f"bad.tfrecord: .*{message}"):
-        record_checks.check_records([str(path)], SPEC)
-
-
-def test_a_corrupt_record_met_while_reading_is_named(tmp_path):
-    files = [write(tmp_path / f"{i}.tfrecord", 0, 7) for i in range(3)]
-    with open(files[1], "r+b") as file:
-        file.seek(-9, 2)
-        file.write(b"?")
-    read_all(files, SPEC, "1.tfrecord: the record at byte")
 
 
 def read_all(files, spec, message=None):
@@ -55,7 +16,7 @@ def read_all(files, spec, message=None):
     read = tfrecords.Records(files, feature_specs.bounded(spec, 100, 2))
     expected = pytest.raises(ValueError, match=message)
     with expected if message else contextlib.nullcontext():
-        with record_checks.naming_wrong_records([read]):
+        with tfrecords.naming_wrong_records([read]):
             for _ in tfrecords.create_dataset(read, 4, False):
                 pass
 
@@ -143,18 +104,9 @@ def test_padding_examples_and_labels_of_any_size_are_read(tmp_path):
     read_all(one_wrong(path, SQUAD, "unique_ids", 2**31 - 1), SQUAD)
 
 
-def test_compressed_records_are_refused(tmp_path):
-    path = tmp_path / "a.tfrecord.gz"
-    path.write_bytes(
-        gzip.compress(open(write(tmp_path / "a", 0, 2), "rb").read())
-    )
-    with pytest.raises(ValueError, match="a.tfrecord.gz: unpack"):
-        record_checks.check_records([str(path)], SPEC)
-
-
 def test_other_errors_are_raised_without_a_search(tmp_path):
     files = one_wrong(tmp_path / "a.tfrecord", SPEC, "input_ids", -1)
     read = [tfrecords.Records(files, SPEC)]
     with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
-        with record_checks.naming_wrong_records(read):
+        with tfrecords.naming_wrong_records(read):
             tf.reshape(tf.range(6), [4])

@@ -8,7 +8,6 @@ import pytest
 from data.classification.features import MrpcProcessor
 from data.io import tables
 from data.io.tables import read_rows, read_table
-from data.ner import reading as ner
 from data.squad import reading as squad
 
 ROWS = [{"id": 7, "text": "a; b,\tc", "label": "x"}, {"id": 8, "text": "d"}]
@@ -182,15 +181,11 @@ def test_a_list_in_json_is_no_text(tmp_path, indent):
         assert row == {"text": text}
 
 
-def test_packed_sets_of_every_task(tmp_path):
-    """GLUE's TSV, words with tags, and SQuAD's JSON."""
+def test_packed_sets(tmp_path):
     header = "Quality\tid\tid\tone\ttwo\n"
     write(tmp_path / "train.tsv.gz", f"{header}1\t1\t2\ta b\tb c\n")
-    (example,) = MrpcProcessor().get_train_examples(tmp_path)
+    (example,) = MrpcProcessor().read_set(tmp_path, "train")
     assert (example.text_a, example.text_b) == ("a b", "b c")
-    write(tmp_path / "train.txt.gz", "Anna B-PER\nran O\n")
-    (words,) = ner.NerProcessor().read_set(tmp_path, "train")
-    assert words.words == ["Anna", "ran"]
     entry = {"id": 1, "question": "Who?", "context": "Anna ran."}
     for name, content in (("a.json.gz", [entry]), ("a.jsonl.gz", entry)):
         path = write(tmp_path / name, json.dumps(content))

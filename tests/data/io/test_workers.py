@@ -34,22 +34,6 @@ def test_order_and_processes(num_processes):
         assert is_here == {num_processes == 1}
 
 
-def test_only_so_much_is_under_way():
-    taken = 0
-
-    def count():
-        nonlocal taken
-        for i in itertools.count():
-            taken = i
-            yield i
-
-    results = workers.generate(squares, count(), 2)
-    for _ in range(2000):
-        next(results)
-    results.close()
-    assert taken < 2000 + 256 * 8
-
-
 def slow_first(folder, number):
     """Notes a task; the first one ends after the four that follow."""
     (folder / str(number)).touch()
@@ -136,6 +120,10 @@ def test_a_process_killed_before_it_reads_a_task(is_stopped):
             taken.append(pid)
 
 
+def work_or(function, *arguments):
+    return function(*arguments)
+
+
 def stay(folder, kind):
     """A task that does not end well when its process must end."""
     (folder / str(os.getpid())).touch()
@@ -152,9 +140,9 @@ def stay(folder, kind):
 @pytest.mark.parametrize("kind", ["raises", "waits"])
 def test_a_process_that_must_end_ends(tmp_path, kind):
     """Whatever its clean-up does; and the parent waits for no longer."""
-    tasks = [("a", ("",)), *((x, (tmp_path, kind)) for x in "bcd")]
+    tasks = [("a", (work, "")), *((x, (stay, tmp_path, kind)) for x in "bcd")]
     started = time.monotonic()
-    results = workers.run(work_or_stay, tasks, 2)
+    results = workers.run(work_or, tasks, 2)
     next(results)
     while not os.listdir(tmp_path):
         time.sleep(0.01)
@@ -179,30 +167,13 @@ def clean_up(folder):
 
 
 def test_a_process_that_must_end_twice_still_cleans_up(tmp_path):
-    tasks = [("a", ("",)), *((x, (tmp_path,)) for x in "bcd")]
-    results = workers.run(work_or_clean_up, tasks, 2)
+    tasks = [("a", (work, "")), *((x, (clean_up, tmp_path)) for x in "bcd")]
+    results = workers.run(work_or, tasks, 2)
     next(results)
     while len(os.listdir(tmp_path)) < 2:
         time.sleep(0.01)
     results.close()
     assert not list(tmp_path.glob("partial-*"))
-
-
-def work_or_clean_up(argument):
-    return (work if argument == "" else clean_up)(argument)
-
-
-def work_or_stay(*arguments):
-    return (work if len(arguments) == 1 else stay)(*arguments)
-
-
-def test_the_end_ends_busy_processes(tmp_path):
-    started = time.monotonic()
-    results = workers.run(work, [("a", ("",)), ("b", ("wait",))], 2)
-    pid, _ = next(results)
-    results.close()
-    assert not is_running(pid)
-    assert time.monotonic() - started < 300
 
 
 PARENT = """

@@ -47,7 +47,7 @@ def test_report_counts_what_is_equal_and_unknown(
 
 def write_long_documents(path):
     """Writes five documents that each repeat a word; returns the words."""
-    vocab = tokenization.load_vocab(VOCAB)
+    vocab = tokenization.FullTokenizer(VOCAB).vocab
     words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
     path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
     return {vocab[word] for word in words}

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import evaluation_set, splitting
+from data.pretraining import parts, splitting
 from data.pretraining.documents import Continuation
+from data.pretraining.options import InstanceOptions
 from data.text import tokenization
 from tests.shards import VOCAB, create, read
 
@@ -17,7 +18,7 @@ from tests.shards import VOCAB, create, read
 def test_documents_are_held_out_for_evaluation(tmp_path):
     path = tmp_path / "corpus.txt"
     # Each document repeats a word of its own.
-    vocab = tokenization.load_vocab(VOCAB)
+    vocab = tokenization.FullTokenizer(VOCAB).vocab
     words = [word for word in vocab if word.isascii() and word.isalpha()][-20:]
     path.write_text("\n".join(f"{word} {word}\n" * 12 for word in words))
     # What is chosen stays as it is, so that all words can be seen.
@@ -92,12 +93,22 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
 
 def test_files_keep_what_continues_a_word(tmp_path):
     document = [[b"\x85\x10", Continuation(b"\x05")], [b"\x05"]]
-    lines = b"".join(map(evaluation_set.format_sentence, document)) + b"\n"
+    written = []
+    list(
+        parts.hold_out(
+            document,
+            0,
+            InstanceOptions(),
+            written.append,
+            collections.Counter(),
+        )
+    )
+    lines = b"".join(written)
     for name in "ab":
         (tmp_path / name).write_bytes(lines * 2)
     paths = [str(tmp_path / name) for name in "ab"]
     # Grouped by their WordPieces, so that memory is bounded.
-    groups = list(evaluation_set.read(paths, 6))
+    groups = list(parts.read_held_out(paths, 6))
     assert groups == [[document] * 2] * 2
     kinds = [[type(piece) for piece in sentence] for sentence in groups[0][0]]
     assert kinds == [[bytes, Continuation], [bytes]]
@@ -111,29 +122,11 @@ def test_files_keep_what_continues_a_word(tmp_path):
     assert len(pieces) == 3
 
 
-def test_each_document_is_drawn_by_its_number():
-    drawn = [
-        evaluation_set.is_held_out(part, number, fraction=0.25, seed=1)
-        for part in range(100)
-        for number in range(100)
-    ]
-    assert drawn[0] and abs(sum(drawn) - 2500) < 150
-    lines = [[b"a"], None, None, [], [b"b"], [b"c"], None, [b"d"], None, [b"e"]]
-    written, counts = [], collections.Counter()
-    kept = evaluation_set.hold_out(
-        lines, lambda number: number in (1, 3), written.append, counts
-    )
-    assert [line for line in kept if line] == [[b"a"], [b"d"]]
-    assert b"".join(written) == b"62\n63\n\n65\n\n"
-    # The last document continues in another part.
-    assert counts["num_documents"] == 1
-
-
 def test_long_documents_are_held_out(tmp_path, monkeypatch):
     """Those that are alone in their part, too."""
     monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)
     path = tmp_path / "corpus.txt"
-    vocab = tokenization.load_vocab(VOCAB)
+    vocab = tokenization.FullTokenizer(VOCAB).vocab
     words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
     path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
     ids = {vocab[word] for word in words}

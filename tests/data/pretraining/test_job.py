@@ -37,24 +37,6 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
         assert sum(map(read, found), []) == whole
 
 
-@pytest.mark.parametrize(
-    ("num_parts", "num_shards", "sizes"),
-    [
-        (1, 3, [(1, 3)]),
-        (3, 1, [(3, 1)]),
-        (5, 2, [(2, 1), (3, 1)]),
-        (2, 3, [(1, 1), (1, 2)]),
-    ],
-)
-def test_tasks_share_parts_and_shards(num_parts, num_shards, sizes):
-    blocks = [[documents.Block(str(number))] for number in range(num_parts)]
-    shards = list("abc"[:num_shards])
-    tasks = list(splitting.share_out(blocks, shards))
-    assert [(len(numbered), len(paths)) for numbered, paths in tasks] == sizes
-    assert sum((numbered for numbered, _ in tasks), []) == [*enumerate(blocks)]
-    assert sum((paths for _, paths in tasks), []) == shards
-
-
 def test_a_long_document_is_cut_at_lines(tmp_path, monkeypatch):
     monkeypatch.setattr(splitting, "_PART_BYTES", 100)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)

@@ -54,7 +54,9 @@ def test_v2_parts_and_best_threshold(data_file):
     }
     # Answering all but q2 is best for F1; q0 does not help exact match.
     odds = {"q1": -3.0, "q0": -1.0, "q2": 0.5, "q4": -2.0, "q3": 0.0, "no": -9}
-    scores = scoring.score_outputs(data_file, predictions, nbest, odds)
+    scores = scoring.score_predictions(
+        data_file, predictions, True, nbest, odds
+    )
     assert scores == pytest.approx(
         {
             "exact": 60.0,
@@ -99,7 +101,7 @@ def test_questions_without_gold_answers_are_left_out(tmp_path, caplog):
     assert "have no gold answers" in caplog.text
     nbest = {key: [{"text": text}] for key, text in predictions.items()}
     odds = dict.fromkeys(predictions, 0.0)
-    scores = scoring.score_outputs(path, predictions, nbest, odds)
+    scores = scoring.score_predictions(path, predictions, True, nbest, odds)
     assert scores["total"] == 3
     assert scores["exact"] == 100 * 2 / 3
     assert scores["NoAns_total"] == scores["num_without_gold_answers"] == 1

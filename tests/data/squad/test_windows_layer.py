@@ -24,11 +24,10 @@ SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
 
 
 def create_windows(case, examples):
-    """Returns what `SquadWindows` makes of a case's questions."""
-    layer = windows_layer.SquadWindows(
-        load_tokenizer(case).layer, window_options(case)
-    )
-    return layer(
+    """Returns what `create_windows` makes of a case's questions."""
+    return windows_layer.create_windows(
+        load_tokenizer(case).layer,
+        window_options(case),
         tf.constant([example.question_text for example in examples]),
         tf.constant([example.context for example in examples]),
     )
@@ -213,14 +212,15 @@ def test_odd_text_is_answered_alike(
     answers, nbest, odds = decoding.decode_predictions(
         examples, features, results, options, tokenizer.basic_tokenizer
     )
-    layer = windows_layer.SquadWindows(tokenizer.layer, windows)
     decoder = decoder_layer.SquadDecoder(options, use_char_offsets)
 
     @tf.function
     def answer(questions, contexts):
-        pack, windows, *made = layer(questions, contexts)
+        pack, cut, *made = windows_layer.create_windows(
+            tokenizer.layer, windows, questions, contexts
+        )
         best = decoder.find_best(*logits)
-        return (pack(0, tf.size(windows.rows)), decoder(windows, *made, best))
+        return (pack(0, tf.size(cut.rows)), decoder(cut, *made, best))
 
     made, outputs = answer(
         tf.constant([example.question_text for example in examples]),
@@ -240,13 +240,14 @@ def test_odd_text_is_answered_alike(
 
 
 def test_bytes_are_those_of_the_passage_as_given():
-    windows = WindowOptions(32, 7, 9)
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    layer = windows_layer.SquadWindows(tokenizer.layer, windows)
     decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
-    _, windows, first_places, passages = layer(
-        tf.constant(["q"]), tf.constant([context])
+    _, windows, first_places, passages = windows_layer.create_windows(
+        tokenizer.layer,
+        WindowOptions(32, 7, 9),
+        tf.constant(["q"]),
+        tf.constant([context]),
     )
     last_places = first_places + windows.lengths - 1
     logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)

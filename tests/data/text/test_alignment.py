@@ -4,8 +4,8 @@ import unicodedata
 
 import pytest
 
+from data.squad.windows import tokenize_with_spans
 from data.text import tokenization
-from data.text.alignment import tokenize_with_spans
 from tests import golden
 from tests.data.text.test_tokenization import load_recorded
 

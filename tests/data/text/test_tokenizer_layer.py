@@ -211,13 +211,6 @@ def test_released_vocabularies_with_blank_lines_load():
     )
 
 
-def test_a_vocabulary_must_be_one(tmp_path):
-    (tmp_path / "vocab.txt").write_text("a\nb\n")
-    tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
-    with pytest.raises(ValueError, match=r"vocab.txt: \[CLS\]"):
-        _ = tokenizer.layer
-
-
 def test_a_worker_gets_the_tokenizer_without_its_layer():
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB, do_lower_case=False)
     assert tokenizer.layer is tokenizer.layer

@@ -67,20 +67,6 @@ def test_outputs_and_gradients_are_those_of_blocks_traced_each(settings):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-9)
 
 
-def test_a_block_unlike_the_others_stays_so():
-    model = create_model(dtype="float64")
-    attention = model.encoder.blocks[2].attention
-    attention.attention_probs_dropout_prob = 0.9
-    batch = create_batch()
-    gradients = create_gradients(model)
-    expected, _ = gradients(*map(tf.constant, batch))
-    found, _ = tf.function(gradients, autograph=False)(*batch)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-    attention.attention_probs_dropout_prob = 0.1
-    others, _ = gradients(*map(tf.constant, batch))
-    assert not np.allclose(others, expected, atol=0.1)
-
-
 def give_lora(block):
     block.intermediate.enable_lora(2)
 
@@ -93,6 +79,10 @@ def change_activation(block):
     block.config = dataclasses.replace(block.config, hidden_act="relu")
 
 
+def change_dropout(block):
+    block.attention.attention_probs_dropout_prob = 0.9
+
+
 def freeze(block):
     block.trainable = False
 
@@ -103,6 +93,7 @@ def freeze(block):
         (give_lora, False),
         (change_precision, False),
         (change_activation, False),
+        (change_dropout, False),
         (freeze, True),
     ],
 )
@@ -113,23 +104,6 @@ def test_blocks_are_alike_but_for_names_weights_and_what_is_frozen(
     assert tracing.are_alike(blocks)
     change(blocks[1])
     assert tracing.are_alike(blocks) == alike
-
-
-def test_lora_in_one_block_is_trained_there():
-    model = create_model(dtype="float64")
-    layer = model.encoder.blocks[1].intermediate
-    layer.enable_lora(2)
-    batch = create_batch()
-
-    def gradient():
-        with tf.GradientTape() as tape:
-            outputs = model(*batch[:2], training=True, seed=batch[2])
-            loss = tf.reduce_sum(tf.sin(outputs["sequence_output"]))
-        return tape.gradient(loss, layer.lora_kernel_b.value)
-
-    expected = gradient()
-    found = tf.function(gradient, autograph=False)()
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("training", [True, False])

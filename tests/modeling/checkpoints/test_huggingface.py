@@ -4,6 +4,7 @@ tests/scripts/test_convert_checkpoint.py compares what the models compute.
 """
 
 import json
+import re
 import struct
 
 import ml_dtypes
@@ -18,7 +19,6 @@ from modeling import (
     BertModel,
     BertPretrainer,
     BertSpanLabeler,
-    BertTokenClassifier,
     find_checkpoint,
     load_checkpoint,
     load_config,
@@ -27,7 +27,6 @@ from modeling import (
 )
 from modeling.checkpoints import huggingface
 from tests.golden import ROOT
-from tests.models import built
 
 RECORDED = ROOT / "tests/testdata/huggingface"
 CONFIG = json.loads((RECORDED / "BertModel/config.json").read_text())
@@ -261,13 +260,6 @@ def test_a_masked_lm_head_of_its_own_is_refused(tmp_path, name):
         )
 
 
-def test_outputs_without_a_name_are_numbered(tmp_path):
-    model = built(BertTokenClassifier(BertConfig.from_dict(CONFIG), 3))
-    save_huggingface(model, tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    assert config["id2label"] == {str(i): f"LABEL_{i}" for i in range(3)}
-
-
 def test_a_missing_pooler_is_reported(tmp_path, caplog):
     tensors = create_tensors()
     for name in ("pooler.dense.weight", "pooler.dense.bias"):
@@ -282,13 +274,6 @@ def test_a_missing_pooler_is_reported(tmp_path, caplog):
     with pytest.raises(
         ValueError, match="lacks .*layer_0/attention/self/query"
     ):
-        load_checkpoint(model, tmp_path)
-
-
-def test_another_size_is_named(tmp_path):
-    write(tmp_path, create_tensors(), vocab_size=25)
-    model = BertModel(load_config(tmp_path))
-    with pytest.raises(ValueError, match="vocab_size must be 24, but is 25"):
         load_checkpoint(model, tmp_path)
 
 
@@ -315,8 +300,16 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
             find_checkpoint(tmp_path)
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("dtype", ["float16", ml_dtypes.bfloat16, "float32"])
+@pytest.mark.parametrize(
+    "dtype, value",
+    [
+        ("float16", np.nan),
+        (ml_dtypes.bfloat16, np.inf),
+        ("float32", -np.inf),
+        # Beyond the range of the model's float32.
+        ("float64", 1e300),
+    ],
+)
 def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
     tensors = {k: v.astype(dtype) for k, v in create_tensors().items()}
     write(tmp_path, tensors)
@@ -329,7 +322,7 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value, dtype):
         ValueError,
         # The kernel is the transposed.
         match=rf"layer_1/attention/self/query/kernel in .*model.safetensors "
-        rf"is {value} at \[5, 2\]",
+        rf"is {re.escape(str(value))} at \[5, 2\]",
     ):
         load_checkpoint(model, tmp_path)
 

@@ -109,14 +109,3 @@ def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
         with pytest.raises(ValueError, match=f"vocab.txt:? {message}"):
             save_huggingface(bert, tmp_path / "new", tokenizer=tokenizer)
     assert not (tmp_path / "new").exists()
-
-
-def test_a_folder_appears_whole_or_not_at_all(tmp_path, bert):
-    vocab_file = create_vocab(tmp_path / "vocab.txt")
-    folder = tmp_path / "new"
-    (folder / "tokenizer_config.json").mkdir(parents=True)
-    with pytest.raises(IsADirectoryError, match="tokenizer_config.json is a"):
-        save_huggingface(
-            bert, folder, tokenizer=tokenization.FullTokenizer(vocab_file)
-        )
-    assert [path.name for path in folder.iterdir()] == ["tokenizer_config.json"]
