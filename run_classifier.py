@@ -18,15 +18,13 @@ import numpy as np
 import modeling
 import serving
 from data.classification import (
-    class_weights,
+    classifier_flags,
     decoding,
     features,
     glue,
     metrics,
     pairs,
     report,
-    table_task,
-    tuning,
     windows,
 )
 from data.io import feature_specs
@@ -38,16 +36,7 @@ from training.config import DataFolderConfig
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Config(
-    DataFolderConfig,
-    table_task.TableOptions,
-    windows.WindowOptions,
-    pairs.PairOptions,
-    glue.GlueOptions,
-    class_weights.WeightOptions,
-    report.ReportOptions,
-    tuning.TuningOptions,
-):
+class Config(DataFolderConfig, classifier_flags.ClassifierOptions):
     """Flags of the script: Google's, and flags that this project adds."""
 
     task_name: str = flags.head(
@@ -74,12 +63,7 @@ class Config(
             # Accept names in upper and lower case, as Google's script does.
             object.__setattr__(self, "task_name", self.task_name.lower())
         super().__post_init__()
-        windows.check(self)
-        glue.check(self)
-        pairs.check(self)
-        for name in ("report", "tune_thresholds", "calibrate"):
-            if getattr(self, name) and not self.do_eval:
-                raise ValueError(f"--{name} needs --do_eval")
+        classifier_flags.check(self)
 
 
 class ClassifierTask(task.Task):
@@ -99,38 +83,32 @@ class ClassifierTask(task.Task):
         table = options
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
-        self.processors = glue.create_processors(
-            options.task_name, options.data_dir, table, options.xnli_language
-        )
+        self.processors = glue.create_processors(table)
         # MultiNLI also contains mismatched sets. Their suffix is "_mm".
         self.splits = {"train": ["train"]} | {
             purpose: [f"{purpose}{suffix}" for suffix in self.processors]
             for purpose in ("eval", "predict")
         }
-        processor = self.processors[""]
-        self.labels = processor.get_labels()
-        name = options.task_name
+        processor, name = self.processors[""], options.task_name
+        self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
         # If it is set, weights of another problem type cause an error.
         if name == "csv" or not self.labels:
-            self.problem_type = PROBLEM_TYPES[processor.output_mode]
-        self.decoder = decoding.LabelDecoder(processor.output_mode, self.labels)
-        tuning.check(options, processor.output_mode)
+            self.problem_type = PROBLEM_TYPES[mode]
+        self.decoder = decoding.LabelDecoder(mode, self.labels)
+        classifier_flags.check_mode(options, mode)
         losses = {
             "classification": modeling.ClassifierLoss,
             "multilabel": modeling.MultiLabelLoss,
             "regression": modeling.RegressionLoss,
+            "ranking": modeling.RankingLoss,
         }
-        self.loss = losses[processor.output_mode]()
-        if name == "ranking":
-            self.loss = modeling.RankingLoss()
-        if options.class_weights is not None:
-            class_weights.check(options.class_weights, processor.output_mode)
+        self.loss = losses[name if name == "ranking" else mode]()
         # The first metric, which the paper reports, selects the best step.
-        self.metrics = processor.metrics[::-1]
+        self.metrics = processor.metrics
         self.settings: dict[str, Any] = {
-            "task_name": options.task_name,
-            "output_mode": processor.output_mode,
+            "task_name": name,
+            "output_mode": mode,
             "labels": self.labels,
         }
 
@@ -145,24 +123,36 @@ class ClassifierTask(task.Task):
             if not suffix:
                 raise
             return None
-        windows.check_examples(self.options, split, examples)
+        stride = self.options.doc_stride
+        if stride and any(example.text_b for example in examples):
+            raise ValueError(
+                f"--doc_stride={stride} is for single texts, but the {split} "
+                "set contains pairs; remove the flag, or use single texts"
+            )
         if purpose == "train" and self.options.class_weights:
-            found = [example.label for example in examples]
-            weights = class_weights.create(
-                self.options.class_weights, self.labels, found
+            weights = classifier_flags.create_class_weights(
+                self.options.class_weights, self.labels or (), examples
             )
             self.train_loss = modeling.ClassifierLoss([*weights.values()])
             self.settings["class_weights"] = weights
         return examples
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
-        """Yields the examples of a split as TFRecords."""
-        starts: list[int] = []
-        if self.options.doc_stride:
-            self.starts[split] = starts
-        return features.encode_examples(
-            examples, self.labels, self.tokenizer, self.options, starts
-        )
+        """Yields the examples of a split, or their windows, as TFRecords."""
+        length, stride = self.options.max_seq_length, self.options.doc_stride
+        args = examples, self.labels, length, self.tokenizer
+        if not stride:
+            created = features.convert_examples_to_features(*args)
+            yield from features.encode_features(created, length)
+            return
+        self.starts[split] = []
+        num_records = 0
+        for windows_of_text in features.create_windows(*args, stride):
+            self.starts[split].append(num_records)
+            num_records += len(windows_of_text)
+            yield from map(
+                features.encode_classification_features, windows_of_text
+            )
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of a split's records."""
@@ -209,10 +199,9 @@ class ClassifierTask(task.Task):
         self, split: str, labels: np.ndarray, outputs: np.ndarray
     ) -> dict[str, float]:
         predictions = self.decoder.predictions(outputs)
-        examples, names = self.examples[split], self.decoder.label_list
-        figures = self.processors[split.removeprefix("eval")].score(
-            examples, self.metrics, labels, predictions, names
-        )
+        examples = self.examples[split]
+        processor = self.processors[split.removeprefix("eval")]
+        figures = processor.score(examples, labels, predictions)
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
         found = self.decoder.labels(outputs)
@@ -224,12 +213,19 @@ class ClassifierTask(task.Task):
 
     def tune(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Fits the temperature and the thresholds to the split "eval"."""
-        if not (self.options.calibrate or self.options.tune_thresholds):
+        options, decoder, is_main = self.options, self.decoder, split == "eval"
+        if not (options.calibrate or options.tune_thresholds):
             return {}
         labels, outputs = metrics.concatenate(batches)
-        figures = tuning.fit(
-            *(self.options, self.decoder, labels, outputs, split == "eval")
-        )
+        figures: dict[str, float] = {}
+        if options.calibrate:
+            figures["ece_before"], _ = decoder.calibration(labels, outputs)
+            if is_main:
+                decoder.fit_temperature(labels, outputs)
+            figures["ece"], _ = decoder.calibration(labels, outputs)
+            figures["temperature"] = decoder.temperature
+        if options.tune_thresholds and is_main:
+            decoder.fit_thresholds(labels, outputs)
         return figures | self._score(split, labels, outputs)
 
     def write_report(
@@ -264,17 +260,18 @@ class ClassifierTask(task.Task):
         if not has_labels:
             return {}
         right = [example.label for example in examples]
-        names = processor.metrics[::-1]
-        score = functools.partial(
-            processor.score, examples, label_names=self.decoder.label_list
-        )
+        score = functools.partial(processor.score, examples)
         return metrics.score_known(
-            names, right, labels, self.decoder.label_ids, score
+            processor.metrics, right, labels, self.decoder.label_ids, score
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
         """Converts an exported classifier's outputs to logits or values."""
-        return windows.read_served(self.decoder, outputs)
+        mode = self.decoder.output_mode
+        if mode == "regression":
+            return outputs["values"][:, None]
+        logits = windows.to_logits(outputs["probabilities"], mode)
+        return self.decoder.temperature * logits
 
     evaluate_export = serving.evaluate_export
 
@@ -331,7 +328,7 @@ class EmbeddingTask(ClassifierTask):
                 options.contrastive_temperature
             )
         self.has_eval_loss = evaluated == is_scored
-        self.metrics = processor.metrics[::-1] if evaluated else ("recall_1",)
+        self.metrics = processor.metrics if evaluated else ("recall_1",)
         # Record the maximum length of one text, not of a pair.
         self.settings = {
             "task_name": options.task_name,
@@ -342,7 +339,10 @@ class EmbeddingTask(ClassifierTask):
         """Yields the text pairs of a split as TFRecords."""
         unit = self._pairs.score_unit(split, examples)
         length = self.options.max_seq_length
-        return pairs.encode_pairs(examples, length, self.tokenizer, unit)
+        created = pairs.create_pair_features(
+            examples, length, self.tokenizer, unit
+        )
+        return features.encode_features(created, length)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of a split's records of text pairs."""

@@ -78,12 +78,6 @@ class NerTask(task.Task):
     options: Config
     labels: list[str]
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
-        # {split: its windows} of the splits "eval" and "predict", to decode the
-        # predictions.
-        self.features: dict[str, list[windows.NerFeatures]] = {}
-
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Loads the tokenizer, and finds the tags.
 
@@ -91,6 +85,9 @@ class NerTask(task.Task):
         with (without --do_train), or the tags of the train set.
         """
         options, labels = self.options, self.options.labels
+        # {split: its windows} of the splits "eval" and "predict", to decode the
+        # predictions.
+        self.features: dict[str, list[windows.NerFeatures]] = {}
         self.loss = modeling.TokenLoss()
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         if labels is None and saved_labels and not options.do_train:
@@ -147,10 +144,17 @@ class NerTask(task.Task):
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
         """Computes the scores of CoNLL-2003's script conlleval."""
         examples, tags = self.examples[split], self._tag(split, batches)
-        self.samples = report.describe_sentences(
-            zip(examples, tags, strict=True)
-        )
         right = [example.labels for example in examples]
+        self.samples = [
+            {
+                "text": " ".join(example.words),
+                "right": scoring.describe_entities(example.words, expected),
+                "predicted": scoring.describe_entities(example.words, found),
+            }
+            for example, expected, found in zip(
+                examples, right, tags, strict=True
+            )
+        ]
         return scoring.score_entities(right, tags)
 
     def write_report(

@@ -58,8 +58,7 @@ class SwagTask(task.Task):
         encoded = swag.create_features(
             examples, self.options.max_seq_length, self.tokenizer
         )
-        encoded = features.count_cut(encoded, self.options.max_seq_length)
-        return map(features.encode_classification_features, encoded)
+        return features.encode_features(encoded, self.options.max_seq_length)
 
     def feature_spec(self, split: str) -> dict[str, Any]:
         """Returns {name: Feature} of the records, the same for all splits."""
@@ -76,9 +75,16 @@ class SwagTask(task.Task):
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         scores = metrics.compute_metrics(["accuracy"], labels, predictions)
-        self.samples = swag.describe_choices(
-            zip(self.examples[split], predictions, strict=True)
-        )
+        self.samples = [
+            {
+                "text": f"{example.context_sentence} {example.start_ending}",
+                "right": example.endings[int(example.label or 0)],
+                "predicted": example.endings[choice],
+            }
+            for example, choice in zip(
+                self.examples[split], predictions, strict=True
+            )
+        ]
         return scores | {"eval_accuracy": scores["accuracy"]}
 
     def write_predictions(
@@ -90,13 +96,15 @@ class SwagTask(task.Task):
         labels.
         """
         examples = self.examples[split]
-        labels = decoding.write_predictions(
-            output_dir,
-            map(swag.describe_example, examples),
-            batches,
-            self.decoder,
+        entries = (
+            {"guid": example.guid}
+            | ({"gold_label": example.label} if example.label else {})
+            for example in examples
         )
-        right = [example.gold_label for example in examples]
+        labels = decoding.write_predictions(
+            output_dir, entries, batches, self.decoder
+        )
+        right = [example.label for example in examples]
         return metrics.score_known(
             self.metrics, right, labels, self.decoder.label_ids
         )

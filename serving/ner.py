@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
-from data.ner import legal_tags_layer
-from data.ner.words_layer import NerWindows, split_punctuation
+from data.ner.layers import cut_texts, decode_legal, split_punctuation
 from data.text.characters import CJK_RANGES
 from data.text.tokenizer_layer import drop_invalid
 from serving import batches, signatures
@@ -58,15 +57,16 @@ def export_token_classifier(
         only_legal: True to return the best legal sequence of tags (see
             data/ner/legal_tags.py), False to return the best tag of each word.
     """
-    create_windows = NerWindows(options.tokenizer.layer, options.max_seq_length)
-
+    tokenizer = options.tokenizer.layer
     predict = signatures.trace_once(signatures.softmax_of(model))
     signature = signatures.text_signature("text")
 
     # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
-        words, rows, pack, places = create_windows(text)
+        words, rows, pack, places = cut_texts(
+            text, tokenizer, options.max_seq_length
+        )
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             outputs = predict(batches.trim(pack(begin, end)))
@@ -89,7 +89,7 @@ def export_token_classifier(
             check = batches.check_padding(words.row_lengths())
             with tf.control_dependencies([check]):
                 ragged = words.with_flat_values(tf.identity(found))
-            ids = legal_tags_layer.decode(ragged, label_list)
+            ids = decode_legal(ragged, label_list)
         flat = {
             "tags": tf.gather(label_list, ids),
             "probabilities": tf.gather(found, ids, batch_dims=1),

@@ -232,7 +232,7 @@ def main(config: Config, rest: Sequence[str]) -> None:
             f"{requirements.install('requirements/search.txt')}"
         ) from None
     processor = table_task.TableProcessor(config.data_dir, config)
-    metric = config.metric or processor.metrics[-1]
+    metric = config.metric or processor.metrics[0]
     config = dataclasses.replace(config, metric=metric)
     names = processor.get_labels()
     examples = processor.read_set(config.data_dir, "train")

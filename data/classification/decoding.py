@@ -1,4 +1,8 @@
-"""Turns a classifier's outputs into labels, and writes files of predictions."""
+"""Turns a classifier's outputs into labels, and writes files of predictions.
+
+Logits are divided by a temperature, and a text gets a label if the label's
+probability is above a threshold. Both can be fitted to a dev set.
+"""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -18,6 +22,9 @@ register(
     *("predictions.jsonl", "predictions_mm.jsonl"),
     are_results=True,
 )
+
+# Number of intervals into which `calibration` divides the probabilities.
+NUM_BINS = 10
 
 # An example's label: a name, a list of names in multi-label classification, or
 # a number in regression.
@@ -65,11 +72,10 @@ class LabelDecoder:
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
-        if self.output_mode == "multilabel" and self.thresholds:
-            limits = [self.thresholds[name] for name in self._names]
-            return (self.probabilities(outputs) > limits).astype(np.int64)
         if self.output_mode == "multilabel":
-            return (outputs > 0).astype(np.int64)
+            thresholds = self.thresholds or {}
+            limits = [thresholds.get(name, 0.5) for name in self._names]
+            return (self.probabilities(outputs) > limits).astype(np.int64)
         return np.argmax(outputs, axis=-1)
 
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
@@ -130,6 +136,107 @@ class LabelDecoder:
                 for row in predictions
             ]
         return [self._names[index] for index in predictions]
+
+    def fit_temperature(
+        self, label_ids: np.ndarray, outputs: np.ndarray
+    ) -> None:
+        """Sets the temperature from 0.05 to 20 with the lowest cross-entropy.
+
+        Args:
+            label_ids: right labels: indices [examples], or in multi-label
+                classification 0 or 1 [examples, labels].
+            outputs: logits, float [examples, labels].
+        """
+        from scipy import optimize, special
+
+        logits = outputs.astype(np.float64)
+
+        def loss(log_temperature: float) -> float:
+            scaled = logits / np.exp(log_temperature)
+            if self.output_mode == "multilabel":
+                # The loss is -log sigmoid(logit) for a right label, and
+                # -log sigmoid(-logit) for a wrong label.
+                losses = np.logaddexp(0, (1 - 2 * label_ids) * scaled)
+                return float(losses.mean())
+            log_probs = special.log_softmax(scaled, axis=-1)
+            return -float(log_probs[np.arange(len(logits)), label_ids].mean())
+
+        bounds = (np.log(0.05), np.log(20))
+        found = optimize.minimize_scalar(loss, bounds=bounds, method="bounded")
+        self.temperature = float(np.exp(found.x))
+
+    def fit_thresholds(
+        self, label_ids: np.ndarray, outputs: np.ndarray
+    ) -> None:
+        """Sets each label's threshold to the one with the best F1.
+
+        A threshold is the mean of two neighboring probabilities of the dev set,
+        or half the lowest probability. If a label is right for no example of
+        the dev set, its threshold is 0.5.
+
+        Args:
+            label_ids: [examples, labels], 1 for a right label, else 0.
+            outputs: logits, float [examples, labels].
+        """
+        from sklearn import metrics as sk_metrics
+
+        self.thresholds = {}
+        probabilities = self.probabilities(outputs).astype(np.float64)
+        for name, right, column in zip(
+            self._names, label_ids.T > 0.5, probabilities.T, strict=True
+        ):
+            if not right.any():
+                logging.warning(
+                    "--tune_thresholds: no example of the dev set has the "
+                    "label %r, so its threshold stays 0.5",
+                    name,
+                )
+                self.thresholds[name] = 0.5
+                continue
+            # The probabilities are distinct, in descending order.
+            _, false, missed, correct, ordered = (
+                sk_metrics.confusion_matrix_at_thresholds(right, column)
+            )
+            f1 = 2 * correct / (2 * correct + false + missed)
+            below = np.append(ordered[1:], 0.0)
+            best = int(np.argmax(np.where(ordered > below, f1, -1.0)))
+            self.thresholds[name] = float((ordered[best] + below[best]) / 2)
+
+    def calibration(
+        self, label_ids: np.ndarray, outputs: np.ndarray
+    ) -> tuple[float, list[tuple[int, int, float, float]]]:
+        """Compares the probabilities of the predictions with their accuracy.
+
+        An example counts as one prediction, and in multi-label classification
+        as one for each label. The probabilities from 0 to 1 are divided into
+        NUM_BINS bins of equal width.
+
+        Args:
+            label_ids: right labels, in the form that `fit_temperature` reads.
+            outputs: logits, float [examples, labels].
+
+        Returns:
+            (error, bins). `error` is the expected calibration error (ECE): the
+            mean distance between probability and accuracy in a bin, weighted by
+            the number of predictions in the bin. `bins` contains, for each bin
+            with predictions: (index of the bin, number of predictions, their
+            mean probability, their accuracy).
+        """
+        probabilities = self.probabilities(outputs)
+        if self.output_mode == "multilabel":
+            sure = np.maximum(probabilities, 1 - probabilities).ravel()
+            is_right = ((probabilities > 0.5) == (label_ids > 0.5)).ravel()
+        else:
+            sure = probabilities.max(-1)
+            is_right = probabilities.argmax(-1) == label_ids
+        numbers = np.minimum((sure * NUM_BINS).astype(int), NUM_BINS - 1)
+        error, bins = 0.0, []
+        for number in np.unique(numbers).tolist():
+            each, right = sure[numbers == number], is_right[numbers == number]
+            error += abs(float(each.sum() - right.sum()))
+            means = float(each.mean()), float(right.mean())
+            bins.append((number, len(each), *means))
+        return error / max(len(sure), 1), bins
 
 
 def describe_example(example: InputExample, has_label: bool) -> dict[str, Any]:

@@ -2,10 +2,11 @@
 
 import abc
 import dataclasses
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from absl import logging
 
 from data.classification import metrics
 from data.io import text_files
@@ -66,7 +67,8 @@ class DataProcessor(SetReader[InputExample]):
 
     Attributes:
         output_mode: "classification", "multilabel" or "regression".
-        metrics: names of the metrics that score the task (metrics.py).
+        metrics: names of the metrics that score the task (metrics.py), the main
+            metric first.
         test_set_has_labels: True if the test set contains right labels, False
             if its labels are placeholders, None if this is unknown.
     """
@@ -82,51 +84,35 @@ class DataProcessor(SetReader[InputExample]):
     def score(
         self,
         examples: Sequence[InputExample],
-        names: Collection[str],
         labels: np.ndarray,
         predictions: np.ndarray,
-        label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
-        """Computes metrics of a set. Subclasses may define their own metrics.
+        """Computes `metrics`, and the scores of each label, {name: value}.
 
         Args:
             examples: all examples of the set, including unlabeled ones.
-            names: names of the metrics.
             labels: right labels of the examples whose label is known.
             predictions: predictions for the same examples as `labels`.
-            label_names: names of all labels, to score each label separately
-                too, or None to skip these scores.
-
-        Returns:
-            {name: value}.
         """
-        return metrics.compute_metrics(names, labels, predictions, label_names)
-
-    def _label(self, row: Row, column: int) -> str | float:
-        """Returns the label in a column of a row.
-
-        Raises a ValueError if it is none of the task's labels.
-        """
-        label = row[column]
-        if label not in (self.get_labels() or []):
-            raise ValueError(
-                f"{row.where}, column {column % len(row) + 1}: unknown label "
-                f"{label!r}; the task's labels are {self.get_labels()}. "
-                "Correct the line, or set --task_name to the file's task"
-            )
-        return label
+        return metrics.compute_metrics(
+            self.metrics, labels, predictions, self.get_labels()
+        )
 
 
 class SplitFilesProcessor(DataProcessor):
     """Reads a task whose train, dev and test sets are TSV files.
 
-    A subclass defines `_create_examples(lines, set_type)`, which converts the
-    Rows of a file to InputExamples.
-
     Attributes:
-        labels: names of the labels.
+        labels: names of the labels. Not used in regression.
         set_files: {name of a set: (name of the set in its examples' guids, name
             of the set's file)}.
+        text_columns: column of the text, or columns of a pair. A column is its
+            name in the file's first line, or its number, counted from 0.
+        label_column: column of the label. A test set may lack a named column.
+        drops_short_lines: True to skip lines with too few columns and log a
+            warning, False to raise an error. In a test set, True does not skip
+            such a line, but fills it with empty texts, because GLUE identifies
+            predictions by line.
     """
 
     labels: tuple[str, ...] = ("0", "1")
@@ -135,21 +121,92 @@ class SplitFilesProcessor(DataProcessor):
         "dev": ("dev", "dev.tsv"),
         "test": ("test", "test.tsv"),
     }
+    text_columns: tuple[str | int, ...] = ("sentence1", "sentence2")
+    label_column: str | int = "label"
+    drops_short_lines = False
 
     def get_labels(self) -> list[str] | None:
-        """Returns the attribute `labels`. Tasks of regression override this."""
-        return list(self.labels)
+        """Returns the attribute `labels`, or None in regression."""
+        return None if self.output_mode == "regression" else list(self.labels)
 
-    @abc.abstractmethod
     def _create_examples(
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
         """Yields the examples in the lines of a set's file.
 
-        `set_type` is the name of the set in the examples' guids. If the labels
-        of a test set are unknown, its examples get the first label as a
-        placeholder, as in Google's code.
+        `set_type` is the name of the set in the examples' guids. The examples
+        of a test set get a placeholder label: the first label, as in Google's
+        code, or 0 in regression.
         """
+        # Ignore empty lines at the end, which editors may add.
+        while lines and lines[-1] == [""]:
+            lines = lines[:-1]
+        if not lines:
+            return
+        is_test = set_type == "test"
+        header = list(lines[0])
+        header[0] = header[0].removeprefix("\ufeff")
+        names = list(self.text_columns)
+        if not is_test or self.label_column in header:
+            names.append(self.label_column)
+        for name in names:
+            if isinstance(name, str) and name not in header:
+                raise ValueError(
+                    f"{lines[0].where}: the file has no column {name!r}; the "
+                    "first line must name the columns, as in GLUE's own file. "
+                    f"Received: {header}"
+                )
+        columns = [
+            header.index(name) if isinstance(name, str) else name
+            for name in names
+        ]
+        num_short = 0
+        for i, line in enumerate(lines[1:], 1):
+            if self.drops_short_lines and len(line) <= max(columns):
+                num_short += 1
+                if not is_test:
+                    continue
+                line += [""] * (max(columns) + 1 - len(line))
+            texts = [
+                line[column] for column in columns[: len(self.text_columns)]
+            ]
+            text_a, text_b = (*texts, None)[:2]
+            label = self._label(line, None if is_test else columns[-1])
+            guid = f"{set_type}-{self._name(i, line)}"
+            yield InputExample(guid, text_a, text_b, label)
+        if num_short:
+            logging.warning(
+                "%s: %s %d lines with too few columns",
+                lines[0].where.removesuffix(", line 1"),
+                "added empty texts to" if is_test else "skipped",
+                num_short,
+            )
+
+    def _name(self, number: int, line: Row) -> str | int:
+        """Returns the last part of an example's guid, by default its number."""
+        return number
+
+    def _label(self, row: Row, column: int | None) -> str | float:
+        """Returns the label in a column of a row, or a placeholder for None.
+
+        Raises a ValueError if it is none of the task's labels.
+        """
+        labels = self.get_labels()
+        if column is None:
+            return labels[0] if labels else 0.0
+        label, where = (
+            row[column],
+            f"{row.where}, column {column % len(row) + 1}",
+        )
+        if labels is None:
+            return regression_label(label, where)
+        if label not in labels:
+            raise ValueError(
+                f"{where}: unknown label {label!r}; the task's labels are "
+                f"{labels}. Correct the line, or set --task_name to the file's "
+                "task"
+            )
+        return label
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` ("train", "dev" or "test") from its TSV file.
@@ -202,7 +259,10 @@ def regression_label(value: Any, place: str) -> float:
 
 
 def check_number_of_examples(
-    examples: list[InputExample], path: str, set_name: str, output_mode: str
+    examples: Sequence[Any],
+    path: str,
+    set_name: str,
+    output_mode: str = "classification",
 ) -> None:
     """Checks that a set contains enough examples.
 

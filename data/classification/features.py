@@ -49,7 +49,7 @@ class ClassificationFeatures:
 class ColaProcessor(SplitFilesProcessor):
     """CoLA: is the sentence grammatical? Reads GLUE's files."""
 
-    metrics = ("accuracy", "matthews")
+    metrics = ("matthews", "accuracy")
 
     def _create_examples(
         self, lines: list[Row], set_type: str
@@ -75,34 +75,19 @@ class MnliProcessor(SplitFilesProcessor):
         "dev": ("dev_matched", "dev_matched.tsv"),
         "test": ("test", "test_matched.tsv"),
     }
+    text_columns = (8, 9)
+    label_column = -1
 
-    def _create_examples(
-        self, lines: list[Row], set_type: str
-    ) -> Iterator[InputExample]:
-        for line in lines[1:]:
-            yield InputExample(
-                f"{set_type}-{line[0]}",
-                line[8],
-                line[9],
-                self.labels[0] if set_type == "test" else self._label(line, -1),
-            )
+    def _name(self, number: int, line: Row) -> str:
+        return line[0]
 
 
 class MrpcProcessor(SplitFilesProcessor):
     """MRPC: do the two sentences have the same meaning?"""
 
-    metrics = ("accuracy", "f1")
-
-    def _create_examples(
-        self, lines: list[Row], set_type: str
-    ) -> Iterator[InputExample]:
-        for i, line in enumerate(lines[1:], 1):
-            yield InputExample(
-                f"{set_type}-{i}",
-                line[3],
-                line[4],
-                self.labels[0] if set_type == "test" else self._label(line, 0),
-            )
+    metrics = ("f1", "accuracy")
+    text_columns = (3, 4)
+    label_column = 0
 
 
 class XnliProcessor(SplitFilesProcessor):
@@ -174,13 +159,8 @@ def convert_single_example(
 
     Raises:
         ValueError: the label is not in `label_list`, or is not a number in
-            regression, or max_seq_length is less than 3.
+            regression.
     """
-    if max_seq_length < 3:
-        raise ValueError(
-            "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
-            f"Received: max_seq_length={max_seq_length}"
-        )
     # Copy the lists, because the code below cuts them, and the tokenizer may
     # cache the lists that it returns.
     tokens_a = list(tokenizer.tokenize(example.text_a))
@@ -231,22 +211,36 @@ def _create_features(
     )
 
 
-def join_inputs(
-    parts: Iterable[ClassificationFeatures], label_id: Any
-) -> ClassificationFeatures:
-    """Joins several inputs one after another into the features of one example.
+def create_joined_features(
+    groups: Iterable[tuple[Sequence[InputExample], Any]],
+    label_list: Sequence[str] | None,
+    max_seq_length: int,
+    tokenizer: FullTokenizer,
+) -> Iterator[ClassificationFeatures]:
+    """Yields the features of examples that each consist of several inputs.
+
+    The features of an example contain its inputs one after another.
 
     Args:
-        parts: features of the inputs. Their labels are ignored.
-        label_id: the example's label.
+        groups: (inputs, label_id) of each example. `label_id` is the label in
+            the features.
+        label_list: names of the labels of the inputs, or None.
+        max_seq_length: length of each input in WordPieces, at least 3.
+        tokenizer: a FullTokenizer.
     """
-    joined = ClassificationFeatures([], [], [], label_id)
-    for part in parts:
-        joined.input_ids += part.input_ids
-        joined.input_mask += part.input_mask
-        joined.segment_ids += part.segment_ids
-        joined.is_cut |= part.is_cut
-    return joined
+    ex_index = 0
+    for inputs, label_id in groups:
+        joined = ClassificationFeatures([], [], [], label_id)
+        for example in inputs:
+            part = convert_single_example(
+                ex_index, example, label_list, max_seq_length, tokenizer
+            )
+            joined.input_ids += part.input_ids
+            joined.input_mask += part.input_mask
+            joined.segment_ids += part.segment_ids
+            joined.is_cut |= part.is_cut
+            ex_index += 1
+        yield joined
 
 
 def create_windows(
@@ -312,42 +306,6 @@ def convert_examples_to_features(
         )
 
 
-def encode_examples(
-    examples: Sequence[InputExample],
-    label_list: Sequence[str] | None,
-    tokenizer: FullTokenizer,
-    options: Any,
-    starts: list[int],
-) -> Iterator[bytes]:
-    """Yields each example, or each window of an example, in serialized form.
-
-    Args:
-        examples: the examples.
-        label_list: names of the labels, or None in regression.
-        tokenizer: a FullTokenizer.
-        options: object with `max_seq_length` and `doc_stride`. If `doc_stride`
-            is above 0, long texts are split into windows that start this many
-            WordPieces apart.
-        starts: if texts are split, the function appends to this list the index
-            of each text's first window.
-    """
-    length, num_records = options.max_seq_length, 0
-    if not options.doc_stride:
-        encoded = convert_examples_to_features(
-            examples, label_list, length, tokenizer
-        )
-        yield from map(
-            encode_classification_features, count_cut(encoded, length)
-        )
-        return
-    for found in create_windows(
-        examples, label_list, length, tokenizer, options.doc_stride
-    ):
-        starts.append(num_records)
-        num_records += len(found)
-        yield from map(encode_classification_features, found)
-
-
 def count_cut(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[ClassificationFeatures]:
@@ -356,6 +314,15 @@ def count_cut(
         f"texts were longer than --max_seq_length={max_seq_length} and were cut"
     )
     return windows.count_cut(features, lambda each: each.is_cut, what)
+
+
+def encode_features(
+    features: Iterable[ClassificationFeatures], max_seq_length: int
+) -> Iterator[bytes]:
+    """Yields serialized features, and logs how many texts were cut."""
+    return map(
+        encode_classification_features, count_cut(features, max_seq_length)
+    )
 
 
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:

@@ -1,14 +1,12 @@
 """Defines GLUE's tasks, its submission files and the values of --task_name.
 
 features.py contains GLUE's tasks that Google's code supports: CoLA, MRPC and
-MultiNLI. The other tasks read the header lines of GLUE's files to find the
-columns.
+MultiNLI.
 """
 
-import dataclasses
 import os
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,106 +14,12 @@ from absl import logging
 
 from data.classification import features
 from data.classification.decoding import Label
-from data.classification.examples import (
-    DataProcessor,
-    InputExample,
-    Row,
-    SplitFilesProcessor,
-    regression_label,
-)
+from data.classification.examples import DataProcessor, SplitFilesProcessor
 from data.classification.pairs import RankingProcessor
-from data.classification.table_task import TableOptions, TableProcessor
-from files import flags
+from data.classification.table_task import TableProcessor
 from files.atomic import atomic_open
 from files.paths import StrPath
 from files.run_files import register
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GlueOptions:
-    """Options that only the tasks of GLUE and XNLI use."""
-
-    xnli_language: str = flags.head(
-        "zh",
-        "Language of the texts of --task_name=xnli.",
-        choices=features.XnliProcessor.languages,
-    )
-    glue_submission: bool = flags.neutral(
-        False,
-        "Also write the predictions in the format of GLUE's site. Needs "
-        "--do_predict.",
-    )
-
-
-class HeaderProcessor(SplitFilesProcessor):
-    """Reads a GLUE task whose files name their columns in the first line.
-
-    Attributes:
-        text_columns: name of the text's column, or names of a pair's columns.
-        label_column: name of the label's column, which may be missing in a test
-            set.
-        drops_short_lines: True to skip lines with too few columns and log a
-            warning, False to raise an error. In a test set, True does not skip
-            such a line, but fills it with empty texts, because GLUE identifies
-            predictions by line.
-    """
-
-    text_columns: tuple[str, ...] = ("sentence1", "sentence2")
-    label_column = "label"
-    drops_short_lines = False
-
-    @property
-    def test_label(self) -> str | float:
-        """Placeholder for a test set's labels, which its file does not contain.
-
-        As in Google's code, it is the first label.
-        """
-        return self.labels[0]
-
-    def _create_examples(
-        self, lines: Sequence[Row], set_type: str
-    ) -> Iterator[InputExample]:
-        # Ignore empty lines at the end, which editors may add.
-        while lines and lines[-1] == [""]:
-            lines = lines[:-1]
-        if not lines:
-            return
-        is_test = set_type == "test"
-        header = list(lines[0])
-        header[0] = header[0].removeprefix("\ufeff")
-        names = list(self.text_columns)
-        if not is_test or self.label_column in header:
-            names.append(self.label_column)
-        for name in names:
-            if name not in header:
-                raise ValueError(
-                    f"{lines[0].where}: the file has no column {name!r}; the "
-                    "first line must name the columns, as in GLUE's own file. "
-                    f"Received: {header}"
-                )
-        columns = [header.index(name) for name in names]
-        num_short = 0
-        for i, line in enumerate(lines[1:], 1):
-            if self.drops_short_lines and len(line) <= max(columns):
-                num_short += 1
-                if not is_test:
-                    continue
-                line += [""] * (max(columns) + 1 - len(line))
-            texts = [
-                line[column] for column in columns[: len(self.text_columns)]
-            ]
-            label = self.test_label
-            if not is_test:
-                label = self._label(line, columns[-1])
-            text_a, text_b = (*texts, None)[:2]
-            yield InputExample(f"{set_type}-{i}", text_a, text_b, label)
-        if num_short:
-            logging.warning(
-                "%s: %s %d lines with too few columns",
-                lines[0].where.removesuffix(", line 1"),
-                "added empty texts to" if is_test else "skipped",
-                num_short,
-            )
 
 
 class MnliMismatchedProcessor(features.MnliProcessor):
@@ -131,7 +35,7 @@ class MnliMismatchedProcessor(features.MnliProcessor):
     }
 
 
-class AxProcessor(HeaderProcessor):
+class AxProcessor(SplitFilesProcessor):
     """GLUE's diagnostic set (AX), a test set for models trained on MultiNLI."""
 
     labels = features.MnliProcessor.labels
@@ -139,55 +43,45 @@ class AxProcessor(HeaderProcessor):
     metrics = ("matthews",)
 
 
-class QnliProcessor(HeaderProcessor):
+class QnliProcessor(SplitFilesProcessor):
     """QNLI: does the sentence contain the answer to the question?"""
 
     labels = ("entailment", "not_entailment")
     text_columns = ("question", "sentence")
 
 
-class QqpProcessor(HeaderProcessor):
+class QqpProcessor(SplitFilesProcessor):
     """QQP: do two questions have the same meaning?"""
 
     text_columns = ("question1", "question2")
     label_column = "is_duplicate"
-    metrics = ("accuracy", "f1")
+    metrics = ("f1", "accuracy")
     # A few rows of GLUE's train.tsv contain a line break, so they are read as
     # two lines that are too short.
     drops_short_lines = True
 
 
-class RteProcessor(HeaderProcessor):
+class RteProcessor(SplitFilesProcessor):
     """RTE: does the first text entail the second?"""
 
     labels = ("entailment", "not_entailment")
 
 
-class Sst2Processor(HeaderProcessor):
+class Sst2Processor(SplitFilesProcessor):
     """SST-2: is a sentence of a film review positive?"""
 
     text_columns = ("sentence",)
 
 
-class StsbProcessor(HeaderProcessor):
+class StsbProcessor(SplitFilesProcessor):
     """STS-B: how similar are two sentences, on a scale from 0 to 5?"""
 
     output_mode = "regression"
     label_column = "score"
-    metrics = ("pearson", "spearman")
-    test_label = 0.0
-
-    def get_labels(self) -> None:
-        """Returns None, because a label of STS-B is a number, not a name."""
-        return None
-
-    def _label(self, row: Row, column: int) -> float:
-        return regression_label(
-            row[column], f"{row.where}, column {column + 1}"
-        )
+    metrics = ("spearman", "pearson")
 
 
-class WnliProcessor(HeaderProcessor):
+class WnliProcessor(SplitFilesProcessor):
     """WNLI: does the second sentence follow from the first?"""
 
 
@@ -245,19 +139,11 @@ PAPER_METRICS = {
 } | {"sts-b": ["spearman"], "mnli": METRICS["mnli"]}
 
 
-def create_processors(
-    task_name: str,
-    data_dir: StrPath,
-    table: TableOptions,
-    xnli_language: str = "zh",
-) -> Mapping[str, DataProcessor]:
-    """Creates the processors that read a task's sets.
+def create_processors(options: Any) -> Mapping[str, DataProcessor]:
+    """Creates the processors that read the sets of --task_name.
 
     Args:
-        task_name: one of TASK_NAMES, in lower or upper case.
-        data_dir: folder of the sets, used for the tasks "csv" and "ranking".
-        table: columns of the files of the tasks "csv" and "ranking".
-        xnli_language: language of the task "xnli".
+        options: the flags of run_classifier.py.
 
     Returns:
         {suffix of the names of output files: processor}. The suffix of the
@@ -268,36 +154,21 @@ def create_processors(
         ValueError: the task is unknown, or the table's options contradict each
             other.
     """
-    name = task_name.lower()
+    name = options.task_name
     if name not in TASK_NAMES:
         raise ValueError(
-            f"--task_name={task_name} is not a task; use one of "
+            f"--task_name={name} is not a task; use one of "
             f"{', '.join(TASK_NAMES)}"
         )
     if name == "csv":
-        return {"": TableProcessor(data_dir, table)}
+        return {"": TableProcessor(options.data_dir, options)}
     if name == "ranking":
-        return {"": RankingProcessor(data_dir, table)}
+        return {"": RankingProcessor(options.data_dir, options)}
     if name == "xnli":
-        return {"": features.XnliProcessor(xnli_language)}
+        return {"": features.XnliProcessor(options.xnli_language)}
     if name == "mnli":
         return {"": features.MnliProcessor(), "_mm": MnliMismatchedProcessor()}
     return {"": PROCESSORS[name]()}
-
-
-def check(options: Any) -> None:
-    """Checks that --glue_submission, if set, can write a file for GLUE's site.
-
-    Args:
-        options: the flags of run_classifier.py, which include GlueOptions.
-
-    Raises:
-        ValueError: the task is not part of GLUE, or --do_predict is not set.
-    """
-    if options.glue_submission:
-        submission_file(options.task_name)
-        if not options.do_predict:
-            raise ValueError("--glue_submission needs --do_predict")
 
 
 def submission_file(task_name: str) -> str:

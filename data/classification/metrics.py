@@ -110,23 +110,8 @@ def compute_metrics(
 
     Returns:
         {name: value}, in the order of `names`.
-
-    Raises:
-        ValueError: a name is unknown, or the arrays have different shapes or
-            are empty.
     """
     labels, predictions = np.asarray(labels), np.asarray(predictions)
-    if labels.shape != predictions.shape or not labels.size:
-        raise ValueError(
-            "labels and predictions must have the same shape, and not be "
-            f"empty. Received: {labels.shape} and {predictions.shape}"
-        )
-    unknown = set(names) - _metrics().keys()
-    if unknown:
-        raise ValueError(
-            f"unknown metrics {sorted(unknown)}; choose from "
-            f"{sorted(_metrics())}"
-        )
     scores = {
         name: float(_metrics()[name](labels, predictions)) for name in names
     }
@@ -146,7 +131,7 @@ def score_known(
     labels: Sequence[Any],
     predicted: Sequence[Any],
     label_ids: Callable[[Sequence[Any]], np.ndarray],
-    score: Callable[..., dict[str, float]] = compute_metrics,
+    score: Callable[..., dict[str, float]] | None = None,
 ) -> dict[str, float]:
     """Scores the predictions for the test examples whose right label is known.
 
@@ -154,10 +139,9 @@ def score_known(
         names: names of the metrics.
         labels: right label of each example, or None if it is unknown.
         predicted: predicted label of each example.
-        label_ids: function that converts a list of labels to the array that
-            `score` reads.
-        score: function (names, labels, predictions) that returns the metrics,
-            such as `compute_metrics`.
+        label_ids: function that converts a list of labels to an array.
+        score: function (labels, predictions), both arrays, that returns the
+            metrics. None = `compute_metrics`.
 
     Returns:
         {name: value} of the metrics, or {} if too few labels are known. If some
@@ -173,7 +157,8 @@ def score_known(
     if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
         return {}
     right, found = (label_ids(each) for each in zip(*pairs, strict=True))
-    scores = score(names, right, found)
+    score = score or functools.partial(compute_metrics, names)
+    scores = score(right, found)
     num_unknown = len(labels) - len(pairs)
     if num_unknown:
         scores["num_without_label"] = num_unknown

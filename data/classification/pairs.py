@@ -4,7 +4,7 @@ A pair is a query and a passage to rank, or two texts that may be similar.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,60 +13,16 @@ from absl import logging
 from data.classification.examples import InputExample
 from data.classification.features import (
     ClassificationFeatures,
-    convert_single_example,
-    count_cut,
-    encode_classification_features,
-    join_inputs,
+    create_joined_features,
 )
 from data.classification.table_task import TableOptions, TableProcessor
 from data.text.tokenization import FullTokenizer
-from files import flags
 from files.paths import StrPath
 
 # MRR@10 and nDCG@10 ignore all passages except the 10 best.
 _DEPTH = 10
 # The largest score in STS-B, whose scores are from 0 to 5.
 _LARGEST_SCORE = 5.0
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class PairOptions:
-    """Options that only --task_name=embedding uses."""
-
-    contrastive_temperature: float = flags.training(
-        0.05,
-        "For --task_name=embedding and a table without scores: divide the "
-        "cosines of a batch's texts by this number before the softmax.",
-        at_least=1e-3,
-    )
-
-
-def check(options: Any) -> None:
-    """Rejects flags that the tasks "embedding" and "ranking" do not use.
-
-    Args:
-        options: the flags of run_classifier.py.
-
-    Raises:
-        ValueError: the task is one of these two, and the command sets a flag
-            that the task does not use.
-    """
-    name, given = options.task_name, options.given_flags
-    if name not in ("embedding", "ranking"):
-        return
-    unused = "report class_weights doc_stride tune_thresholds calibrate bilstm"
-    found = [
-        flag
-        for flag in unused.split()
-        if name == "embedding" and getattr(options, flag)
-    ]
-    found += ["labels"] * ("labels" in given)
-    if given.get("output_mode", "regression") != "regression":
-        found.append("output_mode")
-    if found:
-        raise ValueError(
-            f"--{found[0]} is not used by --task_name={name}; remove the flag"
-        )
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
@@ -95,15 +51,13 @@ class RankingProcessor(TableProcessor):
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         columns = "query", "passage", "relevance"
         super().__init__(data_dir, _with_columns(options, *columns))
-        self.metrics = ("ndcg_10", "mrr_10")
+        self.metrics = ("mrr_10", "ndcg_10")
 
     def score(
         self,
         examples: Sequence[InputExample],
-        names: Collection[str],
         labels: np.ndarray,
         predictions: np.ndarray,
-        label_names: Sequence[str] | None = None,
     ) -> dict[str, float]:
         """Computes MRR@10 and nDCG@10, each as the mean over the queries.
 
@@ -114,10 +68,8 @@ class RankingProcessor(TableProcessor):
 
         Args:
             examples: all examples of the set. `text_a` is the query.
-            names: names of the metrics, "ndcg_10" and "mrr_10".
             labels: relevances of the passages whose relevance is known.
             predictions: predicted relevances of the same passages.
-            label_names: ignored.
 
         Returns:
             {name: value}, NaN if no query has a relevant passage.
@@ -135,12 +87,9 @@ class RankingProcessor(TableProcessor):
             found = np.flatnonzero(gains[order])
             best = np.sort(gains)[::-1][:_DEPTH]
             discounts = 1 / np.log2(np.arange(len(best)) + 2)
-            scores.append(
-                [
-                    gains[order] @ discounts / (best @ discounts),
-                    1 / (found[0] + 1) if len(found) else 0,
-                ]
-            )
+            reciprocal_rank = 1 / (found[0] + 1) if len(found) else 0
+            ndcg = gains[order] @ discounts / (best @ discounts)
+            scores.append([reciprocal_rank, ndcg])
         if len(scores) < len(groups):
             logging.warning(
                 "%d of %d queries have no relevant passage. They are skipped",
@@ -148,8 +97,7 @@ class RankingProcessor(TableProcessor):
                 len(groups),
             )
         means = np.mean(scores, axis=0) if scores else np.full(2, np.nan)
-        found_scores = dict(zip(self.metrics, means.tolist(), strict=True))
-        return {name: found_scores[name] for name in names}
+        return dict(zip(self.metrics, means.tolist(), strict=True))
 
 
 class PairProcessor(TableProcessor):
@@ -232,41 +180,22 @@ def create_pair_features(
         tokenizer: tokenizer of the texts.
         unit: number by which the scores are divided.
 
-    Yields:
+    Returns:
         ClassificationFeatures: input_ids, input_mask and segment_ids contain
         the two texts one after another, as lists of int, [2 * max_seq_length].
         label_id is the score / `unit`, or None without a score.
     """
-    for index, example in enumerate(examples):
-        texts = (
-            convert_single_example(
-                2 * index + place,
-                InputExample(example.guid, text or ""),
-                None,
-                max_seq_length,
-                tokenizer,
-            )
-            for place, text in enumerate((example.text_a, example.text_b))
-        )
+
+    def texts_of(example: InputExample) -> tuple[list[InputExample], Any]:
+        texts = (example.text_a, example.text_b or "")
         score: Any = example.label
-        yield join_inputs(texts, None if score is None else float(score) / unit)
+        return (
+            [InputExample(example.guid, text) for text in texts],
+            None if score is None else float(score) / unit,
+        )
 
-
-def encode_pairs(
-    examples: Sequence[InputExample],
-    max_seq_length: int,
-    tokenizer: FullTokenizer,
-    unit: float,
-) -> Iterator[bytes]:
-    """Yields each pair as a serialized tf.train.Example.
-
-    Also logs how many pairs contain a text that is cut to `max_seq_length`
-    WordPieces. Scores are divided by `unit`.
-    """
-    encoded = create_pair_features(examples, max_seq_length, tokenizer, unit)
-    return map(
-        encode_classification_features, count_cut(encoded, max_seq_length)
-    )
+    groups = map(texts_of, examples)
+    return create_joined_features(groups, None, max_seq_length, tokenizer)
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:

@@ -4,32 +4,18 @@ The template data/io/report.html defines the keys of the dicts that describe a
 section of the report.
 """
 
-import dataclasses
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from data.classification import metrics, tuning
-from data.classification.decoding import LabelDecoder
+from data.classification import metrics
+from data.classification.decoding import NUM_BINS, LabelDecoder
 from data.classification.examples import InputExample
 from data.io import html_report
 from data.io.html_report import show
-from files import flags
 from files.paths import StrPath
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ReportOptions:
-    """Option to write an HTML report about a classifier's predictions."""
-
-    report: bool = flags.neutral(
-        False,
-        "Write report.html about the dev set. It shows a confusion matrix, the "
-        "calibration, the scores of each label and the most confident errors. "
-        "In regression, it shows a scatter plot and the largest errors.",
-    )
 
 
 def write_report(
@@ -82,11 +68,7 @@ def _of_labels(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Creates the contents of the report for single- or multi-label tasks.
-
-    Returns:
-        (summary, sections): a sentence, and the dicts that describe the report.
-    """
+    """Returns the summary and the sections about single or several labels."""
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
@@ -118,8 +100,15 @@ def _of_labels(
         table = {"header": ["label", "probability"], "rows": rows}
         return _entry(examples[index], verdict) | {"table": table}
 
+    header = ["label", "precision", "recall", "F1", "right", "predicted"]
+    rates = metrics.rates_by_label(truth, guesses)
+    columns = [names, *rates.values(), truth.sum(0), guesses.sum(0)]
+    if decoder.thresholds:
+        header.append("threshold")
+        columns.append([decoder.thresholds[name] for name in names])
+    rows = [*zip(*columns, strict=True)]
     sections = [
-        _label_scores(names, truth, guesses, decoder.thresholds),
+        {"title": "Each label", "table": {"header": header, "rows": rows}},
         _calibration(label_ids, outputs, decoder),
         {
             "title": "Errors, the most confident first",
@@ -129,9 +118,17 @@ def _of_labels(
     count = f"{len(examples) - len(wrong)} of {len(examples)}"
     if has_many:
         return f"All labels of {count} examples are right.", sections
+    accuracy = show(float(is_right.mean()) if len(examples) else 0.0)
+    summary = f"{count} labels are right: accuracy {accuracy}."
+    return summary, [_confusion(names, truth, guesses), *sections]
+
+
+def _confusion(
+    names: Sequence[str], truth: np.ndarray, guesses: np.ndarray
+) -> dict[str, Any]:
     counts = truth.T.astype(int) @ guesses
     totals = counts.sum(1, keepdims=True)
-    confusion = {
+    return {
         "title": "Confusion matrix",
         "paragraphs": ["Right labels by row, predicted by column."],
         "table": {
@@ -140,9 +137,6 @@ def _of_labels(
             "shades": (counts / np.maximum(totals, 1)).tolist(),
         },
     }
-    accuracy = show(float(is_right.mean()) if len(examples) else 0.0)
-    summary = f"{count} labels are right: accuracy {accuracy}."
-    return summary, [confusion, *sections]
 
 
 def _of_numbers(
@@ -151,11 +145,7 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Creates the contents of the report for a regression task.
-
-    Returns:
-        (summary, sections): a sentence, and the dicts that describe the report.
-    """
+    """Returns the summary and the sections about a regression task."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
@@ -188,28 +178,6 @@ def _of_numbers(
     ]
 
 
-def _label_scores(
-    names: Sequence[str],
-    truth: np.ndarray,
-    guesses: np.ndarray,
-    thresholds: dict[str, float] | None,
-) -> dict[str, Any]:
-    """Returns a report section with each label's precision, recall and F1.
-
-    `truth` and `guesses`, bool [examples, labels], are whether each label is
-    right and whether it is predicted. `thresholds` are the labels' thresholds
-    in multi-label classification, or None if they were not tuned.
-    """
-    rates = metrics.rates_by_label(truth, guesses)
-    columns = [*rates.values(), truth.sum(0), guesses.sum(0)]
-    header = ["label", "precision", "recall", "F1", "right", "predicted"]
-    if thresholds:
-        header.append("threshold")
-        columns.append(np.array([thresholds[name] for name in names]))
-    rows = [*zip(names, *columns, strict=True)]
-    return {"title": "Each label", "table": {"header": header, "rows": rows}}
-
-
 def _calibration(
     label_ids: np.ndarray, outputs: np.ndarray, decoder: LabelDecoder
 ) -> dict[str, Any]:
@@ -217,26 +185,23 @@ def _calibration(
 
     For a calibrated model, both are equal.
     """
-    confidence, is_right = tuning.confidences(decoder, label_ids, outputs)
-    bins = tuning.bins_of(confidence)
+    error, bins = decoder.calibration(label_ids, outputs)
+    total = sum(count for _, count, _, _ in bins)
     rows, points = [], []
-    for number in np.unique(bins):
-        members = bins == number
-        fraction = float(members.mean())
-        sure = float(confidence[members].mean())
-        accuracy = float(is_right[members].mean())
-        low, high = number / tuning.NUM_BINS, (number + 1) / tuning.NUM_BINS
-        rows.append([f"{low:.1f} to {high:.1f}", members.sum(), sure, accuracy])
-        points.append((sure, accuracy, 3 + 12 * fraction**0.5))
+    for number, count, sure, accuracy in bins:
+        low, high = number / NUM_BINS, (number + 1) / NUM_BINS
+        rows.append([f"{low:.1f} to {high:.1f}", count, sure, accuracy])
+        points.append((sure, accuracy, 3 + 12 * (count / total) ** 0.5))
     text = (
         "For a calibrated model, the circles are on the line. Larger circles "
         "represent more predictions. Expected calibration error: "
-        f"{_show_error(decoder, label_ids, outputs)}."
+        f"{show(error)}."
     )
     if decoder.temperature != 1:
         plain = LabelDecoder(decoder.output_mode, decoder.label_list)
+        before, _ = plain.calibration(label_ids, outputs)
         text += (
-            f" Before --calibrate: {_show_error(plain, label_ids, outputs)}; "
+            f" Before --calibrate: {show(before)}; "
             f"the temperature is {show(decoder.temperature)}."
         )
     header = ["confidence", "predictions", "mean confidence", "accuracy"]
@@ -248,13 +213,6 @@ def _calibration(
         "chart": chart | {"x_title": "confidence", "y_title": "accuracy"},
         "table": {"header": header, "rows": rows},
     }
-
-
-def _show_error(
-    decoder: LabelDecoder, label_ids: np.ndarray, outputs: np.ndarray
-) -> str:
-    found = tuning.confidences(decoder, label_ids, outputs)
-    return show(tuning.calibration_error(*found) if len(outputs) else 0.0)
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:

@@ -9,11 +9,13 @@ is the words with which all endings start, followed by one ending:
 import dataclasses
 from collections.abc import Iterable, Iterator
 
+from data.classification.examples import (
+    InputExample,
+    check_number_of_examples,
+)
 from data.classification.features import (
     ClassificationFeatures,
-    InputExample,
-    convert_single_example,
-    join_inputs,
+    create_joined_features,
 )
 from data.io.tables import read_table
 from data.io.text_files import SetReader, find_set_file
@@ -39,19 +41,14 @@ class SwagExample:
         context_sentence: str.
         start_ending: str, the words that all endings begin with.
         endings: list of str, the rest of each ending.
-        label: int, index of the right ending, or None if it is unknown.
+        label: str, index of the right ending, or None if it is unknown.
     """
 
     guid: str
     context_sentence: str
     start_ending: str
     endings: list[str]
-    label: int | None
-
-    @property
-    def gold_label(self) -> str | None:
-        """Index of the right ending as a string, or None if it is unknown."""
-        return None if self.label is None else LABELS[self.label]
+    label: str | None
 
 
 class SwagProcessor(SetReader[SwagExample]):
@@ -71,12 +68,11 @@ class SwagProcessor(SetReader[SwagExample]):
         path = find_set_file(data_dir, name, _SET_FILES[name])
         columns = ["sent1", "sent2", *_ENDINGS]
         is_test = name == "test"
-        label_columns = ["label"]
         rows = read_table(
             path,
             columns,
-            label_columns * (not is_test),
-            optional_columns=label_columns * is_test,
+            ["label"] * (not is_test),
+            optional_columns=["label"] * is_test,
         )
         examples: list[SwagExample] = []
         for where, (sent1, sent2, *endings, cell) in rows:
@@ -88,11 +84,10 @@ class SwagProcessor(SetReader[SwagExample]):
                         f"number of an ending, {', '.join(LABELS)}. Received: "
                         f"{str(cell)[:80]!r}"
                     )
-                label = int(cell)
+                label = str(cell)
             guid = f"{name}-{len(examples) + 1}"
             examples.append(SwagExample(guid, sent1, sent2, endings, label))
-        if not examples:
-            raise ValueError(f"{path} contains no example")
+        check_number_of_examples(examples, path, name)
         return examples
 
 
@@ -103,57 +98,25 @@ def create_features(
 ) -> Iterator[ClassificationFeatures]:
     """Converts each example to one input that contains all its choices.
 
-    Yields:
+    Returns:
         ClassificationFeatures: input_ids, input_mask and segment_ids contain
         the choices one after another, as lists of int, [choices *
         max_seq_length]. label_id is the index of the right choice, or 0 if it
         is unknown.
-
-    Raises:
-        ValueError: max_seq_length is less than 3.
     """
-    for ex_index, example in enumerate(examples):
-        choices = (
-            convert_single_example(
-                ex_index * NUM_CHOICES + i,
-                InputExample(
-                    f"{example.guid} ending {i}",
-                    example.context_sentence,
-                    f"{example.start_ending} {ending}",
-                    str(example.label or 0),
-                ),
-                LABELS,
-                max_seq_length,
-                tokenizer,
+
+    def choices_of(example: SwagExample) -> tuple[list[InputExample], int]:
+        label = example.label or LABELS[0]
+        choices = [
+            InputExample(
+                f"{example.guid} ending {i}",
+                example.context_sentence,
+                f"{example.start_ending} {ending}",
+                label,
             )
             for i, ending in enumerate(example.endings)
-        )
-        yield join_inputs(choices, example.label or 0)
+        ]
+        return choices, int(label)
 
-
-def describe_example(example: SwagExample) -> dict[str, str]:
-    """Returns the fields that describe an example in predictions.jsonl.
-
-    These are `guid`, its name, and `gold_label`, the index of the right ending
-    as a string, if it is known.
-    """
-    label = example.gold_label
-    return {"guid": example.guid} | ({"gold_label": label} if label else {})
-
-
-def describe_choices(
-    answered: Iterable[tuple[SwagExample, int]],
-) -> list[dict[str, str]]:
-    """Returns a dict of "text", "right" and "predicted" for each example.
-
-    "right" and "predicted" are the right and the predicted ending. `answered`
-    are pairs (example, index of the predicted ending).
-    """
-    return [
-        {
-            "text": f"{example.context_sentence} {example.start_ending}",
-            "right": example.endings[example.label or 0],
-            "predicted": example.endings[choice],
-        }
-        for example, choice in answered
-    ]
+    groups = map(choices_of, examples)
+    return create_joined_features(groups, LABELS, max_seq_length, tokenizer)

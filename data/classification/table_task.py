@@ -23,11 +23,10 @@ _EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 # {value of --output_mode: names of the metrics that score such a task}.
 _METRICS = {
-    "classification": ("accuracy", "f1_macro"),
-    "multilabel": ("accuracy", "f1_micro", "f1_macro"),
-    "regression": ("pearson", "spearman"),
+    "classification": ("f1_macro", "accuracy"),
+    "multilabel": ("f1_macro", "f1_micro", "accuracy"),
+    "regression": ("spearman", "pearson"),
 }
-OUTPUT_MODES = tuple(_METRICS)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -63,7 +62,7 @@ class TableOptions:
         "classification",
         "Kind of label: classification = one label for each text, multilabel "
         "= any number of labels, regression = a number.",
-        choices=OUTPUT_MODES,
+        choices=tuple(_METRICS),
     )
     label_separator: str = flags.head(
         ",",
@@ -85,8 +84,8 @@ class TableProcessor(DataProcessor):
     contains no such line.
 
     Raises:
-        ValueError: the output mode is unknown, the label separator is empty,
-            or `options.labels` contains too few labels or a label twice.
+        ValueError: the label separator is empty, or `options.labels` contains
+            too few labels or a label twice.
     """
 
     test_set_has_labels = True
@@ -96,11 +95,6 @@ class TableProcessor(DataProcessor):
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
         self.output_mode = options.output_mode
-        if self.output_mode not in _METRICS:
-            raise ValueError(
-                f"output_mode must be one of {', '.join(_METRICS)}. Received: "
-                f"{self.output_mode!r}"
-            )
         if not options.label_separator:
             raise ValueError(
                 "--label_separator= is empty. Set it to the text between two "

@@ -5,7 +5,6 @@ This module imports no TensorFlow.
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -35,45 +34,6 @@ class WindowOptions:
         "maximum of the logits of its windows.",
         choices=("mean", "max"),
     )
-
-
-def check(options: Any) -> None:
-    """Checks --doc_stride and --window_pooling.
-
-    Args:
-        options: object with the fields of WindowOptions, with `max_seq_length`,
-            and with `given_flags`, the flags that the user set.
-
-    Raises:
-        ValueError: windows would skip WordPieces, or --window_pooling is set
-            without --doc_stride.
-    """
-    size = options.max_seq_length - 2
-    if options.doc_stride > size:
-        raise ValueError(
-            f"--doc_stride={options.doc_stride} would skip WordPieces, because "
-            f"a window of --max_seq_length={options.max_seq_length} fits only "
-            f"{size} WordPieces of a text; set --doc_stride to at "
-            f"most {size}, such as {size // 2 or 1}"
-        )
-    if "window_pooling" in options.given_flags and not options.doc_stride:
-        raise ValueError(
-            f"--window_pooling={options.window_pooling} needs --doc_stride"
-        )
-
-
-def check_examples(
-    options: WindowOptions, split: str, examples: Iterable[Any]
-) -> None:
-    """Raises a ValueError if --doc_stride is set, but the texts are pairs.
-
-    `split` is the name of the set, for the error message.
-    """
-    if options.doc_stride and any(each.text_b for each in examples):
-        raise ValueError(
-            f"--doc_stride={options.doc_stride} is for single texts, but the "
-            f"{split} set contains pairs; remove the flag, or use single texts"
-        )
 
 
 def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
@@ -161,19 +121,3 @@ def pool_batches(
 
 def _log_softmax(logits: np.ndarray) -> np.ndarray:
     return logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
-
-
-def read_served(decoder: Any, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-    """Converts the outputs of an exported classifier to logits.
-
-    Returns logits, float [windows, labels], or in regression the predicted
-    values, [windows, 1].
-
-    Args:
-        decoder: decoding.LabelDecoder of the exported model.
-        outputs: {name of an output: values for windows or complete texts}.
-    """
-    if decoder.output_mode == "regression":
-        return outputs["values"][:, None]
-    logits = to_logits(outputs["probabilities"], decoder.output_mode)
-    return decoder.temperature * logits

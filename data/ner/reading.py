@@ -124,27 +124,120 @@ class NerProcessor(SetReader[NerExample]):
             ValueError: a line or text is malformed, or there is none.
         """
         path = find_set_file(data_dir, name, _SET_FILES[name])
-        if path.removesuffix(".gz").endswith((".json", ".jsonl")):
-            return self._read_spans(path, name)
+        has_spans = path.removesuffix(".gz").endswith((".json", ".jsonl"))
+        read = self._read_spans if has_spans else self._read_columns
+        examples: list[NerExample] = []
+        # {tag that is none of the task's labels: its first place}
+        unknown: dict[str, str] = {}
+        for example, where in read(path, name):
+            example.guid = f"{name}-{len(examples) + 1}"
+            example.labels = to_scheme(example.labels, self._labels or ())
+            for tag, place in zip(example.labels, where, strict=True):
+                if self._labels is not None and tag not in self._labels:
+                    unknown.setdefault(tag, place)
+            examples.append(example)
+        if not examples:
+            kind = "annotated text" if has_spans else "sentence"
+            raise ValueError(f"{path} contains no {kind}")
+        if unknown:
+            tag, place = next(iter(unknown.items()))
+            message = (
+                f"{place}: unknown tag {tag!r}. The tags are {self._labels}"
+            )
+            tags = {tag for example in examples for tag in example.labels}
+            # A warning suffices for a dev or test set, unless all its tags
+            # except O are unknown.
+            if name == "train" or unknown.keys() >= tags - {"O"}:
+                raise ValueError(message)
+            logging.warning(
+                "%s. The scores count the words with %s as errors.",
+                *(message, ", ".join(unknown)),
+            )
+        return examples
+
+    def _read_columns(
+        self, path: str, name: str
+    ) -> Iterator[tuple[NerExample, list[str]]]:
+        """Yields each sentence of the set `name`, and the place of each tag."""
         sentences = [*_read_sentences(path, self._label_column)]
         if not sentences:
-            raise ValueError(f"{path} contains no sentence")
+            return
         width = len(sentences[0][1][0][1])
-        are_cut = width > 1 or not all(
+        is_uncut = width == 1 and all(
             _OTHER_COLUMNS.fullmatch(columns[0])
             for _, lines in sentences
             for _, columns in lines
         )
-        text_column = self._checked(path, "text_column", width)
-        # In a test set, the column of the tags may be missing, so accept a
-        # --label_column that is too large.
-        label_column = self._checked(
-            path, "label_column", width, needed=name != "test"
+        text_column, label_column = self._choose_columns(
+            path, width, is_uncut, name == "test"
         )
         if self._label_column is None and width > 1:
-            label_column = width
             _check_nested(path, sentences)
-        elif not are_cut or (label_column is None and name != "test"):
+        for document, lines in sentences:
+            example, where = NerExample("", [], [], document), []
+            for number, columns in lines:
+                where.append(f"{path}, line {number}")
+                word = columns[text_column - 1]
+                if not word:
+                    raise ValueError(f"{where[-1]}: the word is missing")
+                tag = columns[label_column - 1] if label_column else "O"
+                if not _TAG.fullmatch(tag):
+                    raise ValueError(
+                        f"{where[-1]}: a tag must be O, or B, I, E, S, L, U or "
+                        "M (of the schemes IOB, IOE, IOBES, BILOU and BMES), "
+                        "usually followed by a hyphen and a type, as in B-PER. "
+                        f"Received: {tag!r}. If the tags are in another "
+                        "column, set --label_column. If this is a line of "
+                        "column names, remove it"
+                    )
+                example.words.append(word)
+                example.labels.append(tag)
+            yield example, where
+        column_of_words = [
+            [columns[text_column - 1] for _, columns in lines]
+            for _, lines in sentences
+        ]
+        if (
+            self._text_column is None
+            and width > 1
+            and _are_indexes(column_of_words, width)
+        ):
+            raise ValueError(
+                f"{path}: the first column contains numbers, or equal values "
+                f"in each sentence, such as {column_of_words[0][:3]}, instead "
+                "of words. Set --text_column to the number of the words' "
+                "column, such as 2"
+            )
+        if width > 2:
+            logging.info(
+                "%s: words are in column %d, tags in column %s, of %d columns",
+                *(path, text_column, label_column, width),
+            )
+
+    def _choose_columns(
+        self, path: str, width: int, is_uncut: bool, is_test: bool
+    ) -> tuple[int, int | None]:
+        """Returns the number of the words' column, and of the tags' column.
+
+        `width` is the number of columns. `is_uncut` is whether an unsupported
+        character seems to separate them. In a test set, the column of the tags
+        may be missing. Its number is then None.
+        """
+        text_column, label_column = self._text_column, self._label_column
+        for flag, column in (
+            ("text_column", text_column),
+            ("label_column", None if is_test else label_column),
+        ):
+            if column is not None and column > width:
+                raise ValueError(
+                    f"--{flag}={column} is too large: the lines of {path} "
+                    f"contain only {width} columns"
+                )
+        if (is_test and width == 1) or (label_column or 0) > width:
+            label_column = None
+        if self._label_column is None and width > 1:
+            label_column = width
+        elif is_uncut or not (label_column or is_test):
             raise ValueError(
                 f"{path}: the file contains only one column. Each line must "
                 "contain a word and its tag, separated by a tab or spaces"
@@ -156,119 +249,23 @@ class NerProcessor(SetReader[NerExample]):
                 f"{path}: column {text_column} cannot contain both the words "
                 "and the tags; set another --text_column or --label_column"
             )
-        examples: list[NerExample] = []
-        unknown: dict[str, str] = {}
-        for document, lines in sentences:
-            words = [columns[text_column - 1] for _, columns in lines]
-            if "" in words:
-                number = lines[words.index("")][0]
-                raise ValueError(f"{path}, line {number}: the word is missing")
-            tags = ["O"] * len(lines)
-            if label_column:
-                tags = [
-                    _check_tag(columns[label_column - 1], f"{path}, line {n}")
-                    for n, columns in lines
-                ]
-            where = [f"{path}, line {n}" for n, _ in lines]
-            tags = self._convert(tags, where, unknown)
-            guid = f"{name}-{len(examples) + 1}"
-            examples.append(NerExample(guid, words, tags, document))
-        self._check_unknown(unknown, examples, name)
-        first = examples[0].words
-        if (
-            self._text_column is None
-            and width > 1
-            and _are_indexes([example.words for example in examples], width)
-        ):
-            raise ValueError(
-                f"{path}: the first column contains numbers, or equal values "
-                f"in each sentence, such as {first[:3]}, instead of words. Set "
-                "--text_column to the number of the words' column, such as 2"
-            )
-        if width > 2:
-            logging.info(
-                "%s: words are in column %d, tags in column %s, of %d columns",
-                *(path, text_column, label_column, width),
-            )
-        return examples
+        return text_column, label_column
 
-    def _read_spans(self, path: str, name: str) -> list[NerExample]:
-        """Reads the set `name`, such as "train", from texts with spans."""
+    def _read_spans(
+        self, path: str, name: str
+    ) -> Iterator[tuple[NerExample, list[str]]]:
+        """Yields each text of the set `name`, and the place of each tag."""
         for flag in ("text_column", "label_column"):
             if column := getattr(self, f"_{flag}"):
                 raise ValueError(
                     f"--{flag}={column} is for files with columns, but {path} "
                     "contains texts with spans; remove the flag"
                 )
-        examples: list[NerExample] = []
-        unknown: dict[str, str] = {}
-        for each in spans.read(path, self._split_words, name != "test"):
-            where = [each.where] * len(each.tags)
-            tags = self._convert(each.tags, where, unknown)
-            words = [each.text[start:end] for start, end in each.places]
-            number = len(examples) + 1
-            guid = f"{name}-{number}"
-            examples.append(
-                NerExample(guid, words, tags, number, each.text, each.places)
-            )
-        if not examples:
-            raise ValueError(f"{path} contains no annotated text")
-        self._check_unknown(unknown, examples, name)
-        return examples
-
-    def _convert(
-        self, tags: list[str], where: list[str], unknown: dict[str, str]
-    ) -> list[str]:
-        """Converts a sentence's tags to the scheme of the task's labels.
-
-        `where` contains the place of each tag in its file. A tag that is none
-        of the labels is added to `unknown`, with its first place.
-        """
-        tags = to_scheme(tags, self._labels or ())
-        for tag, place in zip(tags, where, strict=True):
-            if self._labels is not None and tag not in self._labels:
-                unknown.setdefault(tag, place)
-        return tags
-
-    def _check_unknown(
-        self, unknown: dict[str, str], examples: list[NerExample], name: str
-    ) -> None:
-        """Raises a ValueError, or logs a warning, if a set has unknown tags.
-
-        A warning suffices for a dev or test set, unless all its tags except O
-        are unknown.
-        """
-        if not unknown:
-            return
-        tag, place = next(iter(unknown.items()))
-        message = f"{place}: unknown tag {tag!r}. The tags are {self._labels}"
-        tags = {tag for example in examples for tag in example.labels}
-        if name == "train" or unknown.keys() >= tags - {"O"}:
-            raise ValueError(message)
-        logging.warning(
-            "%s. The scores count the words with %s as errors.",
-            *(message, ", ".join(unknown)),
-        )
-
-    def _checked(
-        self, path: StrPath, flag: str, width: int, needed: bool = True
-    ) -> int | None:
-        """Returns the column number that a flag sets, or None if it is not set.
-
-        If the file contains fewer than this number of columns, raises a
-        ValueError if the column is `needed`, and otherwise returns None. `flag`
-        is "text_column" or "label_column". `width` is the file's number of
-        columns.
-        """
-        column = getattr(self, f"_{flag}")
-        if column is None or column <= width:
-            return column
-        if needed:
-            raise ValueError(
-                f"--{flag}={column} is too large: the lines of {path} contain "
-                f"only {width} columns"
-            )
-        return None
+        texts = spans.read(path, self._split_words, name != "test")
+        for number, (where, text, places, tags) in enumerate(texts, start=1):
+            words = [text[start:end] for start, end in places]
+            example = NerExample("", words, tags, number, text, places)
+            yield example, [where] * len(tags)
 
 
 def _check_nested(
@@ -380,19 +377,3 @@ def _cut(line: str, separator: str | None) -> list[str]:
         return re.findall(f"[^{_BLANKS}]+", line)
     cells = line.rstrip("\t").split(separator)
     return [cell.strip(" ") or cell for cell in cells]
-
-
-def _check_tag(tag: str, where: str) -> str:
-    """Returns the tag, or raises a ValueError if it is malformed.
-
-    `where` is the place of the tag in its file, for the error message.
-    """
-    if not _TAG.fullmatch(tag):
-        raise ValueError(
-            f"{where}: a tag must be O, or B, I, E, S, L, U or M (of the "
-            "schemes IOB, IOE, IOBES, BILOU and BMES), usually followed by a "
-            "hyphen and a type, as in B-PER. "
-            f"Received: {tag!r}. If the tags are in another column, "
-            "set --label_column. If this is a line of column names, remove it"
-        )
-    return tag

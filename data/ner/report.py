@@ -1,17 +1,12 @@
 """Writes an HTML report of a tagger's right and wrong entities."""
 
 import collections
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from data.io.html_report import Span, show, write
 from data.ner.reading import NerExample
-from data.ner.scoring import (
-    Entity,
-    describe_entities,
-    find_entities,
-    score_entities,
-)
+from data.ner.scoring import Entity, find_entities, score_entities
 from files.paths import StrPath
 
 # {kind of a tagger's error: its description in the report}.
@@ -106,24 +101,6 @@ def write_report(
         },
     ]
     write(output_file, "Named entities", [summary], sections)
-
-
-def describe_sentences(
-    tagged: Iterable[tuple[NerExample, Sequence[str]]],
-) -> list[dict[str, str]]:
-    """Returns a dict of "text", "right" and "predicted" for each sentence.
-
-    "right" and "predicted" list the entities of the right and of the predicted
-    tags. `tagged` are pairs (example, predicted tags).
-    """
-    return [
-        {
-            "text": " ".join(example.words),
-            "right": describe_entities(example.words, example.labels),
-            "predicted": describe_entities(example.words, found),
-        }
-        for example, found in tagged
-    ]
 
 
 def find_errors(

@@ -119,7 +119,7 @@ def score_entities(
     Returns:
         `precision`, `recall` and `f1` over all entities, the same three for
         each type of entity, such as `PER_f1`, and `accuracy`, the fraction of
-        correct tags. All are from 0 to 1.
+        correct tags. All are from 0 to 1, and 0 / 0 counts as 0.
 
     Raises:
         ValueError: a sentence has more or fewer predicted tags than right tags.
@@ -127,47 +127,23 @@ def score_entities(
     num_expected: collections.Counter[str] = collections.Counter()
     num_predicted: collections.Counter[str] = collections.Counter()
     num_correct: collections.Counter[str] = collections.Counter()
-    num_tags = num_right_tags = 0
-    for sentence, (expected, tags) in enumerate(
-        zip(right_tags, predicted_tags, strict=True), start=1
-    ):
-        if len(expected) != len(tags):
-            raise ValueError(
-                f"sentence {sentence} has {len(expected)} right tags, but "
-                f"{len(tags)} predicted tags. Pass one tag for each word"
-            )
-        num_tags += len(expected)
-        num_right_tags += sum(map(str.__eq__, expected, tags))
+    are_right: list[bool] = []
+    for expected, tags in zip(right_tags, predicted_tags, strict=True):
+        pairs = zip(expected, tags, strict=True)
+        are_right += (right == predicted for right, predicted in pairs)
         entities, guesses = find_entities(expected), find_entities(tags)
         num_expected.update(entity[0] for entity in entities)
         num_predicted.update(entity[0] for entity in guesses)
         num_correct.update(entity[0] for entity in set(entities) & set(guesses))
 
-    scores = {"accuracy": num_right_tags / num_tags if num_tags else 0.0}
-    scores |= _rates(
-        num_correct.total(), num_predicted.total(), num_expected.total()
-    )
-    for entity_type in filter(None, sorted(num_expected | num_predicted)):
-        rates = _rates(
-            num_correct[entity_type],
-            num_predicted[entity_type],
-            num_expected[entity_type],
+    scores = {"accuracy": sum(are_right) / max(len(are_right), 1)}
+    for kind in ("", *filter(None, sorted(num_expected | num_predicted))):
+        correct, predicted, right = (
+            counter[kind] if kind else counter.total()
+            for counter in (num_correct, num_predicted, num_expected)
         )
-        scores |= {f"{entity_type}_{name}": rates[name] for name in rates}
+        prefix = f"{kind}_" if kind else ""
+        scores[f"{prefix}precision"] = correct / max(predicted, 1)
+        scores[f"{prefix}recall"] = correct / max(right, 1)
+        scores[f"{prefix}f1"] = 2 * correct / max(predicted + right, 1)
     return scores
-
-
-def _rates(
-    num_correct: int, num_predicted: int, num_right: int
-) -> dict[str, float]:
-    """Computes precision, recall and F1 from numbers of entities.
-
-    `num_right` is the number of entities in the right tags. 0 / 0 counts as 0.
-    """
-    return {
-        "precision": num_correct / num_predicted if num_predicted else 0.0,
-        "recall": num_correct / num_right if num_right else 0.0,
-        "f1": 2 * num_correct / (num_predicted + num_right)
-        if num_correct
-        else 0.0,
-    }

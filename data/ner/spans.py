@@ -40,27 +40,15 @@ class Span(NamedTuple):
     label: str
 
 
-class SpannedText(NamedTuple):
-    """A text, its words, and the words' tags.
-
-    Attributes:
-        where: file and line, or list entry, of the text, for error messages.
-        text: str, the text.
-        places: list of (start, end) of each word in the text, in characters.
-            `end` is exclusive.
-        tags: list of str, the words' tags in the scheme IOB2.
-    """
-
-    where: str
-    text: str
-    places: list[tuple[int, int]]
-    tags: list[str]
-
-
 def read(
     path: StrPath, split_words: Split, needs_spans: bool
-) -> Iterator[SpannedText]:
+) -> Iterator[tuple[str, str, list[tuple[int, int]], list[str]]]:
     """Yields the annotated texts of a file of JSON lines or of one JSON list.
+
+    Yields (where, text, places, tags). `where` is the file and line, or list
+    entry, of the text, for error messages. `places` are (start, end) of each
+    word in the text, in characters, where `end` is exclusive. `tags` are the
+    words' tags in the scheme IOB2.
 
     A span that begins or ends inside a word is widened to the complete word.
     The function logs how many spans are widened, and how many texts were not
@@ -120,7 +108,7 @@ def read(
             tags[first:after] = [f"I-{span.label}"] * (after - first)
             tags[first] = f"B-{span.label}"
         num_spans += len(distinct)
-        yield SpannedText(where, text, places, tags)
+        yield where, text, places, tags
     if widened:
         logging.info(
             "%s: widened %d of %d spans to complete words, such as %s to %s",
@@ -289,42 +277,26 @@ def _read_span(value: Any, text: str, where: str) -> Span:
         )
     part = text[start:end]
     is_right = 0 <= start < end <= len(text)
-    if is_right and own is not None:
-        is_right = _is_same(own, part)
-    if not is_right:
+    # Label Studio changes white space in the texts that it records for spans.
+    words = (
+        own.replace("\\n", "\n").split() if own is not None else part.split()
+    )
+    if not is_right or part.split() != words:
+        reason = (
+            "Positions must count characters (code points), with the end "
+            "exclusive; some tools write UTF-16 offsets or bytes instead"
+        )
+        units = text.encode("utf-16-le")[2 * start : 2 * end]
+        if own and units.decode("utf-16-le", "replace").split() == words:
+            reason = (
+                "Its positions are UTF-16 offsets, as JavaScript tools write "
+                "them, which count an emoji as two. Convert them to characters"
+            )
         expected = f", but the file records {own[:80]!r}" if own else ""
         raise ValueError(
             f"{where}: the span {[start, end, label]} is {part[:80]!r} in the "
-            f"text of {len(text)} characters{expected}. "
-            f"{_explain(text, start, end, own)}. Text: {text[:80]!r}"
+            f"text of {len(text)} characters{expected}. {reason}. Text: "
+            f"{text[:80]!r}"
         )
     start += len(part) - len(part.lstrip())
     return Span(start, start + len(part.strip()), label)
-
-
-def _is_same(own: str, part: str) -> bool:
-    """Returns whether two texts are equal except for their white space.
-
-    Label Studio changes white space in the texts that it records for spans.
-    """
-    own = own.replace("\\n", "\n")
-    return own.split() == part.split()
-
-
-def _explain(text: str, start: int, end: int, own: str | None) -> str:
-    """Returns a sentence that explains why a span's positions may be wrong.
-
-    `own` is the text that the file records for the span, or None if it records
-    none. If the positions lead to `own` once they are read as UTF-16 offsets,
-    the sentence says so.
-    """
-    units = text.encode("utf-16-le")[2 * start : 2 * end]
-    if own and _is_same(own, units.decode("utf-16-le", "replace")):
-        return (
-            "Its positions are UTF-16 offsets, as JavaScript tools write them, "
-            "which count an emoji as two. Convert them to characters"
-        )
-    return (
-        "Positions must count characters (code points), with the end "
-        "exclusive; some tools write UTF-16 offsets or bytes instead"
-    )

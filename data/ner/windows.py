@@ -72,23 +72,24 @@ def create_features(
     """Cuts sentences into windows, and yields the NerFeatures of each window.
 
     With `document_context`, windows are cut from complete documents instead of
-    sentences.
-
-    Raises:
-        ValueError: max_seq_length is less than 3.
+    sentences. `max_seq_length` is at least 3.
     """
     max_tokens = max_seq_length - 2
-    if max_tokens < 1:
-        raise ValueError(
-            "max_seq_length must be at least 3, for [CLS], a token and [SEP]. "
-            f"Received: max_seq_length={max_seq_length}"
-        )
     label_ids = {label: i for i, label in enumerate(label_list)}
     numbered = enumerate(examples)
     for _, text in itertools.groupby(
         numbered, lambda pair: pair[1].document if document_context else pair[0]
     ):
-        doc_tokens, words = _tokenize(text, tokenizer)
+        doc_tokens: list[str] = []
+        # {index of a word's first WordPiece: (index of the sentence, index of
+        # the word in the sentence)}
+        words: dict[int, tuple[int, int]] = {}
+        for example_index, example in text:
+            for word_index, word in enumerate(example.words):
+                words[len(doc_tokens)] = example_index, word_index
+                # Every word needs a token, whose output predicts the word's
+                # tag, even if the tokenizer drops all characters of the word.
+                doc_tokens += tokenizer.tokenize(word) or ["[UNK]"]
         doc_spans = cut_spans(
             len(doc_tokens), max_tokens, max(max_tokens // 2, 1)
         )
@@ -108,46 +109,16 @@ def create_features(
                 doc_spans, doc_span_index, np.arange(start, start + length)
             )
             for i in np.flatnonzero(counts).tolist():
-                word = words[start + i]
-                if word is None:
+                if start + i not in words:
                     continue
-                example_index, word_index, label = word
+                example_index, word_index = words[start + i]
+                label = examples[example_index].labels[word_index]
                 # The window begins with [CLS], so positions are one higher.
                 if label in label_ids:
                     feature.label_ids[i + 1] = label_ids[label]
                     feature.label_weights[i + 1] = 1.0
                 feature.words.append((i + 1, example_index, word_index))
             yield feature
-
-
-def _tokenize(
-    numbered_examples: Iterable[tuple[int, NerExample]],
-    tokenizer: FullTokenizer,
-) -> tuple[list[str], list[tuple[int, int, str] | None]]:
-    """Tokenizes the sentences of one text.
-
-    Args:
-        numbered_examples: (index, sentence) pairs.
-        tokenizer: FullTokenizer.
-
-    Returns:
-        (tokens, words). `tokens` are the WordPieces of all sentences. `words`
-        contains, for each WordPiece, the word that it begins as (index of the
-        sentence, index of the word in the sentence, tag), or None if it does
-        not begin a word.
-    """
-    tokens: list[str] = []
-    words: list[tuple[int, int, str] | None] = []
-    for example_index, example in numbered_examples:
-        for word_index, word in enumerate(example.words):
-            # Every word needs a token, whose output predicts the word's tag,
-            # even if the tokenizer drops all characters of the word.
-            pieces = tokenizer.tokenize(word) or ["[UNK]"]
-            label = example.labels[word_index]
-            tokens += pieces
-            words.append((example_index, word_index, label))
-            words += [None] * (len(pieces) - 1)
-    return tokens, words
 
 
 def encode_ner_features(feature: NerFeatures) -> bytes:

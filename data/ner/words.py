@@ -17,7 +17,7 @@ _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
 )
-# The same white space as [\s\pZ] in words_layer.py, so that both split text
+# The same white space as [\s\pZ] in layers.py, so that both split text
 # equally. str.split would also split at other characters.
 _SPACES = re.compile(
     "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"

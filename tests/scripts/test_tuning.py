@@ -79,23 +79,3 @@ def test_every_engine_answers_as_the_run_predicts(run):
     found = graph.run_signature("classify_text", {"text": texts})["label"]
     names = [[each.decode() for each in row if each] for row in found]
     assert names == [line["label"] for line in lines]
-
-
-def test_what_cannot_be_tuned_is_named(run):
-    folder, flags, _ = run
-    regression = {"output_mode": "regression", "tune_thresholds": False}
-    for changes, message in (
-        ({"do_eval": False}, "--report needs --do_eval"),
-        (
-            {"do_eval": False, "report": False},
-            "--tune_thresholds needs --do",
-        ),
-        ({"output_mode": "classification"}, "--tune_thresholds needs --out"),
-        (regression, "--calibrate is not for"),
-    ):
-        done = script_runner.run(
-            "run_classifier.py",
-            folder,
-            **flags | {"output_dir": "new"} | changes,
-        )
-        assert done.status and message in done.error

@@ -97,17 +97,24 @@ def test_xnli_languages(tmp_path, language):
     (example,) = features.XnliProcessor(language).get_test_examples(tmp_path)
     line = features.XnliProcessor.languages.index(language) + 1
     assert (example.guid, example.label) == (f"test-{line}", "neutral")
+    with pytest.raises(ValueError, match="language='xx'"):
+        features.XnliProcessor("xx")
 
 
 @pytest.mark.parametrize(
     "task, lines, message",
     [
+        ("rte", ["a\tb", "c\td"], "line 1: the file has no column 'sentence1'"),
+        ("cola", ["a\t1\t\tfine", "a\t1\tfine"], "2: .* column 4, .* has 3"),
+        ("mrpc", ["header", "2\t0\t0\ta\tb"], "2, column 1: .* label '2'"),
         (
-            "rte",
-            ["a\tb", "c\td"],
-            r"line 1: the file has no column 'sentence1'",
+            "mnli",
+            ["header", "\t".join("0123456789-")],
+            "2, column 11: unknown label '-'",
         ),
+        ("xnli", ["header", "zh\tb"], "2: .* label 'b'"),
         ("sst-2", ["sentence\tlabel", "fine\t2"], "line 2, column 2: .* '2'"),
+        ("wnli", ["sentence1\tsentence2\tlabel"], "contains no example"),
         (
             "sts-b",
             ["sentence1\tsentence2\tscore", "a\tb\t5.0", "a\tb\thigh"],
@@ -131,10 +138,13 @@ def test_xnli_languages(tmp_path, language):
     ],
 )
 def test_bad_files_are_named(tmp_path, task, lines, message):
-    write(tmp_path, "dev.tsv", *lines)
+    processor = glue.PROCESSORS[task]()
+    name = processor.set_files["dev"][1]
+    write(tmp_path, name, *lines)
     with pytest.raises(ValueError, match=message) as error:
-        glue.PROCESSORS[task]().get_dev_examples(tmp_path)
-    assert str(error.value).startswith(str(tmp_path / "dev.tsv"))
+        processor.get_dev_examples(tmp_path)
+    assert str(error.value).startswith(str(tmp_path / name))
+    assert "\n" not in str(error.value)
 
 
 def test_a_run_writes_the_submission_files():

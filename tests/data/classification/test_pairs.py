@@ -27,9 +27,7 @@ def rank(tmp_path, gains, scores, queries):
         for i, (query, gain) in enumerate(zip(queries, gains, strict=True))
     ]
     known = [gain for gain in gains if gain is not None]
-    return processor.score(
-        examples, processor.metrics, np.array(known, float), np.array(scores)
-    )
+    return processor.score(examples, np.array(known, float), np.array(scores))
 
 
 def test_ranks_and_gains_are_those_of_the_definitions(tmp_path, caplog):

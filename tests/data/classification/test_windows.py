@@ -7,17 +7,9 @@ import tensorflow as tf
 
 from data.classification import features, windows
 from data.classification.examples import InputExample
-from data.text.tokenization import FullTokenizer
 from modeling import losses
 
 MODES = ("classification", "multilabel", "regression")
-
-
-@pytest.fixture
-def tokenizer(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n")
-    return FullTokenizer(path)
 
 
 def test_windows_cover_a_text_and_weigh_one_text_together(tokenizer, caplog):
@@ -98,24 +90,21 @@ def test_probabilities_of_0_and_1_stay_finite():
 
 
 def test_batches_of_windows_become_one_of_texts():
-    ids = np.array([[1, 2]] * 5)
-    real = np.ones(5, int)
     rows = np.arange(10.0, dtype=np.float32).reshape(5, 2)
-    labels = np.array([7, 7, 8, 8, 8])
+    every = {
+        "input_ids": np.array([[1, 2]] * 5),
+        "label_ids": np.array([7, 7, 8, 8, 8]),
+        "is_real_example": np.ones(5, int),
+    }
     batches = [
-        (
-            {
-                "input_ids": ids[a:b],
-                "label_ids": labels[a:b],
-                "is_real_example": real[a:b],
-            },
-            rows[a:b],
-        )
-        for a, b in ((0, 3), (3, 5))
+        ({name: values[part] for name, values in every.items()}, rows[part])
+        for part in (slice(0, 3), slice(3, 5))
     ]
     ((found, logits),) = windows.pool_batches(
         batches, [0, 2], "multilabel", "mean"
     )
-    assert found["label_ids"].tolist() == [7, 8]
-    assert found["is_real_example"].tolist() == [1, 1]
+    assert {name: values.tolist() for name, values in found.items()} == {
+        "label_ids": [7, 8],
+        "is_real_example": [1, 1],
+    }
     np.testing.assert_array_equal(logits, [[1, 2], [6, 7]])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import legal_tags, legal_tags_layer
+from data.ner import layers, legal_tags
 
 SCHEMES = {
     "IOB2": ["O", "B-A", "I-A", "B-B", "I-B"],
@@ -60,14 +60,14 @@ def test_the_best_legal_sequence_of_all(scheme):
     probabilities = tf.RaggedTensor.from_row_lengths(
         np.concatenate(rows).astype(np.float32), [*map(len, rows)]
     )
-    ids = legal_tags_layer.decode(probabilities, labels)
+    ids = layers.decode_legal(probabilities, labels)
     assert ids.numpy().tolist() == [*itertools.chain(*found)]
 
 
 def test_no_text_and_no_probability():
     labels = SCHEMES["IOB2"]
     nothing = tf.RaggedTensor.from_row_lengths(tf.zeros([0, 5]), [])
-    assert not legal_tags_layer.decode(nothing, labels).numpy().size
+    assert not layers.decode_legal(nothing, labels).numpy().size
     # No sequence of these is legal: each word is decoded all the same.
     scores = legal_tags.to_scores(np.array([[1.0], [0.0]]))
     assert legal_tags.decode(scores, ["I-A"], True).tolist() == [0, 0]

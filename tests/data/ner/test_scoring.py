@@ -147,5 +147,3 @@ def test_scores_are_those_of_conlleval():
 def test_scores_without_entities():
     scores = scoring.score_entities([["O"]], [["O"]])
     assert scores == {"accuracy": 1, "precision": 0, "recall": 0, "f1": 0}
-    with pytest.raises(ValueError, match="sentence 1 has 1 right tags, but 2"):
-        scoring.score_entities([["O"]], [["O", "O"]])

@@ -1,5 +1,6 @@
 """Texts with annotated spans, in the forms of the tools that write them."""
 
+import collections
 import gzip
 import json
 
@@ -65,6 +66,9 @@ FORMS = {
 }
 
 
+Text = collections.namedtuple("Text", "where text places tags")
+
+
 def read(folder, *records, name="train.jsonl", **options):
     path = folder / name
     dump = json.dumps
@@ -72,7 +76,8 @@ def read(folder, *records, name="train.jsonl", **options):
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    return [*spans.read(path, split_words, **{"needs_spans": True} | options)]
+    rows = spans.read(path, split_words, **{"needs_spans": True} | options)
+    return [Text(*row) for row in rows]
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "train.json"])
@@ -90,7 +95,7 @@ def test_a_list_in_one_line(tmp_path):
     path = tmp_path / "export.json"
     path.write_text("\ufeff" + json.dumps([label_studio()]), encoding="utf-8")
     (found,) = spans.read(path, split_words, True)
-    assert found.tags == TAGS
+    assert found[-1] == TAGS
 
 
 def test_spans_that_cut_words_are_widened_and_counted(tmp_path, caplog):

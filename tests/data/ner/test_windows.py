@@ -6,18 +6,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from data.ner import reading, scoring, windows, words, words_layer
-from data.text import tokenization
+from data.ner import layers, reading, scoring, windows, words
 from serving import ner
 from tests import golden
-
-
-@pytest.fixture
-def tokenizer(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n##d\n##e\n")
-    return tokenization.FullTokenizer(str(path), do_lower_case=True)
-
 
 TRAIN = """-DOCSTART- -X- -X- O
 
@@ -51,19 +42,16 @@ def test_documents_begin_in_the_words_column(tmp_path):
     assert (example.words, example.document) == (["a", "b"], 1)
 
 
-def test_iob1_becomes_iob2(tmp_path):
-    # As first released: B- only between neighbours of one type.
-    (tmp_path / "eng.testb").write_text("a I-LOC\nb B-LOC\nc I-LOC\nd I-PER")
-    (example,) = reading.NerProcessor().get_test_examples(tmp_path)
-    assert example.labels == ["B-LOC", "B-LOC", "I-LOC", "B-PER"]
-    (tmp_path / "eng.testb").write_text("a\nb\n")
-    (example,) = reading.NerProcessor().get_test_examples(tmp_path)
-    assert example.labels == ["O", "O"]
-
-
 @pytest.mark.parametrize(
     "text, flags, words, tags",
     [
+        # IOB1, as CoNLL-2003: B- only between neighbours of one type.
+        (
+            "a I-LOC\nb B-LOC\nc I-LOC\nd I-PER",
+            {},
+            ["a", "b", "c", "d"],
+            ["B-LOC", "B-LOC", "I-LOC", "B-PER"],
+        ),
         # Only spaces and tabs part columns, and either of them in a file.
         ("\ufeffa\u00a0b  NN O\r\n\r\n", {}, ["a\u00a0b"], ["O"]),
         ("a b\tB-X\r\nc\tO\n", {}, ["a b", "c"], ["B-X", "O"]),
@@ -178,9 +166,9 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     with pytest.raises(ValueError, match="column 2 cannot contain both"):
         processor.get_dev_examples(tmp_path)
     # A test set may lack its tags.
-    for text in ("a\nb\n", "a NN\nb NN\n"):
+    for text, column in (("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nb\n", 1)):
         (tmp_path / "test.txt").write_text(text)
-        processor = reading.NerProcessor(label_column=3)
+        processor = reading.NerProcessor(label_column=column)
         (example,) = processor.get_test_examples(tmp_path)
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
@@ -188,24 +176,16 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         processor.get_dev_examples(tmp_path)
 
 
-@pytest.mark.parametrize(
-    "text", ["a B-LOC\nb I-LOC\n\na B-X\n", '{"text": "a b"']
-)
-def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog, text):
+def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     """The model cannot predict them, so they count as errors."""
-    name = "dev.txt"
-    if text[0] == "{":
-        spans = '"entities": [[0, 3, "LOC"]]}\n{"text": "a", "entities": '
-        text, name = f'{text}, {spans}[[0, 1, "X"]]}}\n', "dev.jsonl"
-    (tmp_path / name).write_text(text)
+    (tmp_path / "dev.txt").write_text("a B-LOC\nb I-LOC\n\na B-X\n")
     labels = ["O", "B-LOC"]
     examples = reading.NerProcessor(labels).get_dev_examples(tmp_path)
     assert [example.labels for example in examples] == [
         ["B-LOC", "I-LOC"],
         ["B-X"],
     ]
-    line = "line 1" if "json" in name else "line 2"
-    assert f"{name}, {line}: unknown tag 'I-LOC'" in caplog.text
+    assert "dev.txt, line 2: unknown tag 'I-LOC'" in caplog.text
     assert "count the words with I-LOC, B-X as errors" in caplog.text
     first, second = windows.create_features(examples, labels, 8, tokenizer)
     assert first.label_weights == [0, 1, 0, 0, 0, 0, 0, 0]
@@ -214,7 +194,7 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog, text):
     logits = [np.eye(2)[[1] * 8]] * 2
     tags = windows.decode_predictions(examples, features, logits, labels)
     assert tags == [["B-LOC", "B-LOC"], ["B-LOC"]]
-    (tmp_path / name).rename(tmp_path / name.replace("dev", "train"))
+    (tmp_path / "dev.txt").rename(tmp_path / "train.txt")
     with pytest.raises(ValueError, match="unknown tag 'I-LOC'"):
         reading.NerProcessor(labels).get_train_examples(tmp_path)
 
@@ -223,6 +203,8 @@ def test_a_train_set_without_entities_is_refused(tmp_path):
     (tmp_path / "train.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="the only tag .* is O"):
         reading.NerProcessor().get_labels(tmp_path)
+    with pytest.raises(ValueError, match="--labels: the task needs 2 labels"):
+        reading.NerProcessor(["O"])
 
 
 LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
@@ -292,46 +274,15 @@ def test_every_word_counts_once_and_is_decoded(
     assert tags == [e.labels for e in examples]
 
 
-def test_wrong_arguments(tmp_path, tokenizer):
-    with pytest.raises(ValueError, match="max_seq_length=2"):
-        features_of(tmp_path, tokenizer, max_seq_length=2)
-
-
-def test_predictions_file(tmp_path):
-    (tmp_path / "train.txt").write_text(TRAIN)
-    examples = reading.NerProcessor().get_train_examples(tmp_path)
-    tags = [["O", "B-PER", "O"], ["O"], ["B-LOC"]]
-    windows.write_predictions(tmp_path, examples, tags)
-    assert (tmp_path / "test_predictions.txt").read_text() == (
-        "ad B-PER O\nb I-PER B-PER\nc O O\n\na B-LOC O\n\nb O B-LOC\n\n"
-    )
-
-
 def test_a_file_of_iobes(tmp_path):
-    text = "a B-PER\nb E-PER\nc S-PER\n\nd S-LOC\n"
-    (tmp_path / "train.txt").write_text(text)
+    (tmp_path / "train.txt").write_text("a B-PER\nb E-PER\nc S-PER\n")
     processor = reading.NerProcessor()
-    assert processor.get_labels(tmp_path) == LABELS
-    first, second = processor.get_train_examples(tmp_path)
-    assert first.labels == ["B-PER", "I-PER", "B-PER"]
-    assert second.labels == ["B-LOC"]
+    assert processor.get_labels(tmp_path) == ["O", "B-PER", "I-PER"]
     # A model of IOBES, such as another toolkit trained, keeps it.
     labels = ["O", "S-LOC", "B-PER", "E-PER", "S-PER"]
-    (tmp_path / "train.txt").write_text(text.replace("c S-PER", "c B-PER"))
-    first, _ = reading.NerProcessor(labels).get_train_examples(tmp_path)
-    assert first.labels == ["B-PER", "E-PER", "S-PER"]
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (["O", "B-X", "B-X"], "--labels: label 3, 'B-X', is label 2 too"),
-        (["O"], "--labels: the task needs 2 labels or more"),
-    ],
-)
-def test_labels_that_cannot_be_learned_are_refused(labels, message):
-    with pytest.raises(ValueError, match=message):
-        reading.NerProcessor(labels)
+    (tmp_path / "train.txt").write_text("a B-PER\nb E-PER\nc B-PER\n")
+    (example,) = reading.NerProcessor(labels).get_train_examples(tmp_path)
+    assert example.labels == ["B-PER", "E-PER", "S-PER"]
 
 
 def test_running_text_is_cut_as_in_the_graph():
@@ -342,6 +293,6 @@ def test_running_text_is_cut_as_in_the_graph():
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
     parted = tf.strings.regex_replace(texts, ner._BETWEEN_WORDS, r" \1 ")
-    parted = words_layer.split_punctuation(parted).numpy()
+    parted = layers.split_punctuation(parted).numpy()
     for text, expected in zip(texts, parted, strict=True):
         assert words.split_words(text) == expected.decode().split()

@@ -1,0 +1,145 @@
+"""Cuts texts into words and windows, and chooses the words' tags.
+
+The code consists of operations of a graph. No Python runs when the graph is
+called. The graph cuts the same windows as windows.py, and chooses the same tags
+as legal_tags.py.
+
+N = number of texts, M = words of the longest text, L = tags.
+"""
+
+from collections.abc import Callable, Sequence
+
+import tensorflow as tf
+
+from data.ner import legal_tags
+from data.text import ragged
+from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
+from data.text.windows_layer import Windows, cut_windows
+
+# Regular expression (RE2) of the white space at which `str.split` splits.
+_WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
+
+
+def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
+    """Puts spaces around the punctuation that begins or ends words.
+
+        He's "in" (St. Ives). -> He's " in " ( St . Ives ).
+
+    `texts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
+    """
+    texts = drop_invalid(texts)
+    texts = tf.strings.regex_replace(texts, r"(^|[\s\pZ])(\pP+)", r"\1\2 ")
+    return tf.strings.regex_replace(texts, r"(\pP+)([\s\pZ]|$)", r" \1\2")
+
+
+def cut_texts(
+    texts: tf.Tensor, tokenizer: TokenizerLayer, max_seq_length: int
+) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
+    """Splits texts into words at white space, and cuts them into windows.
+
+    Args:
+        texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
+        tokenizer: TokenizerLayer.
+        max_seq_length: length of a window in WordPieces, at least 3.
+
+    Returns:
+        (words, windows, pack, places). `words` are the words of each text,
+        ragged string [N, None]. `windows` are the Windows of all texts. `pack`
+        is a function (begin, end) that returns the features of windows `begin`
+        to `end` - 1: input_ids, input_mask and segment_ids, int32
+        [end - begin, max_seq_length]. `places`, int64 [words, 2], contain for
+        each word the index of the window and the position in this window at
+        which the network predicts the word's tag.
+    """
+    texts = drop_invalid(texts)
+    words = tf.strings.split(
+        tf.strings.regex_replace(texts, _WHITE_SPACE_RUN, " "), " "
+    )
+    indexes = tf.where(words.flat_values != "")[:, 0]
+    words = ragged.with_row_splits(
+        tf.gather(words.flat_values, indexes),
+        tf.searchsorted(indexes, words.row_splits),
+    )
+    pieces = tokenizer(words.flat_values)
+    # Every word needs a token, whose output predicts the word's tag. So use
+    # [UNK] if the tokenizer drops all characters of a word.
+    unknown = tf.fill([tf.size(words.flat_values), 1], tokenizer.id_of("[UNK]"))
+    has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
+    pieces = tf.concat(
+        [pieces, tf.RaggedTensor.from_tensor(unknown, lengths=has_none)], 1
+    )
+    tokens = words.with_flat_values(pieces).merge_dims(1, 2)
+    max_tokens = max_seq_length - 2
+    windows = cut_windows(
+        tokens.row_splits,
+        tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
+        max(max_tokens // 2, 1),
+    )
+    # For each word, choose the window where its first token has the most
+    # context. Positions are one higher, because a window begins with [CLS].
+    first = pieces.row_starts()
+    window = windows.most_context(first)
+    places = first - tf.gather(windows.starts, window) + 1
+
+    def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
+        return windows.slice(begin, end).pack(tokenizer, tokens, max_seq_length)
+
+    return words, windows, pack, tf.stack([window, places], 1)
+
+
+def decode_legal(
+    probabilities: tf.RaggedTensor, labels: Sequence[str]
+) -> tf.Tensor:
+    """Chooses the most probable legal sequence of tags of each text.
+
+    A sequence is legal if each tag may follow the preceding one.
+
+    Args:
+        probabilities: probabilities of the L tags of each word of each text,
+            ragged float32 [N, None, L].
+        labels: names of the L tags, in the order of the probabilities.
+
+    Returns:
+        index of the chosen tag of each word, for the words of all texts one
+        after another, int64 [words].
+    """
+    start, between, end = legal_tags.find_penalties(tuple(labels))
+    lengths = probabilities.row_lengths()
+    # Compute scores [M + 2, N, L]. Append two words of padding, so that neither
+    # call of tf.scan below gets an empty tensor.
+    scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
+    scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])
+    # In the search, each tag of a padding word follows the same tag, so that
+    # padding does not change the tags of real words.
+    unchanged = tf.range(len(labels), dtype=tf.int64)
+
+    def forward(
+        state: tuple[tf.Tensor, tf.Tensor], word: tuple[tf.Tensor, tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        total, row = state[0], word[0]
+        paths = total[:, :, None] + between
+        best = tf.reduce_max(paths, [1, 2])[:, None]
+        is_real = (word[1] < lengths)[:, None]
+        return (
+            tf.where(is_real, tf.reduce_max(paths, 1) - best + row, total),
+            tf.where(is_real, tf.argmax(paths, 1), unchanged),
+        )
+
+    places = tf.range(1, tf.shape(scores, tf.int64)[0])
+    first = scores[0] + start
+    totals, steps = tf.scan(
+        forward,
+        (scores[1:], places),
+        (first, tf.zeros_like(first, tf.int64)),
+    )
+    last = tf.argmax(totals[-1] + end, -1)
+    before = tf.scan(
+        lambda tag, step: tf.gather(step, tag, batch_dims=1),
+        steps,
+        last,
+        reverse=True,
+    )
+    # Join the tags of all words, including padding, [N, M + 2]. The return
+    # statement then drops the padding.
+    ids = tf.transpose(tf.concat([before, last[None]], 0))
+    return tf.RaggedTensor.from_tensor(ids, lengths).flat_values
