@@ -113,69 +113,58 @@ class Config(ModelConfig, TextConfig):
         return (*super().needed, "vocab_file")
 
 
-def parse_features(
-    name: str, layers: str, num_blocks: int
-) -> list[int] | list[str]:
-    """Parses --layers, unless --token_features selects a combination.
+def parse_layers(
+    options: Config, num_blocks: int
+) -> tuple[list[int] | list[str], list[float]]:
+    """Parses --layers, --token_features and --layer_weights.
 
-    Returns the numbers of the blocks in --layers, or [name of the combination].
+    Args:
+        options: flags of the script.
+        num_blocks: number of Transformer blocks of the model.
 
-    `name` is the value of --token_features. The model consists of `num_blocks`
-    blocks.
+    Returns:
+        (numbers of the blocks in --layers, or [name of a combination], factor
+        of each block's output in a sum).
 
     Raises:
-        ValueError: the model lacks a block that the flags need.
+        ValueError: the model lacks a block that the flags need, a factor is not
+            finite, or there is not one factor for each block that
+            --token_features adds up.
     """
+    name, texts = options.token_features, options.layer_weights
     if TOKEN_FEATURES[name] > num_blocks:
         raise ValueError(
             f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, but "
             f"the model has {num_blocks}. Choose another --token_features"
         )
-    if name != "layers":
-        return [name]
     indexes = []
-    for layer in layers.split(","):
+    for layer in options.layers.split(",") if name == "layers" else ():
         try:
             index = int(layer)
         except ValueError:
             index = num_blocks
         if not -num_blocks <= index < num_blocks:
             raise ValueError(
-                f"--layers={layers}: {layer!r} is not one of the model's "
-                f"{num_blocks} blocks. Use numbers from -{num_blocks} to -1"
+                f"--layers={options.layers}: {layer!r} is not one of the "
+                f"model's {num_blocks} blocks. Use numbers from -{num_blocks} "
+                "to -1"
             )
         indexes.append(index)
-    return indexes
-
-
-def parse_weights(
-    texts: Sequence[str] | None, name: str, num_blocks: int
-) -> list[float]:
-    """Parses --layer_weights, the factor of each block's output in a sum.
-
-    Args:
-        texts: value of --layer_weights, list of str. None = all factors are 1.
-        name: value of --token_features.
-        num_blocks: number of blocks of the model.
-
-    Raises:
-        ValueError: a factor is not finite, or there is not one factor for each
-            block that --token_features adds up.
-    """
     num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
-    if texts is None:
-        return [1.0] * num_weights
-    needed = f"{num_weights} finite numbers" if num_weights else "unset"
-    try:
-        weights = [float(text) for text in texts]
-    except ValueError:
-        weights = []
-    if len(weights) == num_weights > 0 and all(map(math.isfinite, weights)):
-        return weights
-    raise ValueError(
-        f"--layer_weights={','.join(texts)} must be {needed} with "
-        f"--token_features={name}"
-    )
+    weights = [1.0] * num_weights
+    if texts is not None:
+        try:
+            weights = [float(text) for text in texts]
+        except ValueError:
+            weights = []
+        is_finite = all(map(math.isfinite, weights))
+        if not (len(weights) == num_weights > 0 and is_finite):
+            needed = f"{num_weights} finite numbers" if num_weights else "unset"
+            raise ValueError(
+                f"--layer_weights={','.join(texts)} must be {needed} with "
+                f"--token_features={name}"
+            )
+    return indexes or [name], weights
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:
@@ -253,9 +242,7 @@ def main(options: Config) -> None:
         "--init_checkpoint", options.init_checkpoint, config, tokenizer
     )
     network = model_folder.read(options.init_checkpoint).network
-    name, num_blocks = options.token_features, config.num_hidden_layers
-    layer_names = parse_features(name, options.layers, num_blocks)
-    block_weights = parse_weights(options.layer_weights, name, num_blocks)
+    layer_names, weights = parse_layers(options, config.num_hidden_layers)
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:
         export_folders.check(options.export_dir)
@@ -270,7 +257,7 @@ def main(options: Config) -> None:
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)
     predictor = BatchPredictor(
-        encoder.TokenFeatures(model, layer_names, block_weights),
+        encoder.TokenFeatures(model, layer_names, weights),
         options.jit_compile,
     )
     batches = encoder.create_batches(

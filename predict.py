@@ -47,7 +47,7 @@ from files.flags import flag
 from files.paths import Kind
 from serving import answer_files, requests
 from serving.engines import EngineConfig
-from serving.requests import TaskOptions
+from serving.tasks.base import TaskOptions
 from training.command_line import cli
 
 if TYPE_CHECKING:
@@ -245,8 +245,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"--shard={config.shard} needs an input that can be read twice. "
             "Set --input_file to files, not pipes"
         )
-    form = config.output_format or answer_files.form_of(config.output_file)
-    answer_files.check_form(form)
+    path = config.output_file
+    form = answer_files.find_form(config.output_format, path)
     model = config.load()
     from serving import answers
 
@@ -273,7 +273,6 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         batches = requests.read_batches(source.read(task), config.batch_size)
     fields = answer_files.Fields(config.output_fields, form)
     answerer = answers.Answerer(task, config.strict, fields)
-    path = config.output_file
     is_stream = path is None or (
         os.path.exists(path) and not os.path.isfile(path)
     )
@@ -345,8 +344,14 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
     # Import late, so that wrong flags do not wait for TensorFlow.
     from serving import attention_page
 
-    if config.output_file is None:
-        attention_page.check_may_replace(path)
+    if config.output_file is None and os.path.lexists(path):
+        begin = attention_page.FIRST_LINE.encode()
+        is_file = os.path.isfile(path)
+        if not (is_file and Path(path).read_bytes().startswith(begin)):
+            raise FileExistsError(
+                f"{path} already exists and is not an attention page; set "
+                "another --output_file"
+            )
     found = config.load("saved_model").attention(*texts)
     with atomic_open(path) as writer:
         writer.write(attention_page.render(found))

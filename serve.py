@@ -18,7 +18,6 @@ import stat
 from collections.abc import Sequence
 from concurrent import futures
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from absl import logging
 
@@ -27,9 +26,6 @@ from files.flags import flag
 from files.paths import Kind
 from serving.server.limits import Limits
 from training.command_line import cli
-
-if TYPE_CHECKING:
-    from serving.server import versions
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -134,38 +130,6 @@ def read_token(path: str | None) -> str:
     return token.decode()
 
 
-def check_packages() -> None:
-    """Checks that the packages of the server are installed.
-
-    Raises:
-        ValueError: a package is not installed.
-    """
-    try:
-        import prometheus_client  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as error:
-        raise ValueError(
-            f"serve.py needs {error.name}: "
-            f"{requirements.install('requirements/serve.txt')}"
-        ) from None
-
-
-def load(model: "versions.ServedModel") -> None:
-    """Loads the newest version of a model that can be loaded.
-
-    Raises:
-        ValueError: no version can be loaded.
-    """
-    model.refresh()
-    if not model.current:
-        reasons = [message for _, message in model.states.values()]
-        raise ValueError(
-            f"--model={model.path} cannot be served: "
-            + (reasons or ["the folder contains no exported model"])[0]
-        )
-
-
 def main(config: Config) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     models = parse_models(config.model)
@@ -177,10 +141,14 @@ def main(config: Config) -> int:
         given.append(paths.PathFlag("request_log", config.request_log, kind))
     path_checks.check_paths(given)
     token = read_token(config.token_file)
-    check_packages()
-    # Import these modules after `check_packages`, because they import the
-    # packages of the server.
-    from serving.server import app, monitoring, process, versions
+    try:
+        # Import late, so that wrong flags need none of the server's packages.
+        from serving.server import app, monitoring, process, versions
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"serve.py needs {error.name}: "
+            f"{requirements.install('requirements/serve.txt')}"
+        ) from None
 
     # Listen before loading the models. If the address cannot be used, the user
     # then sees the error at once, and not after minutes of loading.
@@ -192,8 +160,14 @@ def main(config: Config) -> int:
     }
     # Load the models in parallel, because each model has its own process.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for _ in pool.map(load, served.values()):
-            pass
+        [*pool.map(versions.ServedModel.refresh, served.values())]
+    for model in served.values():
+        if not model.current:
+            reasons = [message for _, message in model.states.values()]
+            raise ValueError(
+                f"--model={model.path} cannot be served: "
+                + (reasons or ["the folder contains no exported model"])[0]
+            )
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
             "--host=%s: anyone who can reach this machine can use the server; "

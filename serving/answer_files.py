@@ -49,34 +49,30 @@ _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 Read = Callable[[], Iterator[dict[str, Any]]]
 
 
-def form_of(path: StrPath | None) -> str:
-    """Returns the format for a file name's extension, by default "jsonl".
+def find_form(form: str | None, path: StrPath | None) -> str:
+    """Returns `form`, or else the format for a file name's extension.
+
+    Without a form and an extension, returns "jsonl".
 
     Raises:
-        ValueError: the extension is .tsv or .xlsx, which cannot be written.
+        ValueError: the extension is .tsv or .xlsx, which cannot be written, or
+            the format is Parquet, but pyarrow is not installed.
     """
     name = str(path).removesuffix(".gz")
-    if name.endswith((".tsv", ".xlsx")):
+    if not form and name.endswith((".tsv", ".xlsx")):
         raise ValueError(
             f"--output_file={path}: answers cannot be written in this format. "
             f"Use a name that ends in {', '.join(ENDINGS)}, or set "
             "--output_format"
         )
     found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
-    return found[0] if found else "jsonl"
-
-
-def check_form(form: str) -> None:
-    """Checks that the packages for an answer format are installed.
-
-    Raises:
-        ValueError: the format is Parquet, but pyarrow is not installed.
-    """
+    form = form or [*found, "jsonl"][0]
     if form == "parquet" and not importlib.util.find_spec("pyarrow"):
         raise ValueError(
             "Parquet needs pyarrow: "
             f"{requirements.install('requirements/tables.txt')}"
         )
+    return form
 
 
 class Fields:
@@ -92,8 +88,8 @@ class Fields:
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
         self._wanted = wanted
         self._form = form
-        self._is_checked = False
-        self._shape: tuple[int, ...] = ()
+        # Shape of the first answer's array, () if the form is not npy.
+        self._shape: tuple[int, ...] | None = None
 
     def __call__(self, reply: "Reply") -> "Reply":
         """Returns an answer with only the selected fields.
@@ -102,41 +98,31 @@ class Fields:
             ValueError: the first answer lacks a selected field, or npy cannot
                 store the field.
         """
-        if self._form == "npy" and self._wanted is None:
+        is_array = self._form == "npy"
+        if is_array and self._wanted is None:
             self._wanted = [name for name in _NUMBERS if name in reply][:1]
         if self._wanted is None:
             return reply
-        if not self._is_checked:
-            self._check(reply)
         kept = {name: reply[name] for name in self._wanted if name in reply}
-        for name, value in kept.items() if self._form == "npy" else ():
+        missing = [name for name in self._wanted if name not in reply]
+        has_one = not is_array or len(self._wanted) == 1
+        if self._shape is None and (missing or not has_one):
+            problem = f" {missing[0]!r}" if missing else ", or several"
+            raise ValueError(
+                f"--output_fields: found no field{problem}; choose from "
+                f"{', '.join(reply)}. For npy choose exactly one numeric field"
+            )
+        for name, value in kept.items() if is_array else ():
             shape = _to_array(name, value).shape
-            if shape != self._shape:
+            if shape != (shape if self._shape is None else self._shape):
                 raise ValueError(
                     f"{name!r} is of shape {shape} in one answer and "
                     f"{self._shape} in others, which npy cannot store; set "
                     "--output_format=jsonl or --output_format=parquet"
                 )
+            self._shape = shape
+        self._shape = self._shape or ()
         return kept
-
-    def _check(self, reply: "Reply") -> None:
-        """Checks that the first answer contains the selected fields."""
-        names = self._wanted or []
-        missing = [name for name in names if name not in reply]
-        if missing or (self._form == "npy" and len(names) != 1):
-            problem = (
-                f"no field {missing[0]!r}"
-                if missing
-                else "no field, or several"
-            )
-            problem = f"found {problem}"
-            raise ValueError(
-                f"--output_fields: {problem}; choose from {', '.join(reply)}. "
-                "For npy choose exactly one numeric field"
-            )
-        if self._form == "npy":
-            self._shape = _to_array(names[0], reply[names[0]]).shape
-        self._is_checked = True
 
 
 def _to_array(name: str, value: Any) -> np.ndarray:
@@ -245,15 +231,11 @@ def _write_csv(read: Read, output: IO[bytes]) -> None:
     if names:
         writer.writeheader()
     for row in map(_flatten, read()):
-        writer.writerow({name: _to_cell(cell) for name, cell in row.items()})
+        for name, value in row.items():
+            if isinstance(value, list | dict | bool):
+                row[name] = json.dumps(value, ensure_ascii=False)
+        writer.writerow(row)
     text.detach()
-
-
-def _to_cell(value: Any) -> Any:
-    """Returns a value as a CSV cell. Lists, dicts and bools become JSON."""
-    if value is None or isinstance(value, str | float) or type(value) is int:
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _write_parquet(read: Read, output: IO[bytes]) -> None:

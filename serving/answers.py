@@ -186,16 +186,20 @@ def open_unfinished(
         os.remove(unfinished)
 
 
-def skip_answered(
-    file: IO[bytes], batches: Batches, answerer: Answerer
-) -> Batches:
-    """Counts the answers in a file, and returns the batches still to answer.
+def write_rows(
+    file: IO[bytes],
+    answerer: Answerer,
+    batches: Batches,
+    num_rows: int | None,
+) -> None:
+    """Appends the answers that a file lacks, and shows a progress bar.
 
     Args:
         file: file that `open_unfinished` yields. If it ends inside a batch, the
-            answers to this batch are removed.
+            answers to this batch are replaced.
+        answerer: Answerer that answers the batches, and counts all answers.
         batches: all batches of requests.
-        answerer: Answerer whose counts are increased.
+        num_rows: number of rows in all batches, or None if unknown.
     """
     for batch in batches:
         start = file.tell()
@@ -206,27 +210,10 @@ def skip_answered(
             lines = [parse_json(file.readline()[:-1], "") for _ in batch]
         except ValueError:
             file.truncate(start)
-            return itertools.chain([batch], batches)
+            batches = itertools.chain([batch], batches)
+            break
         for line in lines:
             answerer.count(line)
-    return iter(())
-
-
-def write_rows(
-    file: IO[bytes],
-    answerer: Answerer,
-    batches: Batches,
-    num_rows: int | None,
-) -> None:
-    """Appends the answers that a file lacks, and shows a progress bar.
-
-    Args:
-        file: file that `open_unfinished` yields.
-        answerer: Answerer that answers the batches.
-        batches: all batches of requests.
-        num_rows: number of rows in all batches, or None if unknown.
-    """
-    batches = skip_answered(file, batches, answerer)
     done = answerer.num_answers + answerer.num_errors
     if done:
         logging.info("An earlier run has answered %d rows", done)

@@ -2,12 +2,12 @@
 
 import html
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 _PAGE = Path(__file__).parent / "server" / "page"
-_FIRST_LINE = "<!-- attention, as predict.py draws it -->"
+# Marks a page that `render` created.
+FIRST_LINE = "<!-- attention, as predict.py draws it -->"
 _HTML = """{first_line}
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -35,29 +35,10 @@ def render(found: dict[str, Any]) -> bytes:
     # Escape "<", because "</script>" in a text would end the element.
     data = json.dumps(found).replace("<", "\\u003c")
     page = _HTML.format(
-        first_line=_FIRST_LINE,
+        first_line=FIRST_LINE,
         title=html.escape(title),
         style=(_PAGE / "page.css").read_text(encoding="utf-8"),
         data=data,
         script=(_PAGE / "attention.js").read_text(encoding="utf-8"),
     )
     return page.encode()
-
-
-def check_may_replace(path: str | os.PathLike[str]) -> None:
-    """Checks that no file exists at a path, or that `render` created it.
-
-    Raises:
-        FileExistsError: the file exists, and `render` did not create it.
-    """
-    if not os.path.lexists(path):
-        return
-    expected = _FIRST_LINE.encode()
-    if os.path.isfile(path):
-        with open(path, "rb") as file:
-            if file.read(len(expected)) == expected:
-                return
-    raise FileExistsError(
-        f"{os.fspath(path)} already exists and is not an attention page; set "
-        "another --output_file"
-    )

@@ -8,9 +8,8 @@ an input, W = windows.
 """
 
 import contextlib
-import functools
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import keras
@@ -18,7 +17,6 @@ import tensorflow as tf
 
 from data.classification import windows
 from data.classification.windows import WindowOptions
-from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from data.text.windows_layer import cut_windows
 from modeling.checkpoints.names import original_name
@@ -88,19 +86,25 @@ def export_classifier(
         tokens = packing.tokenize(*texts)
         num_texts = num_rows = tf.shape(texts[0])[0]
         if stride:
-            rows, pack = _windows(packing, tokens[0], stride)
-            num_rows = tf.size(rows)
-        else:
-            pack = functools.partial(batches.pack_rows, packing, tokens)
+            length = packing.max_seq_length
+            room = tf.fill([num_rows], tf.constant(length - 2, tf.int64))
+            found = cut_windows(tokens[0].row_splits, room, stride, fewest=1)
+            num_rows = tf.size(found.rows)
+
+        def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            if not stride:
+                return predict(batches.pack_rows(packing, tokens, begin, end))
+            some = found.slice(begin, end)
+            packed = some.pack(packing.tokenizer, tokens[0], length)
+            return predict(batches.trim(packed))
+
         outputs = batches.call_in_batches(
-            lambda begin, end: predict(pack(begin, end)),
-            num_rows,
-            options.predict_batch_size,
+            predict_some, num_rows, options.predict_batch_size
         )
         if stride:
             outputs = {
                 name: _pool(
-                    *(value, rows, num_texts),
+                    *(value, found.rows, num_texts),
                     *(output_mode, window_options, temperature),
                 )
                 for name, value in outputs.items()
@@ -158,26 +162,6 @@ def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
     finally:
         for variable, value in zip(variables, values, strict=True):
             variable.assign(value)
-
-
-def _windows(
-    packing: PackingLayer, tokens: tf.RaggedTensor, stride: int
-) -> tuple[tf.Tensor, Callable[[tf.Tensor, tf.Tensor], Features]]:
-    """Cuts tokenized texts into windows.
-
-    Returns the index of each window's text, int64 [W], and a function (begin,
-    end) -> features of the windows from begin to end - 1.
-    """
-    length = packing.max_seq_length
-    found = cut_windows(
-        tokens.row_splits,
-        tf.fill([tokens.nrows()], tf.constant(length - 2, tf.int64)),
-        stride,
-        fewest=1,
-    )
-    return found.rows, lambda begin, end: batches.trim(
-        found.slice(begin, end).pack(packing.tokenizer, tokens, length)
-    )
 
 
 def _pool(

@@ -21,7 +21,7 @@ from data.io import tfrecords
 from data.text.ragged import rows
 from data.text.tokenization import FullTokenizer
 from modeling import BertModel
-from serving import batches, export, signatures
+from serving import batches, engines, signatures
 from serving.batches import Features
 
 # Maximum number of values in a padded output, if over three quarters of the
@@ -130,7 +130,7 @@ def create_batches(
     while batch := [*itertools.islice(counted, batch_size)]:
         features = {
             name: tf.constant([getattr(f, name) for f in batch], tf.int32)
-            for name in export.INPUT_NAMES
+            for name in engines.INPUTS
         }
         yield tfrecords.trim_padding(features) if trim else features
 
@@ -166,7 +166,7 @@ class TokenFeatures(keras.Model):
         self, features: dict[str, tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the token vectors and the pooled output of a batch."""
-        inputs = [features[name] for name in export.INPUT_NAMES]
+        inputs = [features[name] for name in engines.INPUTS]
         outputs = self.bert(*inputs, training=training)
         layers = [self._combine(name, outputs) for name in self.layer_names]
         return (

@@ -8,13 +8,18 @@ the signature `answer_n_best` of the graph answers questions.
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from data.text.tokenization import FullTokenizer
+from data.text.tokenization import load_vocab
 from modeling.checkpoints.labels import load_labels
-from serving.requests import DEFAULTS, TaskOptions
 from serving.tasks.answer import OUTPUTS, Answer
-from serving.tasks.base import Encoded, Reply, Request, Row, TextTask
+from serving.tasks.base import (
+    DEFAULTS,
+    Encoded,
+    Reply,
+    Request,
+    Row,
+    TaskOptions,
+    TextTask,
+)
 
 # {signature: class of the models whose exports contain this signature}.
 _CLASSES = {
@@ -28,6 +33,10 @@ _CLASSES = {
 
 def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
     """Returns the settings that model.json would contain under `task`.
+
+    Also returns `do_lower_case`: whether the graph lower-cases text. To see
+    this, the function tokenizes an upper-case word whose lower-case form is in
+    the vocabulary. Without such a word, the setting is None.
 
     Args:
         engine: engine that runs the SavedModel.
@@ -49,27 +58,14 @@ def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
             if len(outputs["label"].shape) > 1
             else "classification"
         )
-    long_text = _tokenize(engine, "a " * (1 << 14))
-    return settings | {"max_seq_length": int(long_text["lengths"][0])}
-
-
-def find_casing(engine: Any, tokenizer: FullTokenizer) -> bool:
-    """Returns whether the graph of an export lower-cases text.
-
-    Tokenizes an upper-case word whose lower-case form is in the vocabulary. If
-    the vocabulary contains no such word, returns the tokenizer's casing.
-    """
-    words = (t for t in tokenizer.tokens if t.isascii() and t.isalpha())
-    word = next((word for word in words if word.islower()), None)
-    if word is None:
-        return tokenizer.do_lower_case
-    tokens = _tokenize(engine, word.upper())["tokens"][0]
-    return [token.decode() for token in tokens[1:-1]] == [word]
-
-
-def _tokenize(engine: Any, text: str) -> dict[str, np.ndarray]:
-    inputs = {"text_a": [text], "text_b": [""]}
-    return engine.run_signature("tokenize", inputs)
+    words = (t for t in load_vocab(folder / "vocab.txt") if t.isascii())
+    word = next((t for t in words if t.isalpha() and t.islower()), "")
+    texts = ["a " * (1 << 14), word.upper()]
+    inputs = {"text_a": texts, "text_b": ["", ""]}
+    outputs = engine.run_signature("tokenize", inputs)
+    tokens = outputs["tokens"][1][1 : outputs["lengths"][1] - 1].tolist()
+    settings["do_lower_case"] = tokens == [word.encode()] if word else None
+    return settings | {"max_seq_length": int(outputs["lengths"][0])}
 
 
 class FormerAnswer(Answer):

@@ -7,8 +7,7 @@ predict.py and serve.py use the same classes, which are in serving/tasks/.
 """
 
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +16,14 @@ from absl import logging
 from data.text import casing
 from data.text.tokenization import FullTokenizer
 from serving import engines
-from serving.requests import DEFAULTS, TaskOptions, Texts, as_texts
 from serving.tasks import TASKS
 from serving.tasks.answer import Answer
-from serving.tasks.base import Encoded, Row, TextTask
+from serving.tasks.base import DEFAULTS, Encoded, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
+
+# One text or several texts.
+Texts = str | Sequence[str]
 
 
 class TextModel:
@@ -71,7 +72,7 @@ class TextModel:
         engine: str | None = None,
         segmenter: str | None = None,
     ) -> None:
-        versions = find_versions(path)
+        versions = engines.find_versions(path)
         if not versions:
             raise FileNotFoundError(
                 f"{os.fspath(path)} is not an exported model: it contains none "
@@ -125,7 +126,9 @@ class TextModel:
 
     def _prepare(self, folder: Path) -> None:
         """Loads the tokenizer, the maximum length and the supported tasks."""
-        is_lower_case = casing.read_do_lower_case(folder)
+        is_lower_case = self.settings.pop("do_lower_case", None)
+        if is_lower_case is None:
+            is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         self.tokenizer.check_vocab()
         self.tokenizer.segmenter = self.settings.get("segmenter")
@@ -136,14 +139,10 @@ class TextModel:
         self._longest = fixed or longest
         every: list[type[TextTask]] = [*TASKS[self.settings["name"]], Tokenize]
         kinds = [kind for kind in every if kind.supports(self.settings)]
-        if self.is_former:
+        if self.is_former and Answer in kinds:
             from serving import former_exports
 
-            self.tokenizer.set_casing(
-                former_exports.find_casing(self.engine, self.tokenizer)
-            )
-            if Answer in kinds:
-                kinds = [former_exports.FormerAnswer, Tokenize]
+            kinds = [former_exports.FormerAnswer, Tokenize]
         if "attention" in getattr(self.engine, "signatures", ()):
             kinds.append(Attention)
         self._kinds = {kind.name: kind for kind in kinds}
@@ -154,17 +153,26 @@ class TextModel:
         Raises:
             ValueError: the network fails on the requests.
         """
-        kept = iter(
-            engines.compute(
-                self.engine,
-                [each for one in encoded for each in one.inputs],
-                task.keep,
-                self._longest,
-                self._pads or task.pads,
-                len(self.tokenizer.tokens) if task.predicts_words else 1,
-            )
+        inputs = [each for one in encoded for each in one.inputs]
+        kept: list[Any] = [None] * len(inputs)
+        batches = engines.cut(
+            self.engine,
+            [len(each.ids) for each in inputs],
+            self._longest,
+            self._pads or task.pads,
+            len(self.tokenizer.tokens) if task.predicts_words else 1,
         )
-        return [Row(one, [next(kept) for _ in one.inputs]) for one in encoded]
+        for rows, length in batches:
+            features = engines.pack([inputs[i] for i in rows], length)
+            outputs = self.engine.run(features)
+            for row, i in enumerate(rows):
+                values = {name: value[row] for name, value in outputs.items()}
+                # Drop outputs that the task does not need, to save memory.
+                kept[i] = task.keep(inputs[i], values)
+        results = iter(kept)
+        return [
+            Row(one, [next(results) for _ in one.inputs]) for one in encoded
+        ]
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -175,7 +183,7 @@ class TextModel:
         longest = self._longest
         for length in [longest] if self._pads else engines.lengths(longest):
             each = engines.Input([0] * length, length)
-            engines.compute(self.engine, [each], lambda *_: None, longest)
+            self.engine.run(engines.pack([each], length))
 
     @property
     def tasks(self) -> list[str]:
@@ -357,20 +365,24 @@ class TextModel:
 load = TextModel
 
 
-def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
-    """Returns {version: folder} of the exports in a folder.
+def as_texts(name: str, texts: Any) -> Texts:
+    """Checks an argument, and returns one text, or several texts as a list.
 
-    If the folder itself is an export, it is version 1.
+    Args:
+        name: name of the argument, for the error message.
+        texts: one text, or an ordered iterable of texts.
+
+    Raises:
+        TypeError: `texts` is neither a text nor an iterable of texts.
     """
-    folder = Path(path)
-
-    def is_export(folder: Path) -> bool:
-        return any((folder / name).is_file() for name in engines.FILES)
-
-    if is_export(folder):
-        return {1: folder}
-    return {
-        int(inner.name): inner
-        for inner in (folder.iterdir() if folder.is_dir() else ())
-        if re.fullmatch("[0-9]{1,18}", inner.name) and is_export(inner)
-    }
+    if isinstance(texts, str):
+        return texts
+    is_list = isinstance(texts, Iterable)
+    is_list &= not isinstance(texts, bytes | Mapping | Set)
+    values: list[Any] = [*texts] if is_list else [None]
+    if all(isinstance(value, str) for value in values):
+        return values
+    raise TypeError(
+        f"{name} must be a text or a list of texts. "
+        f"Received: {repr(texts)[:80]}"
+    )

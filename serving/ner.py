@@ -64,17 +64,24 @@ def export_token_classifier(
     # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
-        words, windows, pack, places = cut_texts(
+        words, rows, pack, places = cut_texts(
             text, tokenizer, options.max_seq_length
         )
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             outputs = predict(batches.trim(pack(begin, end)))
-            selected = _select(outputs["probabilities"], places, begin, end)
-            return {"probabilities": selected}
+            # `places` contains, for each word, the window that tags the word
+            # and the position in the window. It is sorted by window, so the
+            # words of these windows are adjacent rows.
+            windows = tf.cast(tf.stack([begin, end]), tf.int64)
+            first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
+            shift = tf.stack([windows[0], 0])
+            selected = places[first:last] - shift
+            found = tf.gather_nd(outputs["probabilities"], selected)
+            return {"probabilities": found}
 
         outputs = batches.call_in_batches(
-            tag_some, tf.size(windows.rows), options.predict_batch_size
+            tag_some, tf.size(rows.rows), options.predict_batch_size
         )
         found = outputs["probabilities"]
         ids = tf.argmax(found, -1)
@@ -106,23 +113,3 @@ def export_token_classifier(
     signatures.export_model(
         export_dir, model, predict, endpoints, options, task
     )
-
-
-def _select(
-    probabilities: tf.Tensor,
-    places: tf.Tensor,
-    begin: tf.Tensor,
-    end: tf.Tensor,
-) -> tf.Tensor:
-    """Selects the tag probabilities of words in windows begin to end - 1.
-
-    `probabilities` are the outputs for these windows, float32 [end - begin, F,
-    L]. `places` contains, for each word, the window that tags the word and the
-    position in the window, int64 [words, 2].
-    """
-    # `places` is sorted by window, so words of these windows are adjacent rows.
-    first, last = tf.unstack(
-        tf.searchsorted(places[:, 0], tf.cast(tf.stack([begin, end]), tf.int64))
-    )
-    shift = tf.stack([tf.cast(begin, tf.int64), 0])
-    return tf.gather_nd(probabilities, places[first:last] - shift)

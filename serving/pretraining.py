@@ -10,10 +10,9 @@ import keras
 import tensorflow as tf
 
 from data.text.ragged import with_row_splits
-from data.text.tokenizer_layer import TokenizerLayer
 from serving import batches, signatures
 from serving.batches import Features
-from serving.requests import MASK
+from serving.tasks.base import MASK
 from training.config import ExportConfig
 
 
@@ -80,8 +79,13 @@ def export_pretrainer(
     top_k = min(top_k, len(vocab))
 
     def fill_mask(text: tf.Tensor) -> Features:
-        tokens = _tokenize_around_masks(text, packing.tokenizer, mask_id)
-        tokens = tokens[:, : options.max_seq_length - 2]
+        parts = tf.strings.split(text, MASK)
+        ids = packing.tokenizer(parts.flat_values)
+        # The masks separate the parts of a text. Insert a mask before each
+        # part, then remove the first mask of each text.
+        masks = tf.fill([ids.nrows(), 1], mask_id)
+        ids = parts.with_flat_values(tf.concat([masks, ids], 1))
+        tokens = ids.merge_dims(1, 2)[:, 1 : options.max_seq_length - 1]
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, [tokens], begin, end)
@@ -140,19 +144,3 @@ def export_pretrainer(
     signatures.export_model(
         export_dir, model, predict_everywhere, endpoints, options
     )
-
-
-def _tokenize_around_masks(
-    texts: tf.Tensor, tokenizer: TokenizerLayer, mask_id: int
-) -> tf.RaggedTensor:
-    """Tokenizes texts. Each "[MASK]" in a text becomes the id `mask_id`.
-
-    Returns the ids of the WordPieces, ragged int32 [N, None].
-    """
-    parts = tf.strings.split(texts, MASK)
-    ids = tokenizer(parts.flat_values)
-    # The masks separate the parts of a text. Insert a mask before each part,
-    # then remove the first mask of each text.
-    masks = tf.fill([ids.nrows(), 1], mask_id)
-    ids = parts.with_flat_values(tf.concat([masks, ids], 1))
-    return ids.merge_dims(1, 2)[:, 1:]

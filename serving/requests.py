@@ -9,61 +9,15 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
+from typing import Any, NamedTuple
 
 from data.io import tables
-from files.flags import flag
 from files.paths import named_errors
-
-if TYPE_CHECKING:
-    from serving.tasks.base import TextTask
+from serving.tasks.base import TextTask
 
 MAX_LINE_BYTES = 1 << 24
 # A batch is complete when its texts contain this many characters.
 _MAX_BATCH_CHARS = 1 << 20
-# From this number of values on, NumPy rounds them faster than Python does.
-_MANY = 64
-_POWERS = np.array([float(f"1e{n}") for n in range(309)])
-# Marks a gap in a text, for the task fill-mask.
-MASK = "[MASK]"
-
-# One text or several texts.
-Texts = str | Sequence[str]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TaskOptions:
-    """Flags of predict.py that change the contents of the answers."""
-
-    top_k: int = flag(
-        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
-    )
-    min_probability: float = flag(
-        0.0,
-        'classify: write "label": null if no label is at least this probable.',
-        at_least=0.0,
-        at_most=1.0,
-    )
-    n_best: int = flag(
-        1, "answer: maximum number of answers per question.", at_least=1
-    )
-    tokens: bool = flag(
-        False,
-        "embed: also write each WordPiece and its vector. score: also write "
-        "each WordPiece and its log probability.",
-    )
-    labels: Sequence[str] = flag(
-        (), "zero-shot: labels to choose from, if a request names none."
-    )
-    hypothesis: str = flag(
-        "This example is {}.",
-        "zero-shot: sentence about a label. The label replaces {}.",
-    )
-
-
-DEFAULTS = TaskOptions()
 
 
 class Place(NamedTuple):
@@ -104,7 +58,7 @@ class Source:
     quoting: bool = True
     columns: Sequence[str | None] = ()
 
-    def read(self, task: "TextTask") -> Iterator[Numbered]:
+    def read(self, task: TextTask) -> Iterator[Numbered]:
         """Yields (position, request) for each row. Skips blank lines.
 
         Raises:
@@ -156,7 +110,7 @@ class Source:
                         row = _to_request(row, names, replaced, is_table)
                     yield Place(number, file), row
 
-    def count(self, task: "TextTask") -> int:
+    def count(self, task: TextTask) -> int:
         """Counts the rows. Checks that the task can answer at least one.
 
         Raises:
@@ -303,7 +257,7 @@ def _size(item: Numbered) -> int:
 
 
 def check_request(
-    task: "TextTask", item: dict[str, Any] | ValueError
+    task: TextTask, item: dict[str, Any] | ValueError
 ) -> dict[str, Any]:
     """Checks a request and returns it.
 
@@ -320,79 +274,3 @@ def check_request(
         raise ValueError("'id' is nested too deeply") from None
     task.check(item)
     return item
-
-
-def check_text(field: str, value: Any) -> None:
-    """Checks that a field of a request is text.
-
-    Raises:
-        ValueError: the field is not valid text.
-    """
-    if not isinstance(value, str):
-        raise ValueError(
-            f"{field!r} must be a text. Received: {repr(value)[:80]}"
-        )
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        # The "surrogateescape" of text_files.py maps bytes that are not UTF-8
-        # to this range.
-        if "\udc80" <= value[error.start] <= "\udcff":
-            raise ValueError(f"{field!r} is not UTF-8") from None
-        raise ValueError(
-            f"{field!r} contains half of a surrogate pair, which is not a "
-            "character"
-        ) from None
-
-
-def as_texts(name: str, texts: Any) -> Texts:
-    """Checks an argument, and returns one text, or several texts as a list.
-
-    Args:
-        name: name of the argument, for the error message.
-        texts: one text, or an ordered iterable of texts.
-
-    Raises:
-        TypeError: `texts` is neither a text nor an iterable of texts.
-    """
-    if isinstance(texts, str):
-        return texts
-    is_list = isinstance(texts, Iterable)
-    is_list &= not isinstance(texts, bytes | Mapping | Set)
-    values: list[Any] = [*texts] if is_list else [None]
-    if all(isinstance(value, str) for value in values):
-        return values
-    raise TypeError(
-        f"{name} must be a text or a list of texts. "
-        f"Received: {repr(texts)[:80]}"
-    )
-
-
-def to_number(value: float) -> float:
-    """Rounds a number to 6 significant digits, for JSON."""
-    return to_numbers([value])[0]
-
-
-def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
-    """Rounds numbers to 6 significant digits, for JSON.
-
-    Raises:
-        ValueError: a number is NaN or infinite.
-    """
-    # Check all numbers at once: checking each one is slower than formatting it.
-    numbers = np.asarray(values)
-    is_finite = np.isfinite(numbers)
-    if not is_finite.all():
-        raise ValueError(
-            f"the model returned {numbers[~is_finite][0]}, which is not a "
-            "finite number; check the model's weights and precision"
-        )
-    if numbers.size < _MANY:
-        return [float(f"{number:.6g}") for number in numbers.tolist()]
-    # Round with NumPy: divide an integer of 6 digits by a power of ten.
-    numbers = numbers.astype(np.float64)
-    size = np.abs(numbers)
-    exponents = np.floor(np.log10(size, where=size > 0, out=size))
-    digits = 5 - exponents.astype(int)
-    up, down = (_POWERS[np.clip(each, 0, 308)] for each in (digits, -digits))
-    return (np.round(numbers * up / down) / up * down).tolist()

@@ -19,8 +19,9 @@ from files import json_files
 from files.labels import PROBLEM_TYPES
 from modeling import BertConfig, BertModel, ops
 from modeling.checkpoints import huggingface
-from serving import batches, export
+from serving import batches, engines
 from serving.batches import Features
+from serving.export import formats
 from training import model_card
 from training.config import ExportConfig
 
@@ -104,16 +105,26 @@ def serve_ids(
     Returns:
         (the endpoint's function, the specs of its int32 inputs).
     """
-    sizes = (config.vocab_size, 2, config.type_vocab_size)
+    sizes = {
+        "input_ids": config.vocab_size,
+        "input_mask": 2,
+        "segment_ids": config.type_vocab_size,
+    }
 
     def serve(
         input_ids: tf.Tensor, input_mask: tf.Tensor, segment_ids: tf.Tensor
     ) -> Features:
         values = (input_ids, input_mask, segment_ids)
-        features = dict(zip(export.INPUT_NAMES, values, strict=True))
+        features = dict(zip(sizes, values, strict=True))
         checks = []
-        if not ops.is_plain():
-            checks = [*map(_check_range, features, values, sizes)]
+        for name, size in sizes.items() if not ops.is_plain() else ():
+            lowest = tf.reduce_min(features[name])
+            highest = tf.reduce_max(features[name])
+            reason = f"{name} must be from 0 to {size - 1}. Received:"
+            reason += " lowest, highest:"
+            is_valid = (lowest >= 0) & (highest < size)
+            check = tf.debugging.Assert(is_valid, [reason, lowest, highest])
+            checks.append(check)
         with tf.control_dependencies(checks):
             return function(
                 {name: tf.identity(value) for name, value in features.items()}
@@ -121,21 +132,8 @@ def serve_ids(
 
     shape = [None] * num_dimensions
     return serve, [
-        tf.TensorSpec(shape, tf.int32, name=name) for name in export.INPUT_NAMES
+        tf.TensorSpec(shape, tf.int32, name=name) for name in engines.INPUTS
     ]
-
-
-def _check_range(name: str, values: tf.Tensor, size: int) -> Any:
-    """Returns an operation that fails on numbers outside [0, size)."""
-    lowest, highest = tf.reduce_min(values), tf.reduce_max(values)
-    return tf.debugging.Assert(
-        (lowest >= 0) & (highest < size),
-        [
-            f"{name} must be from 0 to {size - 1}. Received: lowest, highest:",
-            lowest,
-            highest,
-        ],
-    )
 
 
 def softmax_of(model: keras.Model) -> Callable[[Features], Features]:
@@ -206,7 +204,7 @@ def export_model(
             entries["problem_type"] = PROBLEM_TYPES[mode]
         name = huggingface.CONFIG_FILE
         files[name] = json_files.format_json(entries, name, indent=2) + "\n"
-    export.export_saved_model(
+    formats.export_saved_model(
         export_dir, model, served, files, export_options, tokenizer, mode
     )
 
@@ -235,6 +233,9 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     """
     vocab = packing.tokenizer.vocab
     signature = text_signature("text_a", "text_b")
+    config = bert.config
+    maps = config.num_hidden_layers * config.num_attention_heads
+    most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
 
     # Use tf.function, so that both endpoints call one graph of these steps.
     @tf.function(autograph=False, input_signature=signature)
@@ -256,7 +257,19 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
 
     def attention(text_a: tf.Tensor, text_b: tf.Tensor) -> Features:
         tokens, outputs = read(text_a, text_b)
-        check = _check_size(bert, outputs["lengths"], packing.max_seq_length)
+        lengths = tf.cast(outputs["lengths"], tf.int64)
+        num_texts = tf.size(lengths, tf.int64)
+        longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
+        # Count at least `max_seq_length` values for each text, because many
+        # short texts need memory too, for their inputs.
+        size = tf.maximum(maps * longest * longest, packing.max_seq_length)
+        reason = (
+            "The attention of these texts does not fit into memory; send "
+            "fewer at a time. Received: number of texts, longest length:"
+        )
+        check = tf.debugging.Assert(
+            num_texts * size <= most, [reason, num_texts, longest]
+        )
         with tf.control_dependencies([check]):
             features = batches.trim(packing.pack(*tokens))
             computed = bert(features, return_attention_probs=True)
@@ -272,27 +285,3 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
         "tokenize": (tokenize, signature),
         "attention": (attention, signature),
     }
-
-
-def _check_size(bert: BertModel, lengths: tf.Tensor, max_length: int) -> Any:
-    """Returns an operation that fails if attention needs too much memory.
-
-    `lengths` are the lengths of the texts, int32 [N], of at most `max_length`.
-    """
-    config = bert.config
-    num_texts = tf.size(lengths, tf.int64)
-    longest = tf.reduce_max(tf.cast(tf.concat([lengths, [0]], 0), tf.int64))
-    maps = config.num_hidden_layers * config.num_attention_heads
-    # Count at least `max_length` values for each text, because many short texts
-    # need memory too, for their inputs.
-    num_weights = tf.maximum(maps * longest * longest, max_length)
-    most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
-    return tf.debugging.Assert(
-        num_texts * num_weights <= most,
-        [
-            "The attention of these texts does not fit into memory; send "
-            "fewer at a time. Received: number of texts, longest length:",
-            num_texts,
-            longest,
-        ],
-    )

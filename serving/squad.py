@@ -101,12 +101,12 @@ def export_span_labeler(
             if not decode.options.trim_padding:
                 return decode.find_best(**predict(features))
             is_padding = features["input_mask"] == 0
-            logits = {
-                name: tf.where(
-                    is_padding, tf.float32.min, _widen(values, is_padding)
-                )
-                for name, values in predict(batches.trim(features)).items()
-            }
+            trimmed = predict(batches.trim(features))
+            logits = {}
+            for name, values in trimmed.items():
+                missing = tf.shape(is_padding)[1] - tf.shape(values)[1]
+                padded = tf.pad(values, [[0, 0], [0, missing]])
+                logits[name] = tf.where(is_padding, tf.float32.min, padded)
             return decode.find_best(**logits)
 
         best = batches.call_in_batches(
@@ -140,9 +140,3 @@ def export_span_labeler(
     signatures.export_model(
         export_dir, model, predict, endpoints, options, task
     )
-
-
-def _widen(values: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-    """Pads trimmed logits [W, T] with 0 to the shape [W, F]."""
-    missing = tf.shape(like)[1] - tf.shape(values)[1]
-    return tf.pad(values, [[0, 0], [0, missing]])

@@ -3,14 +3,18 @@
 B = batch size, F = WordPieces in an input.
 """
 
+import abc
+import contextlib
 import dataclasses
 import glob
 import importlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from absl import logging
@@ -23,9 +27,15 @@ from files.flags import flag
 BUDGET = 1024
 MAX_VALUES = 1 << 24
 
+Outputs = dict[str, np.ndarray]
 
-class Engine(Protocol):
+
+class Engine(abc.ABC):
     """A network that is loaded into a runtime.
+
+    Args:
+        folder: folder of the export.
+        num_threads: number of threads, or None for one per CPU.
 
     Attributes:
         name: name of the runtime, a key of RUNTIMES.
@@ -35,14 +45,38 @@ class Engine(Protocol):
             the batch and on the padding. Then pass one row at a time, with as
             little padding as possible.
         inputs: {name of an input: shape, with None for a variable size}.
+
+    Raises:
+        OSError: a file cannot be loaded.
     """
 
     name: str
     precision: str
-    is_row_wise: bool
+    is_row_wise = False
     inputs: dict[str, tuple[int | None, ...]]
 
-    def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def __init__(self, folder: Path, num_threads: int | None = None) -> None:
+        # Allow one call at a time, because calls share memory and use all
+        # threads.
+        self._lock: contextlib.AbstractContextManager = threading.Lock()
+        path = folder / RUNTIMES[self.name].file
+        if not num_threads and hasattr(os, "sched_getaffinity"):
+            num_threads = len(os.sched_getaffinity(0))
+        try:
+            self._load(path, num_threads or os.cpu_count() or 1)
+        except Exception as error:
+            # Exception is the only base class of all errors of ONNX Runtime.
+            raise damaged(path, error) from error
+
+    @abc.abstractmethod
+    def _load(self, path: Path, num_threads: int) -> None:
+        """Loads the file `path`, and sets the attributes."""
+
+    @abc.abstractmethod
+    def _compute(self, features: Mapping[str, np.ndarray]) -> Outputs:
+        """Runs the network. `_lock` is held."""
+
+    def run(self, features: Mapping[str, np.ndarray]) -> Outputs:
         """Runs the network and returns its outputs. Thread-safe.
 
         Args:
@@ -51,6 +85,11 @@ class Engine(Protocol):
         Raises:
             ValueError: the network fails, for example for lack of memory.
         """
+        try:
+            with self._lock:
+                return self._compute(features)
+        except Exception as error:
+            raise failure(error) from None
 
 
 class Runtime(NamedTuple):
@@ -147,6 +186,25 @@ class Input(NamedTuple):
     state: Any = None
 
 
+def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:
+    """Returns {version: folder} of the exports in a folder.
+
+    If the folder itself is an export, it is version 1.
+    """
+    folder = Path(path)
+
+    def is_export(folder: Path) -> bool:
+        return any((folder / name).is_file() for name in FILES)
+
+    if is_export(folder):
+        return {1: folder}
+    return {
+        int(inner.name): inner
+        for inner in (folder.iterdir() if folder.is_dir() else ())
+        if re.fullmatch("[0-9]{1,18}", inner.name) and is_export(inner)
+    }
+
+
 def open_engine(
     folder: Path,
     name: str | None = None,
@@ -218,6 +276,14 @@ def _choose(names: Sequence[str]) -> str:
     return (installed or names)[0]
 
 
+def rename_inputs(features: Mapping[str, np.ndarray]) -> Outputs:
+    """Renames inputs as in Hugging Face's models. Converts them to int64."""
+    return {
+        INPUTS[name]: np.asarray(value, np.int64)
+        for name, value in features.items()
+    }
+
+
 def name_outputs(names: Sequence[str]) -> dict[str, str]:
     """Returns {name in this project: name in the file} of a model's outputs.
 
@@ -241,45 +307,6 @@ def failure(error: Exception) -> ValueError:
     """Converts a runtime's error to a ValueError of one line."""
     reason = " ".join(str(error).split())[:200] or "out of memory"
     return ValueError(f"the model failed on this input: {reason}")
-
-
-def count_threads(num_threads: int | None) -> int:
-    """Returns `num_threads`, or the number of usable CPUs if it is None."""
-    if num_threads or not hasattr(os, "sched_getaffinity"):
-        return num_threads or os.cpu_count() or 1
-    return len(os.sched_getaffinity(0))
-
-
-def compute(
-    engine: Engine,
-    inputs: Sequence[Input],
-    keep: Callable[[Input, dict[str, np.ndarray]], Any],
-    longest: int,
-    pads: bool = False,
-    max_values: int = 1,
-) -> list[Any]:
-    """Runs the network on inputs of any length, batched by similar length.
-
-    Args:
-        engine: Engine.
-        inputs: inputs of the network.
-        keep: function (input, {name: output for this input}) -> value to
-            return. It can drop large outputs early, to save memory.
-        longest: maximum length of an input in WordPieces.
-        pads: True to pad all inputs to `longest`.
-        max_values: number of values that the network outputs per WordPiece.
-
-    Returns:
-        the result of `keep` for each input, in the order of `inputs`.
-    """
-    kept: list[Any] = [None] * len(inputs)
-    sizes = [len(each.ids) for each in inputs]
-    for rows, length in cut(engine, sizes, longest, pads, max_values):
-        outputs = engine.run(_pack([inputs[i] for i in rows], length))
-        for row, i in enumerate(rows):
-            values = {name: value[row] for name, value in outputs.items()}
-            kept[i] = keep(inputs[i], values)
-    return kept
 
 
 def cut(
@@ -329,7 +356,7 @@ def _round_up(length: int, longest: int) -> int:
     return min(-(-length // step) * step, longest)
 
 
-def _pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
+def pack(inputs: Sequence[Input], length: int) -> dict[str, np.ndarray]:
     """Returns the padded features of a batch, int32 [B, F] each."""
     ids = np.zeros([len(inputs), length], np.int32)
     for row, each in zip(ids, inputs, strict=True):

@@ -1,6 +1,5 @@
 """Runs an export in OpenVINO's format on a CPU."""
 
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,50 +8,30 @@ import openvino
 
 from serving import engines
 
-FILE = engines.RUNTIMES["openvino"].file
 
-
-class OpenVino:
+class OpenVino(engines.Engine):
     """An Engine that uses OpenVINO.
 
-    Args:
-        folder: folder of the export.
-        num_threads: number of threads, or None for one per CPU.
-        precision: "float32" or "bfloat16". None selects bfloat16 if the CPU
-            supports it, otherwise float32.
-
-    Raises:
-        OSError: a file cannot be loaded.
+    It computes in bfloat16 if the CPU supports it, otherwise in float32.
     """
 
     name = "openvino"
-    is_row_wise = False
 
-    def __init__(
-        self,
-        folder: Path,
-        num_threads: int | None = None,
-        precision: str | None = None,
-    ) -> None:
+    def _load(self, path: Path, num_threads: int) -> None:
         core = openvino.Core()
         # Do not map the files, because overwriting them while the model runs
         # would change the answers.
         core.set_property({"ENABLE_MMAP": False})
         able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
-        default = "bfloat16" if "BF16" in able else "float32"
-        self.precision = precision or default
+        self.precision = "bfloat16" if "BF16" in able else "float32"
         options = {
             # OpenVINO names the precisions f32 and bf16.
             "INFERENCE_PRECISION_HINT": self.precision.replace("float", "f"),
-            "INFERENCE_NUM_THREADS": engines.count_threads(num_threads),
+            "INFERENCE_NUM_THREADS": num_threads,
             "PERFORMANCE_HINT": "LATENCY",
         }
-        try:
-            compiled = core.compile_model(str(folder / FILE), "CPU", options)
-        except RuntimeError as error:
-            raise engines.damaged(folder / FILE, error) from error
+        compiled = core.compile_model(str(path), "CPU", options)
         self._request = compiled.create_infer_request()
-        self._lock = threading.Lock()
         self.inputs = {
             ours: tuple(
                 size.get_length() if size.is_static else None
@@ -64,16 +43,6 @@ class OpenVino:
             [each.any_name for each in compiled.outputs]
         )
 
-    def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Runs the network. Calls of several threads wait for each other."""
-        inputs = {
-            engines.INPUTS[name]: np.asarray(value, np.int64)
-            for name, value in features.items()
-        }
-        try:
-            # Allow one call at a time, because a call uses all threads.
-            with self._lock:
-                outputs = self._request.infer(inputs)
-        except (RuntimeError, MemoryError) as error:
-            raise engines.failure(error) from None
+    def _compute(self, features: Mapping[str, np.ndarray]) -> engines.Outputs:
+        outputs = self._request.infer(engines.rename_inputs(features))
         return {ours: outputs[name] for ours, name in self._outputs.items()}

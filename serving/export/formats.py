@@ -1,19 +1,22 @@
-"""Exports models for LiteRT, ONNX Runtime and OpenVINO.
+"""Exports models as SavedModels, and for LiteRT, ONNX Runtime and OpenVINO.
 
-The inputs of the exported models are WordPiece ids.
+Only SavedModels have several signatures. The inputs of the other formats are
+WordPiece ids.
 
-    Format    Files                    Converter
-    litert    model.tflite             tf.lite, only with builtin operations
-    onnx      onnx/model.onnx          onnx.py, which builds the graph
-    openvino  model.xml and model.bin  openvino, from the graph of onnx.py
+    Format       Files                    Converter
+    saved_model  saved_model.pb, ...      keras.export
+    litert       model.tflite             tf.lite, only with builtin operations
+    onnx         onnx/model.onnx          onnx.py, which builds the graph
+    openvino     model.xml and model.bin  openvino, from the graph of onnx.py
 
 LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
 the plain operations of modeling/ops.py, and also computes padding.
 """
 
 import contextlib
+import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,47 +26,117 @@ from tensorflow.python.framework.convert_to_constants import (
     convert_variables_to_constants_v2,
 )
 
+from data.text.tokenization import FullTokenizer
+from files import atomic, export_folders, manifests
 from modeling import ops
+from modeling.accelerated import inference
 from modeling.bert import BertModel
+from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
+from modeling.checkpoints.staging import errors_named
 from modeling.layers import all_layers
 from serving import engines
+from training.config import ExportConfig
+
+# (function, specs of its inputs)
+Endpoint = tuple[Callable[..., Any], Sequence[tf.TensorSpec]]
 
 
-def write(
-    folder: Path,
+def export_saved_model(
+    export_dir: str | os.PathLike[str],
     model: keras.Model,
-    name: str,
-    endpoint: tuple[Callable[..., Any], Sequence[tf.TensorSpec]],
-    output_mode: str,
-    length: int | None,
-    int8: bool,
+    endpoints: Mapping[str, Endpoint],
+    files: Mapping[str, str] | None = None,
+    options: ExportConfig | None = None,
+    tokenizer: FullTokenizer | None = None,
+    output_mode: str = "classification",
 ) -> None:
-    """Writes a model in the format "litert", "onnx" or "openvino".
+    """Exports a model in each format that `options` names.
+
+    A SavedModel contains all endpoints. Each other format contains only the
+    first endpoint. An earlier export in the folder is replaced when the new
+    export is complete.
 
     Args:
-        folder: existing folder of the export.
-        model: model of a task.
-        name: name of the format.
-        endpoint: (function, specs of its inputs) of the signature `serve`.
+        export_dir: folder to write. Missing parent folders are created.
+        model: keras.Model whose variables are exported.
+        endpoints: {signature name: (function, list of tf.TensorSpec)}. The
+            first endpoint also becomes `serving_default`.
+        files: {name: text} of additional files, such as the labels. If the only
+            format is a SavedModel, all files except README.md are written to
+            the folder `assets.extra`.
+        options: ExportConfig, or None for a SavedModel.
+        tokenizer: FullTokenizer of the model, or None. The tokenizer's files
+            are written too, in the formats of this project and of other
+            libraries.
         output_mode: for a classifier, "classification", "multilabel" or
             "regression".
-        length: fixed length of inputs in WordPieces, or None for any length.
-        int8: whether to quantize the weights to int8.
-    """
-    path = folder / engines.RUNTIMES[name].file
-    path.parent.mkdir(exist_ok=True)
-    if name == "litert":
-        _write_litert(path, model, endpoint, length, int8)
-        return
-    # Import late, because only these two formats need the package onnx.
-    from serving.export import onnx
 
-    precision = "int8" if int8 else "float32"
-    graph = onnx.create(model, output_mode, length, precision)
-    if name == "onnx":
-        _write_onnx(path, graph, int8)
-    else:
-        _write_openvino(path, graph)
+    Raises:
+        OSError: the export cannot be written. An earlier export does not
+            change.
+        ValueError: the folder contains files that are not an export (see
+            export_folders.py), or the model has no weights yet.
+    """
+    if not model.built:
+        raise ValueError(
+            f"{model.name} has no weights yet; call build() or load a "
+            f"checkpoint before you export the model to {export_dir}"
+        )
+    options = options or ExportConfig()
+    names = options.export_formats
+    int8, length = options.quantize == "int8", options.export_seq_length
+    first = next(iter(endpoints.values()))
+    with export_folders.create(Path(export_dir)) as folder:
+        for name in names:
+            path = folder / engines.RUNTIMES[name].file
+            path.parent.mkdir(exist_ok=True)
+            if name == "saved_model":
+                with errors_named(f"--export_dir={export_dir}"):
+                    _write_saved_model(folder, model, endpoints)
+            elif name == "litert":
+                _write_litert(path, model, first, length, int8)
+            else:
+                _write_graph(path, name, model, output_mode, length, int8)
+        extra = folder
+        if names == ("saved_model",):
+            extra = folder / "assets.extra"
+            extra.mkdir(exist_ok=True)
+        for name, text in (files or {}).items():
+            place = folder if name == manifests.CARD else extra
+            atomic.write_text(place / name, text)
+        if tokenizer:
+            longest = model.config.max_position_embeddings
+            contents = tokenizer_files(tokenizer, longest)
+            for name, content in contents.items():
+                atomic.write_bytes(extra / name, content)
+
+
+def _write_saved_model(
+    folder: Path, model: keras.Model, endpoints: Mapping[str, Endpoint]
+) -> None:
+    archive = keras.export.ExportArchive()
+    kernels = inference.CastKernels(model)
+    # The archive finds the variables that the functions use. If it also tracked
+    # the model, the variables would be stored and loaded twice
+    # (https://github.com/keras-team/keras/issues/23553).
+    for name, (function, signature) in endpoints.items():
+        used = _trace(kernels.used_by(function), signature)
+        archive.add_endpoint(name, used, input_signature=signature)
+    archive.write_out(str(folder), verbose=False)
+
+
+def _trace(
+    function: Callable[..., Any], signature: Sequence[tf.TensorSpec]
+) -> Callable[..., Any]:
+    """Traces a function, and returns a function that calls the trace.
+
+    Keras and TensorFlow each trace the function that they export. In the
+    returned function they trace only one call, not the network again.
+    """
+    traced = tf.function(
+        function, signature, autograph=False
+    ).get_concrete_function()
+    return tf.function(lambda *inputs: traced(*inputs), autograph=False)
 
 
 @contextlib.contextmanager
@@ -97,7 +170,7 @@ def _plain(model: keras.Model) -> Iterator[None]:
 def _write_litert(
     path: Path,
     model: keras.Model,
-    endpoint: tuple[Callable[..., Any], Sequence[tf.TensorSpec]],
+    endpoint: Endpoint,
     length: int | None,
     int8: bool,
 ) -> None:
@@ -136,30 +209,36 @@ def _write_litert(
         path.write_bytes(converter.convert())
 
 
-def _write_onnx(path: Path, graph: Any, int8: bool) -> None:
+def _write_graph(
+    path: Path,
+    name: str,
+    model: keras.Model,
+    output_mode: str,
+    length: int | None,
+    int8: bool,
+) -> None:
+    """Writes a model in the format "onnx" or "openvino"."""
+    # Import late, because only these two formats need the package onnx.
     from serving.export import onnx
 
-    if not int8:
+    precision = "int8" if int8 else "float32"
+    graph = onnx.create(model, output_mode, length, precision)
+    if name == "onnx" and not int8:
         onnx.save(graph, path)
         return
-    from onnxruntime import quantization
-
-    # Prevent the warning that the graph should be optimized before it is
-    # quantized. ONNX Runtime optimizes the graph when it loads the file.
-    quantization.quant_utils.add_pre_process_metadata(graph)
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        whole = Path(folder, path.name)
-        onnx.save(graph, whole)
-        quantization.quantize_dynamic(whole, path, per_channel=True)
-
-
-def _write_openvino(path: Path, graph: Any) -> None:
-    import openvino
-
-    from serving.export import onnx
-
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         whole = Path(folder, "model.onnx")
-        onnx.save(graph, whole)
-        converted = openvino.convert_model(whole)
-        openvino.save_model(converted, path, compress_to_fp16=False)
+        if name == "onnx":
+            from onnxruntime import quantization
+
+            # Prevent the warning that the graph should be optimized before it
+            # is quantized. ONNX Runtime optimizes the graph when it loads it.
+            quantization.quant_utils.add_pre_process_metadata(graph)
+            onnx.save(graph, whole)
+            quantization.quantize_dynamic(whole, path, per_channel=True)
+        else:
+            import openvino
+
+            onnx.save(graph, whole)
+            converted = openvino.convert_model(whole)
+            openvino.save_model(converted, path, compress_to_fp16=False)

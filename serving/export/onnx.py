@@ -20,7 +20,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from modeling import BertModel
 from modeling.config import BertConfig
-from modeling.heads import BidirectionalLSTM
+from modeling.heads import BidirectionalLSTM, OutputHead
 from serving import engines
 
 # The first version of ONNX's operators that contains Gelu, and the version of
@@ -140,15 +140,14 @@ class _Writer:
         return self.add("Gather", inputs, indices, axis=axis)
 
     def dense(self, inputs: str, layer: Any) -> str:
-        """Adds a dense layer: a product with its kernel, plus its bias."""
-        product = self.add("MatMul", inputs, self.weight(layer.kernel))
-        return self.add("Add", product, self.weight(layer.bias))
-
-    def head(self, inputs: str, layer: Any) -> str:
-        """Adds the operations of an OutputHead."""
-        kernel = self.weight(layer.output_weights, transpose=True)
+        """Adds a dense layer or an OutputHead: a product, plus its bias."""
+        if isinstance(layer, OutputHead):
+            kernel = self.weight(layer.output_weights, transpose=True)
+            bias = layer.output_bias
+        else:
+            kernel, bias = self.weight(layer.kernel), layer.bias
         product = self.add("MatMul", inputs, kernel)
-        return self.add("Add", product, self.weight(layer.output_bias))
+        return self.add("Add", product, self.weight(bias))
 
     def layer_norm(self, inputs: str, layer: Any) -> str:
         """Adds layer normalization over the last axis."""
@@ -352,7 +351,7 @@ class _Writer:
             }
         if kind == "BertPretrainer":
             words = self.predict_words(model, sequence)
-            follows = self.head(pooled, model.next_sentence)
+            follows = self.dense(pooled, model.next_sentence)
             sizes = [*shape, self.config.vocab_size]
             return {
                 "logits": (words, sizes),
@@ -363,13 +362,13 @@ class _Writer:
                 ),
             }
         if kind == "BertSpanLabeler":
-            logits = self.head(sequence, model.head)
+            logits = self.dense(sequence, model.head)
             return {
                 name: (self.select(logits, index, axis=-1), shape)
                 for index, name in enumerate(("start_logits", "end_logits"))
             }
         is_token = kind == "BertTokenClassifier"
-        logits = self.head(sequence if is_token else pooled, model.head)
+        logits = self.dense(sequence if is_token else pooled, model.head)
         if kind == "BertMultipleChoice":
             ids = engines.INPUTS["input_ids"]
             choices = self.add("Shape", ids, start=0, end=2)

@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from serving.server import inference, protocol, replies
 from serving.server.batching import Closed
-from serving.server.limits import Limits
+from serving.server.limits import Limits, check_count
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import Key
@@ -43,7 +43,7 @@ _PAGE_HEADERS = {
     "Cache-Control": "no-cache",
 }
 # Maximum bytes of a reply that is sent at once. A longer reply is sent in parts
-# of this size.
+# of this size, to save memory.
 _PART = 1 << 18
 
 
@@ -53,19 +53,6 @@ def to_response(
     """Returns a JSON response. As in TensorFlow Serving, NaN is allowed."""
     body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status, headers, "application/json")
-
-
-def in_parts(body: bytearray, headers: Mapping[str, str]) -> Response:
-    """Returns a response that sends a long body in parts, to save memory."""
-
-    async def parts() -> AsyncIterator[memoryview]:
-        for begin in range(0, len(body), _PART):
-            yield memoryview(body)[begin : begin + _PART]
-
-    if len(body) <= _PART:
-        return Response(memoryview(body), headers=headers)
-    length = {"Content-Length": str(len(body))}
-    return StreamingResponse(parts(), headers=length | {**headers})
 
 
 class Server:
@@ -151,7 +138,15 @@ class Server:
             with self.monitoring.observe(request) as record:
                 headers: Mapping[str, str] | None = None
                 try:
-                    self._check_token(request)
+                    sent = request.headers.get("authorization", "").encode()
+                    expected = f"Bearer {self._token}".encode()
+                    if self._token and not hmac.compare_digest(sent, expected):
+                        raise RestError(
+                            401,
+                            "wrong or no token: send the header "
+                            "Authorization: Bearer ...",
+                            {"WWW-Authenticate": "Bearer"},
+                        )
                     response = await answer(request, record)
                     record.status = response.status_code
                     return response
@@ -170,18 +165,6 @@ class Server:
                 )
 
         return guarded
-
-    def _check_token(self, request: Request) -> None:
-        given = request.headers.get("authorization", "")
-        expected = f"Bearer {self._token}"
-        if self._token and not hmac.compare_digest(
-            given.encode(), expected.encode()
-        ):
-            raise RestError(
-                401,
-                "wrong or no token: send the header Authorization: Bearer ...",
-                {"WWW-Authenticate": "Bearer"},
-            )
 
     async def _page(self, request: Request) -> Response:
         # Look up the name in the folder's list, so that a client cannot open
@@ -227,9 +210,9 @@ class Server:
         record.operation = name = request.path_params["task"]
         content = await self.limits.read_body(request)
         record.num_texts = 1
-        is_long = len(content) > self.limits.max_wordpieces
-        call = Key(name), protocol.parse_body(content), 1, is_long
-        return to_response(await self._compute(model, None, *call))
+        body = protocol.parse_body(content)
+        reply = self._compute(model, None, Key(name), body, 1, len(content))
+        return to_response(await reply)
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Handles a request of TensorFlow Serving's REST protocol."""
@@ -238,14 +221,9 @@ class Server:
             match := replies.CALL_PATH.fullmatch(path)
         ):
             return await self._predict(request, match, record)
-        if request.method == "GET" and (
-            match := replies.STATUS_PATH.fullmatch(path)
-        ):
-            return self._describe(match, record)
-        raise BadRequest(f"Malformed request: {request.method} {path}")
-
-    def _describe(self, match: Match, record: RequestRecord) -> Response:
-        """Handles `GET /v1/models/NAME[/versions/N][/metadata]`."""
+        match = replies.STATUS_PATH.fullmatch(path)
+        if request.method != "GET" or not match:
+            raise BadRequest(f"Malformed request: {request.method} {path}")
         name, number = replies.parse_path(match)
         if match["metadata"]:
             record.operation = "metadata"
@@ -284,14 +262,12 @@ class Server:
             )
         record.operation = signature
         self.limits.check_rows(body)
-        reply = await self._answer(
+        inputs = signatures[signature].inputs
+        return await self._answer(
             *(model, number, Key(signature), len(content), record),
-            functools.partial(
-                protocol.parse_inputs, body, signatures[signature].inputs
-            ),
+            functools.partial(protocol.parse_inputs, body, inputs),
             functools.partial(replies.to_body, body),
         )
-        return in_parts(reply, {"Content-Type": "application/json"})
 
     async def _infer(self, request: Request, record: RequestRecord) -> Response:
         """Handles a request of the Open Inference Protocol."""
@@ -318,25 +294,16 @@ class Server:
             return to_response(
                 inference.describe(name, version.number, version.description)
             )
-        body, data = inference.parse_request(
-            content, request.headers.get(inference.LENGTH_HEADER)
-        )
         signatures = version.description.signatures
-        record.operation = key = inference.find_signature(body, signatures)
-        reply, length = await self._answer(
+        length = request.headers.get(inference.LENGTH_HEADER)
+        body, data, key = inference.parse_request(content, length, signatures)
+        record.operation = key
+        inputs = signatures[key].inputs
+        return await self._answer(
             *(model, number, Key(key), len(content), record),
-            functools.partial(
-                inference.parse_inputs, body, data, signatures[key].inputs
-            ),
+            functools.partial(inference.parse_inputs, body, data, inputs),
             functools.partial(inference.to_body, name, version.number, body),
         )
-        headers = {"Content-Type": "application/json"}
-        if length is not None:
-            headers = {
-                "Content-Type": "application/octet-stream",
-                inference.LENGTH_HEADER: str(length),
-            }
-        return in_parts(reply, headers)
 
     async def _answer(
         self,
@@ -346,20 +313,30 @@ class Server:
         num_bytes: int,
         record: RequestRecord,
         parse: Callable[[], dict[str, np.ndarray]],
-        write: Callable[[Any], Any],
-    ) -> Any:
+        write: Callable[[Any], tuple[bytearray, dict[str, str]]],
+    ) -> Response:
         """Parses a request's inputs, runs its signature and writes the reply.
 
-        `parse` returns the inputs, `write` the reply to the outputs. Both run
-        in threads, so that the event loop stays free.
+        `parse` returns the inputs, and `write` the body and the headers of the
+        reply. Both run in threads, so that the event loop stays free.
         """
         arrays = await asyncio.to_thread(parse)
         record.num_texts = num_rows = self.limits.check_size(arrays)
         key = key._replace(shapes=tuple(x.shape[1:] for x in arrays.values()))
-        is_long = num_bytes > self.limits.max_wordpieces
-        call = key, arrays, num_rows, is_long
-        outputs = await self._compute(model, number, *call)
-        return await asyncio.to_thread(write, outputs)
+        outputs = await self._compute(
+            model, number, key, arrays, num_rows, num_bytes
+        )
+        check_count("values", sum(value.size for value in outputs.values()))
+        body, headers = await asyncio.to_thread(write, outputs)
+        if len(body) <= _PART:
+            return Response(memoryview(body), headers=headers)
+
+        async def parts() -> AsyncIterator[memoryview]:
+            for begin in range(0, len(body), _PART):
+                yield memoryview(body)[begin : begin + _PART]
+
+        headers["Content-Length"] = str(len(body))
+        return StreamingResponse(parts(), headers=headers)
 
     def _find(
         self, name: str, record: RequestRecord, version: int | None = None
@@ -370,20 +347,38 @@ class Server:
         return self.models[name]
 
     async def _compute(
-        self, model: ServedModel, number: int | None, *call: Any
+        self,
+        model: ServedModel,
+        number: int | None,
+        key: Key,
+        payload: Any,
+        num_rows: int,
+        num_bytes: int,
     ) -> Any:
-        """Calls LoadedVersion.submit with `call`, and returns the result.
+        """Lets a version of a model compute a call, and returns the result.
 
-        Raises:
-            RestError: the queue is full, the reply is not ready after
-                `timeout_s`, or the model fails on the request.
+        `payload` are the arrays of a signature, or the JSON object of a task.
+        `num_bytes` is the size of the request's body.
         """
-        try:
-            future = model.find(number).submit(*call)
-        except Closed:
-            # A new version has just replaced the version that `find` returned.
-            # Find the new version.
-            future = model.find(number).submit(*call)
+        is_long = num_bytes > self.limits.max_wordpieces
+        future = None
+        while not future:
+            version = model.find(number)
+            description = version.description
+            is_task = key.shapes is None
+            if not is_task and key.name not in description.signatures:
+                raise RestError(
+                    409, "the model's new version lacks this signature"
+                )
+            is_alone = is_long or key.name not in description.batched
+            try:
+                future = version.batcher.submit(
+                    key, payload, num_rows, is_alone
+                )
+            except Closed:
+                # A new version has just replaced the one that `find` returned.
+                if version is model.current:
+                    raise
         try:
             async with asyncio.timeout(self.limits.timeout_s):
                 return await asyncio.wrap_future(future)

@@ -18,17 +18,6 @@ from serving.server.protocol import RestError
 RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
-class QueueFull(RestError):
-    """The request queue is full: status 429."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            429,
-            "request queue is full; try again later",
-            {"Retry-After": "1"},
-        )
-
-
 class Closed(RestError):
     """The batcher accepts no more requests."""
 
@@ -92,7 +81,7 @@ class Batcher:
             the batch begins, the request is not computed.
 
         Raises:
-            QueueFull: the queue is full.
+            RestError: the queue is full (status 429).
             Closed: `close` was called.
         """
         work = _Work(
@@ -109,7 +98,11 @@ class Batcher:
                     if not each.future.cancelled()
                 ]
             if len(self._waiting) >= self._limits.max_queue:
-                raise QueueFull
+                raise RestError(
+                    429,
+                    "request queue is full; try again later",
+                    {"Retry-After": "1"},
+                )
             self._waiting.append(work)
             self._changed.notify()
         return work.future
@@ -118,17 +111,14 @@ class Batcher:
         """Returns the number of waiting requests."""
         return len(self._waiting)
 
-    def close(self) -> None:
-        """Rejects new requests. The batcher still computes waiting requests."""
-        with self._changed:
-            self._is_closed = True
-            self._changed.notify()
-
-    def join(self, timeout: float | None = None) -> None:
-        """Waits until all requests are computed. Call `close` first.
+    def close(self, timeout: float | None = None) -> None:
+        """Rejects new requests, and waits until all others are computed.
 
         `timeout` is the maximum number of seconds to wait, None for no maximum.
         """
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify()
         self._thread.join(timeout)
 
     def _work(self) -> None:
@@ -157,7 +147,10 @@ class Batcher:
             return [self._waiting.pop(0)]
         until = first.came + self._limits.batch_wait_ms / 1000
         while (
-            self._num_rows(first.key) < self._limits.max_batch_size
+            sum(
+                each.num_rows for each in self._waiting if each.key == first.key
+            )
+            < self._limits.max_batch_size
             and (left := until - time.monotonic()) > 0
             and not self._is_closed
         ):
@@ -176,9 +169,6 @@ class Batcher:
                 others.append(work)
         self._waiting = others
         return batch
-
-    def _num_rows(self, key: Hashable) -> int:
-        return sum(work.num_rows for work in self._waiting if work.key == key)
 
     def _compute(self, batch: Sequence[_Work]) -> None:
         began = time.monotonic()

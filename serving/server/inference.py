@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from serving.server import protocol, replies
-from serving.server.limits import check_values
 from serving.server.protocol import BadRequest
 from serving.server.signatures import Description, Signature, Spec, Specs
 
@@ -58,9 +57,7 @@ def _describe(specs: Specs) -> list[dict[str, Any]]:
         {
             "name": name,
             "datatype": _type_of(spec.dtype),
-            "shape": [
-                -1 if size is None else size for size in spec.shape or ()
-            ],
+            "shape": spec.sizes(),
         }
         for name, spec in specs.items()
     ]
@@ -71,14 +68,21 @@ def _type_of(dtype: str) -> str:
 
 
 def parse_request(
-    content: bytes, length: str | None
-) -> tuple[dict[str, Any], bytes]:
-    """Returns the JSON object in a body, and the bytes that follow the JSON.
+    content: bytes, length: str | None, signatures: Mapping[str, Signature]
+) -> tuple[dict[str, Any], bytes, str]:
+    """Parses the body of a request, which may name the signature.
 
-    `length` is the value of LENGTH_HEADER, or None.
+    Args:
+        content: the body.
+        length: value of LENGTH_HEADER, or None.
+        signatures: {name: Signature} of the model.
+
+    Returns:
+        the JSON object, the bytes that follow the JSON, and the name of the
+        signature whose inputs are exactly the inputs of the request.
 
     Raises:
-        BadRequest: the JSON is invalid.
+        BadRequest: the JSON is invalid, or no signature fits.
     """
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
         raise BadRequest(f"{LENGTH_HEADER} is not a number: {length[:20]}")
@@ -95,26 +99,12 @@ def parse_request(
             raise BadRequest("'inputs' and 'outputs' must be lists of objects")
     if not isinstance(body.setdefault("parameters", {}), dict):
         raise BadRequest("'parameters' must be an object")
-    return body, content[end:]
-
-
-def find_signature(
-    body: Mapping[str, Any], signatures: Mapping[str, Signature]
-) -> str:
-    """Returns the name of the signature that fits a request.
-
-    The request must contain exactly the inputs of the signature. The request
-    may also name the signature.
-
-    Raises:
-        BadRequest: no signature fits.
-    """
     given = {each["name"] for each in body["inputs"]}
     wanted = body["parameters"].get("signature_name")
     names = sorted(signatures, key=lambda n: n != protocol.DEFAULT_SIGNATURE)
     for name in names:
         if wanted in (None, name) and signatures[name].inputs.keys() == given:
-            return name
+            return body, content[end:], name
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
     raise BadRequest(
         "no signature of the model takes these inputs; choose from " + takes
@@ -196,16 +186,12 @@ def to_body(
     number: int,
     request: Mapping[str, Any],
     outputs: Mapping[str, np.ndarray],
-) -> tuple[bytearray, int | None]:
-    """Returns the body of a reply, and the length of its JSON in bytes.
-
-    The length is None if no binary tensors follow the JSON.
+) -> tuple[bytearray, dict[str, str]]:
+    """Returns the body and the headers of a reply.
 
     Raises:
-        RestError: the reply would be too large, or the request names an output
-            that does not exist.
+        BadRequest: the request names an output that does not exist.
     """
-    check_values(sum(value.size for value in outputs.values()))
     is_binary = bool(request["parameters"].get("binary_data_output"))
     asked = request["outputs"] or [
         {"name": key, "parameters": {}} for key in outputs
@@ -228,7 +214,11 @@ def to_body(
             "shape": value.shape,
         }
         if each["parameters"].get("binary_data", is_binary):
-            data = _to_bytes(value)
+            if value.dtype == object:
+                parts = (struct.pack("<I", len(x)) + x for x in value.flat)
+                data = b"".join(parts)
+            else:
+                data = value.astype(value.dtype.newbyteorder("<")).tobytes()
             binary += data
             entry["parameters"] = {"binary_data_size": len(data)}
             text += b", " * (place > 0) + json.dumps(entry).encode()
@@ -239,11 +229,9 @@ def to_body(
             text += part.encode("utf-8", "replace")
         text += b"}"
     text += b"]}"
-    return text + binary, len(text) if binary else None
-
-
-def _to_bytes(value: np.ndarray) -> bytes:
-    """Converts an array to the binary format of a tensor."""
-    if value.dtype != object:
-        return value.astype(value.dtype.newbyteorder("<")).tobytes()
-    return b"".join(struct.pack("<I", len(text)) + text for text in value.flat)
+    if not binary:
+        return text, {"Content-Type": "application/json"}
+    return text + binary, {
+        "Content-Type": "application/octet-stream",
+        LENGTH_HEADER: str(len(text)),
+    }

@@ -10,8 +10,8 @@ import numpy as np
 
 from files.flags import flag, like
 from serving.engines import EngineConfig
-from serving.requests import TaskOptions
 from serving.server.protocol import BadRequest, RestError
+from serving.tasks.base import TaskOptions
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -23,6 +23,16 @@ _DISCARDED = 64
 # Maximum number of values (numbers and strings) in a reply. A larger reply
 # could fill the memory.
 MAX_VALUES = 1 << 22
+# {name of counted things: error message, in which the count and the maximum
+# replace {}}.
+_TOO_MANY = {
+    "texts": "{} texts are more than {}, the server's --max_texts; send fewer "
+    "texts per request",
+    "WordPieces": "{} WordPieces are more than {}, the server's "
+    "--max_wordpieces; send fewer or shorter texts per request",
+    "values": "The reply would contain up to {} values, more than {}; send "
+    "fewer or shorter texts per request",
+}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -130,15 +140,7 @@ class Limits(EngineConfig):
         columns = columns.values() if isinstance(columns, dict) else [columns]
         for rows in (body.get("instances"), *columns):
             if isinstance(rows, list):
-                self._check_count(len(rows))
-
-    def _check_count(self, num_rows: int) -> None:
-        if num_rows > self.max_texts:
-            raise RestError(
-                413,
-                f"{num_rows} texts are more than {self.max_texts}, the "
-                "server's --max_texts; send fewer texts per request",
-            )
+                check_count("texts", len(rows), self.max_texts)
 
     def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:
         """Returns the number of rows of a request, after checking its size.
@@ -151,35 +153,23 @@ class Limits(EngineConfig):
         if len(sizes) > 1:
             raise BadRequest("input tensors must have equal 0th-dimension size")
         (num_rows,) = sizes
-        self._check_count(num_rows)
+        check_count("texts", num_rows, self.max_texts)
         ids = [a.size for a in arrays.values() if a.dtype != object]
-        check_wordpieces(max(ids, default=0), self.max_wordpieces)
+        check_count("WordPieces", max(ids, default=0), self.max_wordpieces)
         return num_rows
 
 
-def check_wordpieces(count: int, most: int) -> None:
-    """Checks that a request does not contain too many WordPieces.
+def check_count(kind: str, count: int, most: int | None = None) -> None:
+    """Checks that a request or a reply is not too large.
+
+    Args:
+        kind: name of the counted things, a key of _TOO_MANY.
+        count: number of texts, WordPieces or values.
+        most: maximum of `count`, or None for MAX_VALUES.
 
     Raises:
-        RestError: `count`, the request's number of WordPieces, is above `most`.
+        RestError: `count` is above the maximum.
     """
+    most = MAX_VALUES if most is None else most
     if count > most:
-        raise RestError(
-            413,
-            f"{count} WordPieces are more than {most}, the server's "
-            "--max_wordpieces; send fewer or shorter texts per request",
-        )
-
-
-def check_values(count: int) -> None:
-    """Checks that a reply contains at most MAX_VALUES numbers and strings.
-
-    Raises:
-        RestError: `count`, the reply's number of values, is above MAX_VALUES.
-    """
-    if count > MAX_VALUES:
-        raise RestError(
-            413,
-            f"The reply would contain up to {count} values, more than "
-            f"{MAX_VALUES}; send fewer or shorter texts per request",
-        )
+        raise RestError(413, _TOO_MANY[kind].format(count, most))

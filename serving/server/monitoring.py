@@ -62,37 +62,33 @@ class Monitoring:
 
     def __init__(self, request_log: str | None = None) -> None:
         self.registry = CollectorRegistry()
-        every: Any = {"registry": self.registry, "labelnames": ["model"]}
+        each: Any = {"registry": self.registry, "labelnames": ["model"]}
+        seconds = each | {"buckets": _SECONDS}
+        rows = each | {"buckets": [1, 2, 4, 8, 16, 32, 64, 128, 256]}
+        labels = each | {"labelnames": ["model", "what", "status"]}
         self._requests = Counter(
-            "bert_requests",
-            "Requests that got a reply.",
-            labelnames=["model", "what", "status"],
-            registry=self.registry,
+            "bert_requests", "Requests that got a reply.", **labels
         )
         self._seconds = Histogram(
             "bert_request_seconds",
             "Seconds from the start of a request to its reply.",
-            **every | {"buckets": _SECONDS},
+            **seconds,
         )
         self._batch_rows = Histogram(
-            "bert_batch_rows",
-            "Texts per batch.",
-            **every | {"buckets": [1, 2, 4, 8, 16, 32, 64, 128, 256]},
+            "bert_batch_rows", "Texts per batch.", **rows
         )
         self._batch_seconds = Histogram(
-            "bert_batch_seconds",
-            "Seconds to compute a batch.",
-            **every | {"buckets": _SECONDS},
+            "bert_batch_seconds", "Seconds to compute a batch.", **seconds
         )
         self._waiting = Gauge(
             "bert_waiting_requests",
             "Requests that wait for the model.",
-            **every,
+            **each,
         )
         self._version = Gauge(
             "bert_model_version",
             "Version of the model that is served.",
-            **every,
+            **each,
         )
         self._log = None if request_log is None else _open_log(request_log)
 

@@ -83,12 +83,12 @@ def listen(host: str, port: int) -> socket.socket:
         # Pass IPPROTO_TCP: asyncio disables Nagle's algorithm only then.
         # Otherwise the body of a reply waits 40 ms for the client's ACK.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        with contextlib.ExitStack() as stack:
-            stack.callback(listener.close)
+        try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
-            # On success, keep the socket open.
-            stack.pop_all()
+        except OSError:
+            listener.close()
+            raise
     return listener
 
 

@@ -6,7 +6,6 @@ both servers.
 """
 
 import base64
-import binascii
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -123,10 +122,23 @@ def parse_inputs(
         )
     if "instances" in request:
         arrays = _parse_rows(request, inputs)
-    elif "inputs" in request:
-        arrays = _parse_columns(request["inputs"], inputs)
-    else:
+    elif "inputs" not in request:
         raise BadRequest("Missing 'inputs' or 'instances' key")
+    else:
+        values = request["inputs"]
+        if not _is_named(values):
+            if len(inputs) > 1:
+                raise BadRequest(
+                    "inputs is a plain value/list, but expecting an object as "
+                    "multiple input tensors required as per tensorinfo_map"
+                )
+            values = {next(iter(inputs)): values}
+        for name in inputs:
+            if name not in values:
+                raise BadRequest(
+                    f"Missing named input: {name} in 'inputs' object."
+                )
+        arrays = {k: to_array(values[k], spec) for k, spec in inputs.items()}
     check_shapes(arrays, inputs)
     return arrays
 
@@ -147,7 +159,8 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
             )
         ):
             raise BadRequest(
-                f"Tensor {name} must have shape {_show_shape(expected)}. "
+                f"Tensor {name} must have shape "
+                f"{_show_shape(inputs[name].sizes())}. "
                 f"Received: {_show_shape(array.shape)}"
             )
 
@@ -224,20 +237,6 @@ def _add_item(
     columns[name].append(item)
 
 
-def _parse_columns(values: Any, inputs: Specs) -> dict[str, np.ndarray]:
-    if not _is_named(values):
-        if len(inputs) > 1:
-            raise BadRequest(
-                "inputs is a plain value/list, but expecting an object as "
-                "multiple input tensors required as per tensorinfo_map"
-            )
-        values = {next(iter(inputs)): values}
-    for name in inputs:
-        if name not in values:
-            raise BadRequest(f"Missing named input: {name} in 'inputs' object.")
-    return {name: to_array(values[name], each) for name, each in inputs.items()}
-
-
 def _is_named(value: Any) -> bool:
     """Returns whether a value is {input: value}, and not {"b64": text}."""
     return isinstance(value, dict) and not _is_base64(value)
@@ -302,7 +301,15 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
     """Checks a JSON value, and converts it for an array of type `dtype`."""
     if dtype.kind == "O":
         if isinstance(value, dict):
-            return _decode_base64(value)
+            if not _is_base64(value):
+                raise BadRequest(
+                    f"JSON Value: {_show(value)} not formatted correctly for "
+                    "base64 data"
+                )
+            try:
+                return base64.b64decode(value["b64"], validate=True)
+            except ValueError:
+                raise BadRequest("Unable to base64 decode") from None
         if isinstance(value, str):
             try:
                 return value.encode()
@@ -328,18 +335,6 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
     )
 
 
-def _decode_base64(value: dict[str, Any]) -> bytes:
-    if not _is_base64(value):
-        raise BadRequest(
-            f"JSON Value: {_show(value)} not formatted correctly for base64 "
-            "data"
-        )
-    try:
-        return base64.b64decode(value["b64"], validate=True)
-    except (binascii.Error, ValueError):
-        raise BadRequest("Unable to base64 decode") from None
-
-
 def _show(value: Any) -> str:
     """Returns a JSON value, shortened for an error message."""
     text = ""
@@ -351,6 +346,5 @@ def _show(value: Any) -> str:
     return text
 
 
-def _show_shape(shape: Iterable[int | None]) -> str:
-    sizes = ("-1" if size is None else str(size) for size in shape)
-    return f"[{','.join(sizes)}]"
+def _show_shape(shape: Iterable[int]) -> str:
+    return f"[{','.join(map(str, shape))}]"

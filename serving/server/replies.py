@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from serving.server.limits import check_values
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import Signature, Spec
 
@@ -53,14 +52,15 @@ def parse_path(match: re.Match) -> tuple[str, int | None]:
 
 def to_body(
     request: Mapping[str, Any], outputs: Mapping[str, np.ndarray]
-) -> bytearray:
-    """Returns the body of a reply: {"predictions": ...} or {"outputs": ...}.
+) -> tuple[bytearray, dict[str, str]]:
+    """Returns the body and the headers of a reply.
+
+    The body is {"predictions": rows} or {"outputs": columns}. It omits the name
+    of a single output.
 
     Raises:
-        RestError: the reply would be too large, or the outputs differ in their
-            number of rows.
+        BadRequest: the outputs differ in their number of rows.
     """
-    check_values(sum(value.size for value in outputs.values()))
     is_columns = "inputs" in request
     sizes = {len(value) if value.ndim else -1 for value in outputs.values()}
     if not is_columns and (len(sizes) > 1 or -1 in sizes):
@@ -68,29 +68,27 @@ def to_body(
             f"Tensor name: {min(outputs)} has inconsistent batch size; use "
             "'inputs'"
         )
+
+    def write() -> Iterator[str]:
+        yield '{"outputs": ' if is_columns else '{"predictions": '
+        if len(outputs) == 1:
+            ((name, value),) = outputs.items()
+            yield from to_json(name, value)
+        elif is_columns:
+            yield from _write_object(outputs)
+        else:
+            (num_rows,) = sizes
+            for row in range(num_rows):
+                yield ", " if row else "["
+                named = {k: v[row, ...] for k, v in outputs.items()}
+                yield from _write_object(named)
+            yield "]" if num_rows else "[]"
+        yield "}"
+
     body = bytearray()
-    for part in _write_reply(outputs, is_columns, *sizes):
+    for part in write():
         body += part.encode("utf-8", "replace")
-    return body
-
-
-def _write_reply(
-    outputs: Mapping[str, np.ndarray], is_columns: bool, num_rows: int, *_: int
-) -> Iterator[str]:
-    yield '{"outputs": ' if is_columns else '{"predictions": '
-    if len(outputs) == 1:
-        ((name, value),) = outputs.items()
-        yield from to_json(name, value)
-    elif is_columns:
-        yield from _write_object(outputs)
-    else:
-        for row in range(num_rows):
-            yield ", " if row else "["
-            yield from _write_object(
-                {k: v[row, ...] for k, v in outputs.items()}
-            )
-        yield "]" if num_rows else "[]"
-    yield "}"
+    return body, {"Content-Type": "application/json"}
 
 
 def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
@@ -165,10 +163,7 @@ def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
             "name": spec.name,
             "dtype": _TYPES.get(spec.dtype, f"DT_{spec.dtype.upper()}"),
             "tensor_shape": {
-                "dim": [
-                    {"size": str(-1 if size is None else size), "name": ""}
-                    for size in spec.shape or ()
-                ],
+                "dim": [{"size": str(n), "name": ""} for n in spec.sizes()],
                 "unknown_rank": spec.shape is None,
             },
         }
@@ -191,15 +186,11 @@ def describe_status(
         raise RestError(
             404, f"Could not find version {version} of model {name}"
         )
+    numbers = sorted(states, reverse=True) if version is None else [version]
     found = []
-    for number in sorted(states, reverse=True):
+    for number in numbers:
         state, message = states[number]
-        status = {
-            "error_code": "UNKNOWN" if message else "OK",
-            "error_message": message,
-        }
-        if version in (None, number):
-            found.append(
-                {"version": str(number), "state": state, "status": status}
-            )
+        code = "UNKNOWN" if message else "OK"
+        status = {"error_code": code, "error_message": message}
+        found.append({"version": str(number), "state": state, "status": status})
     return {"model_version_status": found}

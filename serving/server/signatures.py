@@ -27,6 +27,10 @@ class Spec(NamedTuple):
         names = {"string": "object", "bfloat16": "float32"}
         return np.dtype(names.get(self.dtype, self.dtype))
 
+    def sizes(self) -> list[int]:
+        """Returns the sizes of the shape, with -1 for a variable size."""
+        return [-1 if size is None else size for size in self.shape or ()]
+
     @staticmethod
     def type_of(array: np.ndarray) -> str:
         """Returns TensorFlow's name of an array's type, such as "string"."""

@@ -11,19 +11,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 from absl import logging
 
 from files import manifests
-from serving.models import find_versions
+from serving import engines
 from serving.server import worker
 from serving.server.batching import Batcher
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
-from serving.server.signatures import Description, Key
+from serving.server.signatures import Description
 
 # (Path, size in bytes, change time in nanoseconds) of each file of an export.
 Files = list[tuple[str, int, int]]
@@ -32,8 +31,7 @@ Files = list[tuple[str, int, int]]
 class LoadedVersion:
     """One version of a model, which runs in its own process (worker.main).
 
-    `files` is the result of `find_files`. `is_lost` becomes True if the process
-    ends before `close` is called.
+    `is_lost` becomes True if the process ends before `close` is called.
 
     Raises:
         ValueError: the version cannot be loaded.
@@ -43,12 +41,10 @@ class LoadedVersion:
         self,
         path: Path,
         number: int,
-        files: Files,
         limits: Limits,
         on_batch: Callable[[int, float], None],
     ) -> None:
         self.number = number
-        self.files = files
         self.is_lost = False
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
         self._connection, theirs = multiprocessing.Pipe()
@@ -65,7 +61,6 @@ class LoadedVersion:
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
             )
-        self.pid = self._process.pid
         try:
             # Send an instance of Limits itself, because the process cannot
             # unpickle the subclass that serve.py defines.
@@ -98,37 +93,12 @@ class LoadedVersion:
             raise error
         return answer
 
-    def submit(
-        self, key: Key, payload: Any, num_rows: int, is_long: bool = False
-    ) -> Future:
-        """Queues a request.
-
-        Args:
-            key: signature or task to call.
-            payload: arrays of a signature, or the JSON object of a task.
-            num_rows: number of rows that the request adds to a batch.
-            is_long: True to compute the request in a batch of its own.
-
-        Returns:
-            a Future of the result of worker.Version.run for this request.
-
-        Raises:
-            RestError: the queue is full or closed, or this version does not
-                contain a signature that an earlier version contained.
-        """
-        signatures = self.description.signatures
-        if key.shapes is not None and key.name not in signatures:
-            raise RestError(409, "the model's new version lacks this signature")
-        is_alone = is_long or key.name not in self.description.batched
-        return self.batcher.submit(key, payload, num_rows, is_alone)
-
     def close(self, timeout: float | None = None) -> None:
         """Waits until accepted requests are answered, and ends the process.
 
         `timeout` is the maximum number of seconds to wait, None for no maximum.
         """
-        self.batcher.close()
-        self.batcher.join(timeout)
+        self.batcher.close(timeout)
         self._end()
 
     def _end(self) -> None:
@@ -170,6 +140,8 @@ class ServedModel:
         # {version: (state, error message)}, for status requests.
         self.states: dict[int, tuple[str, str]] = {}
         self.current: LoadedVersion | None = None
+        # The files from which `current` was loaded.
+        self._files: Files = []
 
     def refresh(self) -> None:
         """Serves the newest version that can be loaded.
@@ -181,11 +153,28 @@ class ServedModel:
         is complete and its files have not changed since the previous call.
         """
         with self._lock:
-            versions = find_versions(self.path)
+            versions = engines.find_versions(self.path)
             for number in sorted(versions, reverse=True):
-                if self._is_current(number, versions[number]):
-                    return
-                if self._load(number, versions[number]):
+                folder, current = versions[number], self.current
+                stats = [(x, x.stat()) for x in sorted(folder.rglob("*"))]
+                files = [(str(x), s.st_size, s.st_mtime_ns) for x, s in stats]
+                has_failed = self._failed.get(number) == files
+                if current and not current.is_lost:
+                    is_current = current.number == number
+                    if (
+                        has_failed
+                        or (is_current and files == self._files)
+                        or not self._is_settled(number, folder, files)
+                    ):
+                        if is_current:
+                            return
+                        continue
+                elif has_failed and not current:
+                    # After the current version's process has ended, also try to
+                    # load files that could not be loaded before. Memory may
+                    # have been short then.
+                    continue
+                if self._load(number, folder, files):
                     break
             else:
                 return
@@ -195,19 +184,6 @@ class ServedModel:
                     self.name,
                     number,
                 )
-
-    def _is_current(self, number: int, folder: Path) -> bool:
-        """Returns whether `number` is served and need not be loaded again."""
-        current = self.current
-        if not current or current.number != number:
-            return False
-        if current.is_lost:
-            # The version's process has ended, so load its files again.
-            return False
-        files = find_files(folder)
-        return files in (current.files, self._failed.get(number)) or not (
-            self._is_settled(number, folder, files)
-        )
 
     def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
         """Returns whether an export is complete and no longer changes.
@@ -222,26 +198,16 @@ class ServedModel:
             return False
         return before == files and all((folder / n).exists() for n in names)
 
-    def _load(self, number: int, folder: Path) -> bool:
+    def _load(self, number: int, folder: Path, files: Files) -> bool:
         """Loads a version, and returns whether it replaced the current one."""
-        files, before = find_files(folder), self.current
-        # After the current version's process has ended, also try to load files
-        # that could not be loaded before. Memory may have been short then.
-        is_lost = before is not None and before.is_lost
-        if self._failed.get(number) == files and not is_lost:
-            return False
-        if before and not before.is_lost and before.number != number:
-            if not self._is_settled(number, folder, files):
-                return False
+        before = self.current
         is_again = before is not None and before.number == number
         if is_again:
             logging.info("%s: loading changed version %d", self.name, number)
         else:
             self.states[number] = ("LOADING", "")
         try:
-            loaded = LoadedVersion(
-                folder, number, files, self._limits, self._on_batch
-            )
+            loaded = LoadedVersion(folder, number, self._limits, self._on_batch)
         except Exception as error:
             reason = " ".join(str(error).split())[:400]
             logging.error(
@@ -251,7 +217,7 @@ class ServedModel:
                 self.states[number] = ("END", reason)
             self._failed[number] = files
             return False
-        self.current = loaded
+        self.current, self._files = loaded, files
         self.states[number] = ("AVAILABLE", "")
         logging.info(
             "%s: serving version %d with %s, %s",
@@ -284,9 +250,3 @@ def not_found(name: str, version: int | None) -> RestError:
     if version is not None:
         servable = f"Specific({name}, {version})"
     return RestError(404, f"Servable not found for request: {servable}")
-
-
-def find_files(folder: Path) -> Files:
-    """Returns the path, size and change time (ns) of each file in a folder."""
-    found = ((str(file), file.stat()) for file in sorted(folder.rglob("*")))
-    return [(file, stat.st_size, stat.st_mtime_ns) for file, stat in found]

@@ -5,6 +5,7 @@ itself never frees a model's graph. The server's own process imports no runtime.
 """
 
 import contextlib
+import dataclasses
 import math
 import os
 import signal
@@ -20,8 +21,7 @@ from absl import logging
 from files.json_files import read_json
 from serving import engines
 from serving.models import TextModel
-from serving.requests import TaskOptions
-from serving.server.limits import Limits, check_values, check_wordpieces
+from serving.server.limits import Limits, check_count
 from serving.server.protocol import BadRequest, RestError
 from serving.server.signatures import (
     Arrays,
@@ -32,14 +32,9 @@ from serving.server.signatures import (
     read_signature,
     stack,
 )
-from serving.tasks.base import Outputs, Request, Row, TextTask
+from serving.tasks.base import Outputs, Request, Row, TaskOptions, TextTask
 from training.command_line import chatter
 
-# (top_k, n_best, tokens) of TaskOptions: _PAGE for requests of the web page,
-# _N_BEST for the signature answer_n_best, _SIGNATURES for other signatures. If
-# `tokens` is True, `embed` returns a vector for each WordPiece.
-_PAGE = 8, 8, False
-_SIGNATURES, _N_BEST = (10, 1, True), (10, 1 << 20, True)
 # {name of an exception's class: HTTP status}. Other exceptions get status 400.
 _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
@@ -64,12 +59,11 @@ class Version:
         # The calls below warm up the model, so do not limit their WordPieces.
         self._max_wordpieces = sys.maxsize
         least = limits.min_probability
-        page, default, every = (
-            TaskOptions(
-                top_k=top_k, n_best=n_best, min_probability=least, tokens=tokens
-            )
-            for top_k, n_best, tokens in (_PAGE, _SIGNATURES, _N_BEST)
-        )
+        # `page` is for requests of the web page, `every` for the signature
+        # answer_n_best, and `default` for other signatures.
+        page = TaskOptions(top_k=8, n_best=8, min_probability=least)
+        default = TaskOptions(top_k=10, tokens=True, min_probability=least)
+        every = dataclasses.replace(default, n_best=1 << 20)
         self._tasks = {name: model.task(name, page) for name in model.tasks}
         # {signature for text: task that computes it}. In exports without a
         # model.json, the graph of the SavedModel computes these signatures.
@@ -232,11 +226,11 @@ class Version:
             # because a WordPiece is at least one character.
             if sum(map(len, texts)) > self._max_wordpieces:
                 count = sum(len(tokenize(text)) for text in texts)
-                check_wordpieces(count, self._max_wordpieces)
+                check_count("WordPieces", count, self._max_wordpieces)
             own = [task.encode(request) for request in requests]
             if task.repeats:
                 count = sum(len(i.ids) for each in own for i in each.inputs)
-                check_wordpieces(count, self._max_wordpieces)
+                check_count("WordPieces", count, self._max_wordpieces)
             encoded += own
             lengths = (
                 max(len(each.tokens), sum(len(one.ids) for one in each.inputs))
@@ -244,7 +238,7 @@ class Version:
             )
             longest = max(lengths, default=0)
             values += len(own) * self._count_values(signature, longest)
-        check_values(values)
+        check_count("values", values)
         rows = iter(self.model.compute(task, encoded))
         return [[(each, next(rows)) for each in group] for group in groups]
 
@@ -259,7 +253,7 @@ class Version:
             return [self._nothing(name) for _ in calls]
         self._check_ids(joined)
         values = self._count_values(name, shape[-1])
-        check_values(num_rows * values)
+        check_count("values", num_rows * values)
         engine, length = self.model.engine, shape[-1]
         parts = [
             engine.run({k: v[rows] for k, v in joined.items()})

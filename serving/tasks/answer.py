@@ -9,8 +9,17 @@ import numpy as np
 from data.squad import decoding, windows
 from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
-from serving.requests import DEFAULTS, TaskOptions, to_number
-from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+from serving.tasks.base import (
+    DEFAULTS,
+    Encoded,
+    Outputs,
+    Reply,
+    Request,
+    Row,
+    TaskOptions,
+    TextTask,
+    to_number,
+)
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
 

@@ -4,17 +4,58 @@ The tasks call the tokenizer, windows and decoders that training also calls.
 """
 
 import abc
+import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from files.flags import flag
 from serving.engines import Input
-from serving.requests import DEFAULTS, TaskOptions, check_text
+
+# From this number of values on, NumPy rounds them faster than Python does.
+_MANY = 64
+_POWERS = np.array([float(f"1e{n}") for n in range(309)])
+# Marks a gap in a text, for the task fill-mask.
+MASK = "[MASK]"
+
 
 Request = dict[str, Any]
 Outputs = dict[str, np.ndarray]
 Reply = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """Flags of predict.py that change the contents of the answers."""
+
+    top_k: int = flag(
+        5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
+    )
+    min_probability: float = flag(
+        0.0,
+        'classify: write "label": null if no label is at least this probable.',
+        at_least=0.0,
+        at_most=1.0,
+    )
+    n_best: int = flag(
+        1, "answer: maximum number of answers per question.", at_least=1
+    )
+    tokens: bool = flag(
+        False,
+        "embed: also write each WordPiece and its vector. score: also write "
+        "each WordPiece and its log probability.",
+    )
+    labels: Sequence[str] = flag(
+        (), "zero-shot: labels to choose from, if a request names none."
+    )
+    hypothesis: str = flag(
+        "This example is {}.",
+        "zero-shot: sentence about a label. The label replaces {}.",
+    )
+
+
+DEFAULTS = TaskOptions()
 
 
 class Encoded(NamedTuple):
@@ -197,3 +238,56 @@ class PairTask(TextTask):
                 )
             request["text_a"] = request.pop("text")
         super().check(request)
+
+
+def check_text(field: str, value: Any) -> None:
+    """Checks that a field of a request is text.
+
+    Raises:
+        ValueError: the field is not valid text.
+    """
+    if not isinstance(value, str):
+        raise ValueError(
+            f"{field!r} must be a text. Received: {repr(value)[:80]}"
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        # The "surrogateescape" of text_files.py maps bytes that are not UTF-8
+        # to this range.
+        if "\udc80" <= value[error.start] <= "\udcff":
+            raise ValueError(f"{field!r} is not UTF-8") from None
+        raise ValueError(
+            f"{field!r} contains half of a surrogate pair, which is not a "
+            "character"
+        ) from None
+
+
+def to_number(value: float) -> float:
+    """Rounds a number to 6 significant digits, for JSON."""
+    return to_numbers([value])[0]
+
+
+def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
+    """Rounds numbers to 6 significant digits, for JSON.
+
+    Raises:
+        ValueError: a number is NaN or infinite.
+    """
+    # Check all numbers at once: checking each one is slower than formatting it.
+    numbers = np.asarray(values)
+    is_finite = np.isfinite(numbers)
+    if not is_finite.all():
+        raise ValueError(
+            f"the model returned {numbers[~is_finite][0]}, which is not a "
+            "finite number; check the model's weights and precision"
+        )
+    if numbers.size < _MANY:
+        return [float(f"{number:.6g}") for number in numbers.tolist()]
+    # Round with NumPy: divide an integer of 6 digits by a power of ten.
+    numbers = numbers.astype(np.float64)
+    size = np.abs(numbers)
+    exponents = np.floor(np.log10(size, where=size > 0, out=size))
+    digits = 5 - exponents.astype(int)
+    up, down = (_POWERS[np.clip(each, 0, 308)] for each in (digits, -digits))
+    return (np.round(numbers * up / down) / up * down).tolist()

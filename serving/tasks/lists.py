@@ -5,8 +5,17 @@ from typing import Any
 
 import numpy as np
 
-from serving.requests import check_text, to_number, to_numbers
-from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+from serving.tasks.base import (
+    Encoded,
+    Outputs,
+    Reply,
+    Request,
+    Row,
+    TextTask,
+    check_text,
+    to_number,
+    to_numbers,
+)
 from serving.tasks.texts import to_bytes
 
 _LABEL = "entailment"

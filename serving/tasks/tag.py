@@ -8,8 +8,16 @@ from data.ner import legal_tags, scoring, windows
 from data.ner.reading import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
-from serving.requests import check_text, to_numbers
-from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+from serving.tasks.base import (
+    Encoded,
+    Outputs,
+    Reply,
+    Request,
+    Row,
+    TextTask,
+    check_text,
+    to_numbers,
+)
 from serving.tasks.texts import to_bytes
 
 

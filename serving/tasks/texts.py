@@ -9,15 +9,18 @@ import numpy as np
 from data.classification import windows
 from data.text.windows import cut_spans
 from serving.engines import Input
-from serving.requests import DEFAULTS, TaskOptions, to_number, to_numbers
 from serving.tasks.base import (
+    DEFAULTS,
     Encoded,
     Outputs,
     PairTask,
     Reply,
     Request,
     Row,
+    TaskOptions,
     TextTask,
+    to_number,
+    to_numbers,
 )
 
 

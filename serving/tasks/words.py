@@ -5,8 +5,17 @@ from typing import Any
 import numpy as np
 
 from serving.engines import Input
-from serving.requests import MASK, to_number, to_numbers
-from serving.tasks.base import Encoded, Outputs, Reply, Request, Row, TextTask
+from serving.tasks.base import (
+    MASK,
+    Encoded,
+    Outputs,
+    Reply,
+    Request,
+    Row,
+    TextTask,
+    to_number,
+    to_numbers,
+)
 from serving.tasks.texts import to_bytes
 
 

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from data.text import tokenization
 from files import export_folders, manifests
-from serving import export
+from serving.export import formats
 from tests import script_runner
 from tests.checkpoints import INPUTS, read_records, serve
 from tests.script_runner import parse_flags
@@ -128,7 +128,7 @@ def write():
 
     def write(path, function=double, files=()):
         endpoint = (function, [tf.TensorSpec([None], tf.float32)])
-        export.export_saved_model(path, layer, {"serve": endpoint}, files)
+        formats.export_saved_model(path, layer, {"serve": endpoint}, files)
 
     return write
 

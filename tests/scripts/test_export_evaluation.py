@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 
 import pytest
 import tensorflow as tf
@@ -12,10 +10,9 @@ from modeling.checkpoints import tf1
 from tests import script_runner
 from tests.script_runner import parse_flags, read_results
 from tests.scripts.test_export import contents
-from tests.serving.test_engines import BLOCK
+from tests.serving.test_engines import PREDICT, run
 
 COLORS = ("red", "blue")
-PREDICT = 'import runpy\nrunpy.run_path("predict.py", run_name="__main__")'
 
 
 @pytest.fixture(scope="module")
@@ -78,17 +75,8 @@ def test_a_worse_export_replaces_nothing(flags, tmp_path):
     assert "| dev | f1_macro | 1 |" in card
     assert "| dev, this folder's litert | f1_macro | 1 |" in card
     # A run's model.json contains more than the exports of other tests do.
-    done = subprocess.run(
-        [
-            *(sys.executable, "-c", BLOCK + PREDICT),
-            *(f"--model={made}/export", "the red boat"),
-        ],
-        capture_output=True,
-        text=True,
-        cwd=script_runner.ROOT,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["label"] == "red"
+    answer = run(PREDICT, f"--model={made}/export", "the red boat")
+    assert json.loads(answer)["label"] == "red"
     assert str(tmp_path) not in card and str(flags["data_dir"]) not in card
     before = contents(made / "export")
     # The second time, it replaces what was rejected.

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import types
 
 import numpy as np
 import pytest
@@ -156,10 +157,9 @@ def test_one_vector_a_token_as_the_paper_makes_them(deep, name, combine):
     model = modeling.BertModel(modeling.load_config(flags["bert_config_file"]))
     model.build()
     modeling.load_checkpoint(model, flags["init_checkpoint"])
+    options = types.SimpleNamespace(token_features=name, layer_weights=None)
     extractor = encoder.TokenFeatures(
-        model,
-        extract_features.parse_features(name, "0", 5),
-        extract_features.parse_weights(None, name, 5),
+        model, *extract_features.parse_layers(options, 5)
     )
     (batch,) = encoder.create_batches(
         extract_features.read_examples(str(flags["input_file"])),

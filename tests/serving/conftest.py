@@ -19,6 +19,7 @@ from serving import classifier, encoder, engines, ner, pretraining, squad
 from serving.signatures import ServingOptions
 from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
+from tests.serving.server.server_process import running
 from training.config import ExportConfig
 
 TOKENIZER = FullTokenizer(SAMPLES / "vocab.txt")
@@ -150,8 +151,11 @@ MASKED = [
 QUESTIONS = {"question": [*TEXTS[4:], *TEXTS[:4]], "context": TEXTS}
 # {kind of export: what it is asked}
 REQUESTS = {
-    "squad": [("answer", QUESTIONS)],
-    "classifier": [("classify", PAIRS), ("classify_text", {"text": TEXTS})],
+    "squad": [("answer", QUESTIONS), ("answer_n_best", QUESTIONS)],
+    "classifier": [
+        *(("classify", PAIRS), ("classify_text", {"text": TEXTS})),
+        ("tokenize", PAIRS),
+    ],
     "ner": [("tag_words", {"text": TEXTS}), ("tag", {"text": TEXTS})],
     "pretraining": [("fill_mask", {"text": MASKED}), ("next_sentence", PAIRS)],
     "features": [("embed", {"text": TEXTS}), ("embed", {"text": []})],
@@ -228,3 +232,13 @@ def load(export_folder):
         return models[name]
 
     return load
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory, export_folder):
+    """Has a model of every kind but multiple choice, which takes no text."""
+    models = {kind: export_folder / kind for kind in REQUESTS}
+    del models["multiple_choice"]
+    folder = tmp_path_factory.mktemp("server")
+    with running(folder, models, batch_wait_ms=5) as process:
+        yield process

@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 import modeling
-from serving import export, signatures
+from serving import engines, signatures
+from serving.export import formats
 from tests.modeling.kinds import CONFIG, create_inputs
 
 
@@ -44,7 +45,7 @@ def write(folder, model):
         return {"logits": tf.cast(model(features), tf.float32)}
 
     endpoint = signatures.serve_ids(predict, model.config)
-    export.export_saved_model(folder, model, {"serve": endpoint})
+    formats.export_saved_model(folder, model, {"serve": endpoint})
     return predict
 
 
@@ -60,6 +61,8 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
     dtypes = [*stored.get_variable_to_dtype_map().values()]
     assert dtypes.count(dtype) == num_cast
     assert dtypes.count(tf.float32) == len(model.weights) - num_cast
+    precision = engines.open_engine(tmp_path / "model").precision
+    assert precision == (dtype.name if dtype else "float32")
     (features,) = create_inputs("classifier")
     loaded = tf.saved_model.load(tmp_path / "model")
     np.testing.assert_array_equal(

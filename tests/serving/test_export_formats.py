@@ -102,12 +102,6 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
         "bert_export.json",
     }
     assert "assets.extra" not in files
-    # It replaces an export of ours, and nothing else.
-    if name == "litert":
-        export(tmp_path / "model", model, options_of(name))
-        (tmp_path / "model" / "mine").touch()
-        with pytest.raises(ValueError, match="mine"):
-            export(tmp_path / "model", model, options_of(name))
 
 
 @pytest.mark.parametrize("name", ["saved_model", *FORMATS[:1]])
@@ -120,16 +114,8 @@ def test_a_model_trained_with_gradient_checkpointing(name, tmp_path):
     np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16"])
-def test_a_saved_model_names_its_precision(dtype, tmp_path):
-    policy = dtype if dtype == "float32" else f"mixed_{dtype}"
-    model = create("BertClassifier", num_labels=3, dtype=policy)
-    export(tmp_path / "model", model, options_of("saved_model"))
-    assert engines.open_engine(tmp_path / "model").precision == dtype
-
-
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", FORMATS[:2])
 def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
     model = create("BertClassifier", num_labels=3, dtype=dtype)
     export(tmp_path / "model", model, options_of(name))
@@ -140,20 +126,6 @@ def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):
     assert_same(
         engine, batch, {"probabilities": tf.nn.softmax(exact(batch)).numpy()}
     )
-
-
-def test_other_libraries_get_the_casing(tmp_path):
-    tokenizer = FullTokenizer(TOKENIZER.vocab_file, do_lower_case=False)
-    serving.export_encoder(
-        tmp_path / "model",
-        create("BertModel"),
-        serving.ServingOptions(
-            tokenizer,
-            export=ExportConfig(export_dir="x", export_format="litert"),
-        ),
-    )
-    path = tmp_path / "model" / "tokenizer_config.json"
-    assert json.loads(path.read_text())["do_lower_case"] is False
 
 
 @pytest.mark.parametrize("name", FORMATS[:2])

@@ -1,9 +1,6 @@
 """Tasks over a text and a list of others, and scores of sentences."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,10 +10,14 @@ from scipy import special
 import modeling
 import serving
 from serving import classifier, pretraining
+from serving.server.limits import Limits
+from serving.server.protocol import RestError
+from serving.server.signatures import Key
+from serving.server.worker import Version
 from serving.signatures import ServingOptions
 from tests.golden import ROOT
 from tests.serving.conftest import LENGTH, TOKENIZER, create_model
-from tests.serving.test_engines import BLOCK, run
+from tests.serving.test_engines import PREDICT, run
 from training.config import ExportConfig
 
 QUERY = "Who keeps the light?"
@@ -128,92 +129,76 @@ def test_what_cannot_be_asked_is_named(load):
         load("ranker").rerank("a", [3])
 
 
-def test_predict_answers_them_without_tensorflow(tmp_path, exports, load):
-    (tmp_path / "sitecustomize.py").write_text(BLOCK)
+def test_predict_answers_them_without_tensorflow(exports, load):
     requests = [{"text": PASSAGES[1]}, {"text": "a", "labels": LABELS[:2]}]
     lines = "".join(json.dumps(each) + "\n" for each in requests)
-    about = f"--hypothesis=A {{}}. --labels={','.join(LABELS)}"
-    commands = {
-        "ranker": ["--task=rerank", QUERY, *PASSAGES],
-        "nli": ["--task=zero-shot", *about.replace(". ", ".\n").split("\n")],
-        "words": ["--task=score", "--tokens", "The boat."],
+    about = ["--hypothesis=A {}.", f"--labels={','.join(LABELS)}"]
+    nli, ranker, words = map(load, ("nli", "ranker", "words"))
+    for kind, arguments, expected in (
+        (
+            "ranker",
+            ["--task=rerank", QUERY, *PASSAGES],
+            [ranker.rerank(QUERY, PASSAGES)],
+        ),
+        (
+            "nli",
+            ["--task=zero-shot", *about],
+            [
+                nli.zero_shot(PASSAGES[1], LABELS, "A {}."),
+                nli.zero_shot("a", LABELS[:2], "A {}."),
+            ],
+        ),
+        (
+            "words",
+            ["--task=score", "--tokens", "The boat."],
+            [words.score("The boat.", tokens=True)],
+        ),
+    ):
+        model = f"--model={exports[kind][0]}"
+        output = run(PREDICT, model, *arguments, text=lines)
+        assert [*map(json.loads, output.splitlines())] == expected
+
+
+def test_the_server_answers_them(exports, load):
+    versions = {
+        kind: Version(path, Limits(max_wordpieces=200))
+        for kind, (path, _) in exports.items()
     }
-    started = [
-        subprocess.Popen(
-            [sys.executable, ROOT / "predict.py", *arguments]
-            + [f"--model={exports[kind][0]}"],
-            env=os.environ | {"PYTHONPATH": str(tmp_path)},
-            cwd=tmp_path,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for kind, arguments in commands.items()
-    ]
-    found = []
-    for process in started:
-        output, _ = process.communicate(lines)
-        assert process.returncode == 0
-        found.append([*map(json.loads, output.splitlines())])
-    assert found == [
-        [load("ranker").rerank(QUERY, PASSAGES)],
-        [
-            load("nli").zero_shot(PASSAGES[1], LABELS, "A {}."),
-            load("nli").zero_shot("a", LABELS[:2], "A {}."),
-        ],
-        [load("words").score("The boat.", tokens=True)],
-    ]
 
+    def ask(kind, signature, **inputs):
+        encode = np.vectorize(str.encode, [object])
+        arrays = {name: encode(texts) for name, texts in inputs.items()}
+        (found,) = versions[kind].run(Key(signature, ()), [arrays])
+        return found
 
-def test_the_server_answers_them(tmp_path, exports, load):
-    pytest.importorskip("starlette", reason="needs requirements/serve.txt")
-    from tests.serving.server.server_process import running
+    def ask_page(**body):
+        return versions["ranker"].run(Key("rerank"), [body])
 
-    models = {name: exports[name][0] for name in exports}
-    with running(tmp_path, models, max_wordpieces=200) as server:
-
-        def ask(kind, signature, **inputs):
-            body = {"signature_name": signature, "inputs": inputs}
-            path = f"/v1/models/{kind}:predict"
-            status, found, _ = server.ask("POST", path, body)
-            return found["outputs"] if status == 200 else (status, found)
-
-        expected = load("ranker").rerank(QUERY, PASSAGES)
-        body = {"query": QUERY, "passages": PASSAGES}
-        assert server.ask("POST", "/api/models/ranker/rerank", body)[:2] == (
-            200,
-            expected,
-        )
-        order = [each["index"] for each in expected["ranking"]]
-        found = ask("ranker", "rerank", query=[QUERY], passages=[PASSAGES])
-        assert found["order"] == [order]
-        rows = [("a", PASSAGES[:2]), (QUERY, PASSAGES[2:])]
-        instances = [{"query": q, "passages": many} for q, many in rows]
-        _, found, _ = server.ask(
-            *("POST", "/v1/models/ranker:predict"),
-            {"signature_name": "rerank", "instances": instances},
-        )
-        for (query, many), row in zip(rows, found["predictions"], strict=True):
-            one = load("ranker").rerank(query, many)["ranking"]
-            assert [each["index"] for each in one] == row["order"]
-            assert row["scores"][one[0]["index"]] == pytest.approx(
-                one[0]["score"], abs=1e-5
-            )
-        found = ask("nli", "zero_shot", text=["a", ""], labels=[LABELS] * 2)
-        both = load("nli").zero_shot(["a", ""], LABELS)
-        assert found["label"] == [each["label"] for each in both]
-        found = ask("words", "score", text=["The boat.", "a"])
-        both = load("words").score(["The boat.", "a"])
-        assert found["score"] == pytest.approx([one["score"] for one in both])
-        assert found["num_wordpieces"] == [3, 1]
+    expected = load("ranker").rerank(QUERY, PASSAGES)
+    assert ask_page(query=QUERY, passages=PASSAGES) == [expected]
+    queries, lists = ["a", QUERY], [PASSAGES[:2], PASSAGES[2:]]
+    found = ask("ranker", "rerank", query=queries, passages=lists)
+    for row, (query, many) in enumerate(zip(queries, lists, strict=True)):
+        one = load("ranker").rerank(query, many)["ranking"]
+        assert [each["index"] for each in one] == [*found["order"][row]]
+        best = found["scores"][row, one[0]["index"]]
+        assert best == pytest.approx(one[0]["score"], abs=1e-5)
+    found = ask("nli", "zero_shot", text=["a", ""], labels=[LABELS] * 2)
+    both = load("nli").zero_shot(["a", ""], LABELS)
+    assert [*map(bytes.decode, found["label"])] == [x["label"] for x in both]
+    found = ask("words", "score", text=["The boat.", "a"])
+    both = load("words").score(["The boat.", "a"])
+    assert found["score"] == pytest.approx([one["score"] for one in both])
+    assert [*found["num_wordpieces"]] == [3, 1]
+    for call in (
         # A text of 20 WordPieces is read 20 times.
-        status, refusal = ask("words", "score", text=["a " * 20])
-        assert status == 413 and "--max_wordpieces" in refusal["error"]
-        assert ask("nli", "zero_shot", text=["a"], labels=["b"])[0] == 400
+        lambda: ask("words", "score", text=["a " * 20]),
         # Nothing to read but special tokens, a hundred times.
-        body = {"query": "", "passages": [""] * 101}
-        path = "/api/models/ranker/rerank"
-        assert server.ask("POST", path, body)[0] == 413
+        lambda: ask_page(query="", passages=[""] * 101),
+    ):
+        with pytest.raises(RestError, match="--max_wordpieces") as refused:
+            call()
+        assert refused.value.status == 413
 
 
 def test_the_python_half_of_data_needs_no_tensorflow():

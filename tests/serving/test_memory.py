@@ -4,15 +4,83 @@ import sys
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
+import modeling
 from data.squad.windows import WindowOptions
+from serving import encoder, signatures
 from serving.signatures import ServingOptions
 from tests import memory
 from tests.serving import conftest
+from tests.serving.conftest import TOKENIZER
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="the peak of memory is read from /proc"
-)
+OPTIONS = ServingOptions(TOKENIZER, max_seq_length=64)
+
+
+def create_model(width=2):
+    return modeling.BertModel(
+        modeling.BertConfig(
+            vocab_size=2000,
+            hidden_size=width,
+            num_hidden_layers=1,
+            num_attention_heads=2,
+            intermediate_size=2,
+            max_position_embeddings=64,
+        )
+    )
+
+
+def test_one_long_text_next_to_many_short_ones():
+    tokenize, _ = signatures.inspect(create_model(), OPTIONS.packing)[
+        "tokenize"
+    ]
+    texts = ["a " * 80] + ["a"] * 20_000
+    nothing = [""] * len(texts)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
+        tokenize(tf.constant(texts), tf.constant(nothing))
+    # As many of one length.
+    found = tokenize(tf.constant(texts[1:]), tf.constant(nothing[1:]))
+    assert found["tokens"].shape == (20_000, 3)
+    # Few of any length.
+    found = tokenize(tf.constant(texts[:3]), tf.constant(nothing[:3]))
+    assert found["tokens"].shape == (3, 64)
+    assert found["lengths"].numpy().tolist() == [64, 3, 3]
+    assert found["num_wordpieces"].numpy().tolist() == [80, 1, 1]
+
+
+def test_attention_of_many_short_texts(monkeypatch):
+    """Their inputs are padded to the longest that the model reads."""
+    monkeypatch.setattr(signatures, "MAX_WEIGHTS", 0)
+    attention, _ = signatures.inspect(create_model(), OPTIONS.packing)[
+        "attention"
+    ]
+
+    def ask(count):
+        return attention(tf.fill([count], "a"), tf.fill([count], ""))
+
+    assert ask(100)["attention_probs"].shape == (100, 1, 2, 3, 3)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="fewer at a time"):
+        ask(200)
+
+
+def test_vectors_of_one_long_text_next_to_many_short_ones(
+    monkeypatch, tmp_path
+):
+    # Of the model's width, 2.
+    monkeypatch.setattr(encoder, "_MAX_PADDING", 2 * 1000)
+    model = create_model()
+    model.build()
+    encoder.export_encoder(tmp_path / "model", model, OPTIONS)
+    embed = tf.saved_model.load(str(tmp_path / "model")).signatures["embed"]
+    texts = ["a " * 80] + ["a"] * 20
+    # 21 rows of 64: more than 1,000, and more than 4 times the 124 that count.
+    with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
+        embed(text=tf.constant(texts))
+    found = embed(text=tf.constant(texts[:15]))
+    assert found["sequence_output"].shape == (15, 64, 2)
+    assert found["lengths"].numpy().tolist() == [64] + [3] * 14
+
+
 MOST = 100  # bytes of memory for each byte of text
 SIGNATURES = [
     ("squad", "answer"),
@@ -31,6 +99,9 @@ def long_exports(tmp_path_factory):
     return tmp_path_factory.mktemp("long_exports")
 
 
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="the peak of memory is read from /proc"
+)
 @pytest.mark.soak
 @pytest.mark.parametrize("shape", memory.TOKENIZER_SHAPES)
 @pytest.mark.parametrize("name, signature", SIGNATURES)

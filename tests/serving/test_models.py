@@ -13,7 +13,6 @@ import serving
 from tests import script_runner
 from tests.serving.conftest import (
     DECODING,
-    LABELS,
     LENGTH,
     QUESTIONS,
     TEXTS,
@@ -30,20 +29,6 @@ PASSAGE = (
 def is_plain(value):
     """Returns whether a value is Python's own throughout, as JSON has it."""
     return json.loads(json.dumps(value)) == value
-
-
-def test_one_text_gives_one_answer_and_a_list_a_list(load):
-    bert = load("classifier")
-    assert bert.tasks == ["classify", "tokenize", "attention"]
-    one = bert.classify("The harbor.")
-    many = bert.classify(["The harbor.", "A boat"], "A storm!")
-    pairs = bert.classify(["The harbor."], ["A storm!"])
-    assert bert.classify(["The harbor."]) == [one] and bert.classify([]) == []
-    assert set(one["probabilities"]) == {"no", "maybe", "yes"}
-    assert many[0]["probabilities"] == pytest.approx(
-        pairs[0]["probabilities"], abs=1e-5
-    )
-    assert is_plain(many)
 
 
 def test_answers_are_where_they_say(load):
@@ -78,19 +63,6 @@ def test_words_and_entities_are_where_they_say(load):
         for entity in found["entities"]:
             assert text[entity["start"] : entity["end"]] == entity["text"]
         assert is_plain(found)
-
-
-def test_vectors(load):
-    bert = load("features")
-    first, second = bert.embed(["The boat.", "A storm!"], tokens=True)
-    sequence = np.array(first["sequence"])
-    assert first["tokens"][0] == "[CLS]" and len(sequence) == len(
-        first["tokens"]
-    )
-    np.testing.assert_allclose(first["mean"], sequence.mean(0), atol=1e-5)
-    unit = first["mean"] / np.linalg.norm(first["mean"])
-    np.testing.assert_allclose(first["mean_normalized"], unit, atol=1e-5)
-    assert first["pooled"] != second["pooled"] and is_plain(second)
 
 
 def test_tokens_are_those_that_the_model_reads(load, exports):
@@ -252,11 +224,10 @@ def test_an_answer_across_lines_is_the_slice(load):
         assert answer["answer"] == " ".join(text.split())
 
 
-def test_texts_of_the_command_line(export_folder, tmp_path, load):
+def test_texts_of_the_command_line(folders, tmp_path, load):
     def run(kind, *arguments, **flags):
-        model = export_folder / kind
         return script_runner.run(
-            "predict.py", tmp_path, *arguments, model=model, **flags
+            "predict.py", tmp_path, *arguments, model=folders[kind], **flags
         )
 
     for kind, texts in [
@@ -342,39 +313,23 @@ def test_another_vocabulary_is_said(tmp_path, export_folder):
             serving.load(path)
 
 
-@pytest.mark.parametrize("mode", ["multilabel", "regression"])
-def test_other_heads_answer_as_their_signatures(mode, tmp_path):
-    labels = None if mode == "regression" else LABELS
-    model = create_model(modeling.BertClassifier, len(labels or "1"))
-    options = serving.ServingOptions(TOKENIZER, LENGTH)
-    serving.export_classifier(tmp_path / mode, model, labels, options, mode)
-    bert = serving.load(tmp_path / mode)
-    outputs = bert.engine.call("classify_text", {"text": TEXTS})
-    for row, answer in enumerate(bert.classify(TEXTS)):
-        if mode == "regression":
-            value = outputs["values"][row]
-            assert answer == {"value": pytest.approx(value, rel=1e-4)} | {
-                k: v for k, v in answer.items() if k == "num_wordpieces_cut"
-            }
-            continue
-        expected = [label.decode() for label in outputs["label"][row] if label]
-        assert answer["label"] == expected
-        assert [*answer["probabilities"]] == LABELS
-        assert [*answer["probabilities"].values()] == pytest.approx(
-            outputs["probabilities"][row], abs=1e-5
-        )
-
-
 @pytest.mark.parametrize(
-    "is_v2, use_char_offsets", [(True, True), (False, False)]
+    "is_v2, use_char_offsets, trim_padding",
+    [(True, True, False), (False, False, True)],
 )
-def test_passages_answer_as_their_signatures(is_v2, use_char_offsets, tmp_path):
+def test_passages_answer_as_their_signatures(
+    is_v2, use_char_offsets, trim_padding, tmp_path
+):
     serving.export_span_labeler(
         tmp_path / "model",
         create_model(modeling.BertSpanLabeler),
         TOKENIZER,
         dataclasses.replace(WINDOWS, use_char_offsets=use_char_offsets),
-        dataclasses.replace(DECODING, version_2_with_negative=is_v2),
+        dataclasses.replace(
+            DECODING,
+            version_2_with_negative=is_v2,
+            trim_padding=trim_padding,
+        ),
     )
     bert = serving.load(tmp_path / "model")
     outputs = bert.engine.call("answer_n_best", QUESTIONS)

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import types
 import numpy as np
 import pytest
 
+import predict as script
 from serving import answer_files
 from serving.answers import open_unfinished
 from tests import script_runner
@@ -34,12 +36,12 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def predict(folder, export_folder):
+def predict(folder, folders):
     """Runs predict.py on the classifier."""
 
     def run(model="classifier", kill_when=lambda: False, **flags):
         flags = {"text_column": "review", "batch_size": 4, **flags}
-        model = export_folder / model
+        model = folders[model]
         return script_runner.run(
             "predict.py", folder, kill_when=kill_when, model=model, **flags
         )
@@ -158,8 +160,10 @@ def test_bad_rows_of_tables(folder, predict):
     assert [*is_nan] == [False, *[True] * 18, False]
 
 
-def test_what_is_wrong_is_one_error(folder, predict):
+def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
+    monkeypatch.chdir(folder)
     (folder / "none.jsonl").write_text('{"txt": "a"}\n' * 50)
+    (folder / "2.jsonl").write_text('{"text": "a"}\n{"txt": "a"}\n')
     (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
     for flags, message in [
         (
@@ -175,6 +179,10 @@ def test_what_is_wrong_is_one_error(folder, predict):
             "no row can be answered; line 1: no 'text_a'; the fields of",
         ),
         (
+            {"input_file": "2.jsonl", "text_column": None, "strict": True},
+            "line 2: no 'text_a'; the fields of classify are text_a, text_b",
+        ),
+        (
             {"input_file": "open.csv"},
             "open.csv, line 3: unexpected end of data",
         ),
@@ -186,13 +194,13 @@ def test_what_is_wrong_is_one_error(folder, predict):
         ({"input_format": "parquet"}, "parquet needs --input_file"),
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
-            {"input_file": "in.csv", "output_fields": "vector"},
+            {"input_file": "in.csv", "output_fields": ["vector"]},
             "found no field 'vector'; choose from label, probabilities",
         ),
         (
             {
                 "input_file": "in.csv",
-                "output_fields": "label",
+                "output_fields": ["label"],
                 "output_format": "npy",
             },
             "'label' is not numeric, so npy cannot store it. Received: ",
@@ -206,12 +214,15 @@ def test_what_is_wrong_is_one_error(folder, predict):
             "--text_b_column=id: the only fields of embed are text; omit",
         ),
     ]:
-        done = predict(**{"output_file": "no.out", **flags})
-        assert message in done.error
+        model = folders[flags.pop("model", "classifier")]
+        flags = {"text_column": "review", "output_file": "no.out", **flags}
+        config = script.Config(model=str(model), **flags)
+        with pytest.raises((OSError, ValueError), match=re.escape(message)):
+            script.main(config, [])
         assert not [*folder.glob("no.out*")]
 
 
-def test_lines_of_text(folder, predict, answers, export_folder):
+def test_lines_of_text(folder, predict, answers, folders):
     flags = {"text_column": None, "output_file": "text.jsonl"}
     predict(input_file="in.txt.gz", **flags).check()
     found = script_runner.read_lines(folder / "text.jsonl")
@@ -219,7 +230,7 @@ def test_lines_of_text(folder, predict, answers, export_folder):
     done = subprocess.run(
         [
             *(sys.executable, ROOT / "predict.py", "--output_format=csv"),
-            f"--model={export_folder / 'classifier'}",
+            f"--model={folders['classifier']}",
         ],
         input="The boat.\n\nThe sea.\n",
         capture_output=True,

@@ -1,4 +1,4 @@
-"""Texts of many windows asked of SavedModels, against the Python path."""
+"""Texts of many windows asked of exports, against the Python path."""
 
 import dataclasses
 
@@ -7,21 +7,29 @@ import pytest
 import tensorflow as tf
 
 import modeling
+import serving
+from data.classification import windows as text_windows
 from data.ner import reading, windows
 from data.squad import decoding as squad_decoding
 from data.squad import reading as squad_reading
+from data.squad.decoding import DecodingOptions
 from data.squad.windows import create_features
-from serving.squad import export_span_labeler
+from data.text.windows import cut_spans
+from serving import squad
 from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
+    CASED_TOKENIZER,
     DECODING,
+    LABELS,
     LENGTH,
+    QUESTIONS,
     TAGS,
     TEXTS,
     TOKENIZER,
     WINDOWS,
     create_model,
 )
+from training.config import ExportConfig
 
 
 def call(model, features):
@@ -85,7 +93,7 @@ def test_windows_longer_than_the_models_inputs_are_refused(tmp_path):
     model = create_model(modeling.BertSpanLabeler)
     windows = dataclasses.replace(WINDOWS, max_seq_length=33)
     with pytest.raises(ValueError, match="33 is more than the model's 32"):
-        export_span_labeler(
+        squad.export_span_labeler(
             tmp_path / "model", model, TOKENIZER, windows, DECODING
         )
     assert not [*tmp_path.iterdir()]
@@ -116,15 +124,141 @@ def test_tag_words(exports):
         assert (found["probabilities"][row, :count] > 1 / len(TAGS)).all()
 
 
-def test_tag_parts_punctuation(exports):
-    served = exports["ner"]
-    words = served.outputs[1]["words"]
-    assert [word for word in words[0] if word] == [
-        *("The", "harbor", "light", "is", "on", ".")
-    ]
-    assert words[3, :11].tolist() == [
-        *("A", "boat", ",", "the", "sea", "and", "(", "a", "storm", ")!", "A")
-    ]
-    assert not any(words[1]) and not any(words[2])
-    tags = served.outputs[1]["tags"]
-    np.testing.assert_array_equal(tags == "", words == "")
+CASES = [
+    ("classification", "mean"),
+    ("multilabel", "max"),
+    ("regression", "mean"),
+    ("calibrated", "max"),
+]
+
+
+def expected_outputs(model, mode, pooling, temperature):
+    """Returns what each text gets, from the model itself."""
+    rows = []
+    for text in TEXTS:
+        ids = TOKENIZER.convert_tokens_to_ids(TOKENIZER.tokenize(text))
+        logits = []
+        for start, length in cut_spans(max(len(ids), 1), LENGTH - 2, 9):
+            part = [ids[start : start + length]]
+            cls, sep = TOKENIZER.convert_tokens_to_ids(["[CLS]", "[SEP]"])
+            array = np.array([[cls, *part[0], sep]], np.int32)
+            features = {
+                "input_ids": array,
+                "input_mask": np.ones_like(array),
+                "segment_ids": np.zeros_like(array),
+            }
+            logits.append(np.array(model(features))[0])
+        pooled = text_windows.pool(np.stack(logits), [0], mode, pooling)
+        rows.append(
+            text_windows.to_probabilities(pooled / temperature, mode)[0]
+        )
+    return np.stack(rows)
+
+
+@pytest.mark.parametrize("mode, pooling", CASES)
+def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
+    temperature = 1.0
+    if mode == "calibrated":
+        mode, temperature = "classification", 3.0
+    labels = None if mode == "regression" else LABELS
+    model = create_model(modeling.BertClassifier, len(labels or "1"))
+    serving.export_classifier(
+        tmp_path / "model",
+        model,
+        labels,
+        serving.ServingOptions(TOKENIZER, LENGTH, predict_batch_size=4),
+        mode,
+        text_windows.WindowOptions(doc_stride=9, window_pooling=pooling),
+        temperature,
+    )
+    bert = serving.load(tmp_path / "model")
+    assert bert.settings["doc_stride"] == 9
+    assert bert.settings["window_pooling"] == pooling
+    answers = bert.classify(TEXTS)
+    assert not [each for each in answers if "num_wordpieces_cut" in each]
+    expected = expected_outputs(model, mode, pooling, temperature)
+    outputs = bert.engine.call("classify_text", {"text": TEXTS})
+    if mode == "regression":
+        found = [[each["value"]] for each in answers]
+        graph = outputs["values"][:, None]
+    else:
+        found = [[*each["probabilities"].values()] for each in answers]
+        graph = outputs["probabilities"]
+        for answer, label in zip(answers, outputs["label"], strict=True):
+            its = [each.decode() for each in np.atleast_1d(label) if each]
+            ours = answer["label"]
+            assert its == (ours if mode == "multilabel" else [ours])
+            assert [*answer["probabilities"]] == LABELS
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(graph, expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="doc_stride=9.*accepts no 'text_b'"):
+        bert.classify("a boat", "the sea")
+    (_, inputs) = bert.engine.signatures["classify"].structured_input_signature
+    assert [*inputs] == ["text_a"]
+
+
+@pytest.fixture(scope="module")
+def trimmed(tmp_path_factory):
+    """{trim_padding: folder of an export}."""
+    folder = tmp_path_factory.mktemp("trimmed")
+    model = create_model(modeling.BertSpanLabeler)
+    for trims in (False, True):
+        squad.export_span_labeler(
+            folder / str(trims),
+            model,
+            CASED_TOKENIZER,
+            WINDOWS,
+            dataclasses.replace(DECODING, trim_padding=trims),
+            export_options=ExportConfig(
+                export_dir="x",
+                export_format="saved_model,litert" if trims else "litert",
+            ),
+        )
+    return {trims: folder / str(trims) for trims in (False, True)}
+
+
+@pytest.mark.parametrize("engine", ["litert", "saved_model"])
+def test_padding_is_neither_computed_nor_a_candidate(engine, trimmed):
+    bert = serving.load(trimmed[True], engine=engine)
+    run, shapes, logits = bert.engine.run, [], []
+
+    def record(features):
+        outputs = run(features)
+        shapes.append(features["input_ids"].shape)
+        logits.append((features["input_mask"], outputs["start_logits"]))
+        return outputs
+
+    bert.engine.run = record
+    together = bert.answer(*QUESTIONS.values(), n_best=5)
+    # In this model some padding scores higher than the last candidate, so the
+    # test would see it.
+    assert any(
+        values[mask == 0].max(initial=-np.inf)
+        > np.sort(values[mask == 1])[-DECODING.n_best_size :].min()
+        for masks, rows in logits
+        for mask, values in zip(masks, rows, strict=True)
+    )
+    for number, expected in enumerate(together):
+        question, context = (texts[number] for texts in QUESTIONS.values())
+        alone = bert.answer(question, context, n_best=5)
+        assert [each["answer"] for each in alone["n_best"]] == [
+            each["answer"] for each in expected["n_best"]
+        ]
+        assert alone["probability"] == pytest.approx(
+            expected["probability"], abs=1e-5
+        )
+    assert min(length for _, length in shapes) < WINDOWS.max_seq_length
+
+
+def test_the_default_pads_as_google_does(trimmed):
+    assert not DecodingOptions().trim_padding
+    bert = serving.load(trimmed[False], engine="litert")
+    run, lengths = bert.engine.run, set()
+
+    def record(features):
+        lengths.add(features["input_ids"].shape[1])
+        return run(features)
+
+    bert.engine.run = record
+    bert.answer(*QUESTIONS.values())
+    assert lengths == {WINDOWS.max_seq_length}

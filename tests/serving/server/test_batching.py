@@ -12,9 +12,10 @@ import pytest
 pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
 from serving.server import app, monitoring
-from serving.server.batching import Batcher, Closed, QueueFull
+from serving.server.batching import Batcher, Closed
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
+from serving.server.signatures import Key
 
 
 class Model:
@@ -58,8 +59,7 @@ def test_what_waits_is_batched_by_key_and_size():
     ]:
         futures.append(batcher.submit(*request))
     model.may_run.set()
-    batcher.close()
-    batcher.join(60)
+    batcher.close(60)
     assert [future.result()[1] for future in futures] == [*range(9)]
     assert model.batches == [
         ("first", [0]),
@@ -92,7 +92,7 @@ def test_a_full_queue_refuses():
     batcher = Batcher(model, Limits(max_queue=2))
     first = hold(model, batcher)
     waiting = [batcher.submit("a", payload, 1) for payload in range(2)]
-    with pytest.raises(QueueFull):
+    with pytest.raises(RestError, match="queue is full"):
         batcher.submit("a", 2, 1)
     # A client that has gone makes room, and is not computed.
     assert waiting[0].cancel()
@@ -100,8 +100,7 @@ def test_a_full_queue_refuses():
     model.may_run.set()
     assert first.result(60) == ("first", 0)
     assert [future.result(60)[1] for future in waiting[1:]] == [1, 3]
-    batcher.close()
-    batcher.join(60)
+    batcher.close(60)
     assert model.batches[1:] == [("a", [1, 3])]
 
 
@@ -110,15 +109,15 @@ def test_a_client_does_not_wait_longer_than_the_timeout():
     batcher = Batcher(model, Limits())
     first = hold(model, batcher)
     server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
-    version = types.SimpleNamespace(submit=batcher.submit)
+    description = types.SimpleNamespace(batched={"a"})
+    version = types.SimpleNamespace(batcher=batcher, description=description)
     served = types.SimpleNamespace(find=lambda number: version)
     with pytest.raises(RestError, match="within 0.05 s") as caught:
-        asyncio.run(server._compute(served, None, "a", 1, 1))
+        asyncio.run(server._compute(served, None, Key("a"), 1, 1, 1))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)
-    batcher.close()
-    batcher.join(10)
+    batcher.close(10)
     # Nobody waits for it any more.
     assert model.batches == [("first", [0])]
 

@@ -1,12 +1,16 @@
-"""The start of serve.py."""
+"""The start of serve.py, and its log of requests."""
 
 import asyncio
+import json
+import resource
 import signal
 import socket
 
 import pytest
 
 pytest.importorskip("starlette", reason="needs requirements/serve.txt")
+
+from starlette.requests import Request
 
 from serving.server import app, monitoring, process
 from serving.server.limits import Limits
@@ -93,3 +97,53 @@ def test_of_two_servers_with_one_port_the_second_ends(handlers):
         first.listen()
         with pytest.raises(OSError, match=f"cannot listen on .*--port={port}"):
             process.serve(server, second)
+
+
+REQUEST = Request({"type": "http", "method": "GET", "path": "/", "headers": []})
+
+
+def log_requests(path, num_requests, max_bytes):
+    """Logs requests in this process, which may write files of that size."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    seen = monitoring.Monitoring(path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, most))
+    for _ in range(num_requests):
+        with seen.observe(REQUEST) as one:
+            one.status = 200
+
+
+def test_an_error_that_quotes_a_text_is_not_logged(tmp_path):
+    log = tmp_path / "requests.jsonl"
+    requests = monitoring.Monitoring(str(log))
+    for status, error in [(400, "JSON Value: my secret"), (504, "no answer")]:
+        with requests.observe(REQUEST) as seen:
+            seen.status, seen.error = status, error
+    bad, late = map(json.loads, log.read_text().splitlines())
+    assert bad["status"] == 400 and "secret" not in str(bad)
+    assert late["error"] == "no answer"
+
+
+def test_a_full_disk_ends_the_log_and_nothing_else(tmp_path):
+    log = tmp_path / "requests.jsonl"
+    for max_bytes, num_lines in [(500, 4), (10_000, 10)]:
+        process = script_runner.PROCESSES.Process(
+            target=log_requests, args=(str(log), 5, max_bytes)
+        )
+        process.start()
+        process.join()
+        assert process.exitcode == 0
+        lines = log.read_bytes().split(b"\n")
+        assert len(lines) == num_lines
+        for line in lines[:3] + lines[4:-1]:
+            assert json.loads(line)["status"] == 200
+    # What the full disk left of a line stands alone.
+    assert lines[3].startswith(b'{"time"') and not lines[3].endswith(b"}")
+
+
+@pytest.mark.parametrize("text", ["my notes\n", "[1]\n", "[" * 50_000])
+def test_a_file_that_is_no_log_is_left_alone(tmp_path, text):
+    path = tmp_path / "notes"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="notes is not a request log"):
+        monitoring.Monitoring(str(path))
+    assert path.read_text() == text

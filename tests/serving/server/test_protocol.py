@@ -241,8 +241,8 @@ def read_table(text):
 class Here(versions.LoadedVersion):
     """A version in this process: tests of serve.py have a process for each."""
 
-    def __init__(self, path, number, files, limits, on_batch):
-        self.number, self.files, self.is_lost = number, files, False
+    def __init__(self, path, number, limits, on_batch):
+        self.number, self.is_lost = number, False
         version = worker.Version(path, limits)
         self.description = version.description
         self.batcher = Batcher(version.run, limits, on_batch)

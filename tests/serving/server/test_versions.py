@@ -64,7 +64,7 @@ def test_an_export_replaced_in_place_is_served_once_it_is_whole(
             shutil.copy(file, folder / file.name)
     refresh(model)
     assert model.current is first
-    assert "label" in first.submit(*CALL).result(60)
+    assert "label" in first.batcher.submit(*CALL).result(60)
     for name in ("variables", "assets.extra", "assets"):
         shutil.copytree(
             export_folder / "ner" / name, folder / name, dirs_exist_ok=True
@@ -77,7 +77,7 @@ def test_an_export_replaced_in_place_is_served_once_it_is_whole(
     assert model.states == {1: ("AVAILABLE", "")}
     assert "m: loading changed version 1" in caplog.text
     call = Key("tag"), {"text": "a"}, 1
-    assert model.current.submit(*call).result(60)["words"] == ["a"]
+    assert model.current.batcher.submit(*call).result(60)["words"] == ["a"]
     model.current.close()
 
 
@@ -87,16 +87,16 @@ def test_a_version_whose_process_ends_is_loaded_again(
     (tmp_path / "1").symlink_to(folders["classifier"])
     model = create_model(tmp_path)
     model.refresh()
-    os.kill(model.current.pid, 9)
+    os.kill(model.current._process.pid, 9)
     with pytest.raises(RestError, match="process ended") as caught:
-        model.current.submit(*CALL).result(60)
+        model.current.batcher.submit(*CALL).result(60)
     assert caught.value.status == 503
     with monkeypatch.context() as patched:
         # For once its process ends at once.
         patched.setattr(sys, "executable", "/bin/false")
         model.refresh()
     model.refresh()
-    assert "label" in model.current.submit(*CALL).result(60)
+    assert "label" in model.current.batcher.submit(*CALL).result(60)
     model.current.close()
 
 

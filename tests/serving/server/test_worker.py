@@ -80,6 +80,16 @@ def test_calls_without_rows_are_all_answered(asked):
     )
 
 
+def test_choices_are_computed_as_by_the_graph(export_folder):
+    version = Version(export_folder / "multiple_choice", Limits())
+    rows = {k: np.stack([v, v], 1) for k, v in ids(3, 4).items()}
+    rows["input_ids"][1, 0] = 7
+    (found,) = version.run(Key("serve", ((2, 4),) * 3), [rows])
+    expected = version.model.engine.call("serve", rows)["probabilities"]
+    np.testing.assert_allclose(found["probabilities"], expected, atol=1e-5)
+    assert np.ptp(expected[:, 0]) > 0
+
+
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_a_reply_too_large_is_not_computed(asked, name, monkeypatch):
     version, shapes = asked
