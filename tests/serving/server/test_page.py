@@ -3,6 +3,7 @@
 import functools
 import http.server
 import json
+import re
 import shutil
 import threading
 
@@ -311,3 +312,31 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(driver, ask):
             assert width <= 360, task
     finally:
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_dark_mode_is_readable(driver, ask, emulate):
+    def lightness(color):
+        red, green, blue = (int(part) for part in re.findall(r"\d+", color)[:3])
+        return (0.3 * red + 0.6 * green + 0.1 * blue) / 255
+
+    for scheme in ("light", "dark"):
+        emulate(scheme)
+        answer = ask("tag", text=EVIL)
+        for element in [
+            find(driver, "h1"),
+            find(driver, "button.ask"),
+            find(driver, "#panel-tag textarea"),
+            *answer.find_elements(By.CSS_SELECTOR, "mark"),
+        ]:
+            # What is behind an element, if it has no colour of its own.
+            back = driver.execute_script(
+                """let one = arguments[0], color;
+                do { color = getComputedStyle(one).backgroundColor;
+                     one = one.parentElement;
+                } while (one && color === "rgba(0, 0, 0, 0)");
+                return color;""",
+                element,
+            )
+            text = lightness(element.value_of_css_property("color"))
+            assert abs(text - lightness(back)) > 0.4, element.text
+        assert (lightness(back) < 0.5) == (scheme == "dark")
