@@ -182,6 +182,8 @@ class LabelDecoder:
 
         self.thresholds = {}
         probabilities = self.probabilities(outputs).astype(np.float64)
+        # After a diverged training, outputs may be NaN.
+        probabilities = np.nan_to_num(probabilities)
         for name, right, column in zip(
             self._names, label_ids.T > 0.5, probabilities.T, strict=True
         ):

@@ -159,8 +159,13 @@ def convert_single_example(
 
     Raises:
         ValueError: the label is not in `label_list`, or is not a number in
-            regression.
+            regression, or max_seq_length is less than 3.
     """
+    if max_seq_length < 3:
+        raise ValueError(
+            "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
+            f"Received: max_seq_length={max_seq_length}"
+        )
     # Copy the lists, because the code below cuts them, and the tokenizer may
     # cache the lists that it returns.
     tokens_a = list(tokenizer.tokenize(example.text_a))

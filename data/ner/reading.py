@@ -172,7 +172,7 @@ class NerProcessor(SetReader[NerExample]):
             path, width, is_uncut, name == "test"
         )
         if self._label_column is None and width > 1:
-            _check_nested(path, sentences)
+            _check_nested(path, sentences, text_column)
         for document, lines in sentences:
             example, where = NerExample("", [], [], document), []
             for number, columns in lines:
@@ -269,9 +269,11 @@ class NerProcessor(SetReader[NerExample]):
 
 
 def _check_nested(
-    path: str, sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]]
+    path: str,
+    sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]],
+    text_column: int,
 ) -> None:
-    """Raises an error if two columns mark entities of the same types.
+    """Raises an error if the last column and another mark the same types.
 
     GermEval 2014 tags entities in one column, and the entities inside of them
     in the next. The chunks of CoNLL-2003 are of other types than its entities.
@@ -279,12 +281,12 @@ def _check_nested(
     types: dict[int, set[str]] = collections.defaultdict(set)
     for _, lines in sentences:
         for _, columns in lines:
-            for number, column in enumerate(columns[1:], 2):
+            for number, column in enumerate(columns, 1):
                 if column[1:2] == "-" and column[0] in "BIESLUM":
                     types[number].add(column[2:])
-    last = max(types, default=0)
-    for number in types:
-        if number < last and (both := types[number] & types[last]):
+    last = len(sentences[0][1][0][1])
+    for number in sorted(types.keys() - {text_column, last}):
+        if both := types[number] & types[last] - {""}:
             raise ValueError(
                 f"{path}: columns {number} and {last} both contain tags of "
                 f"{min(both)}. Set --label_column to the column to learn, such "

@@ -134,10 +134,12 @@ def test_label_id(tokenizer, label, label_list, label_id, kind):
     assert values["is_real_example"].int64_list.value == [1]
 
 
-def test_features_of_a_wrong_label(tokenizer):
+def test_features_of_a_wrong_label_or_length(tokenizer):
     example = InputExample("train-7", "a", None, "no")
     with pytest.raises(ValueError, match="train-7 has the label 'no'"):
         convert_single_example(9, example, ["0"], 8, tokenizer)
+    with pytest.raises(ValueError, match="max_seq_length=2"):
+        convert_single_example(9, example, ["no"], 2, tokenizer)
 
 
 def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
@@ -151,3 +153,19 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
     examples = ColaProcessor().get_train_examples(tmp_path)
     assert [e.text_a for e in examples] == [row[3] for row in expected]
+
+
+def test_bytes_columns_and_files_that_are_missing(tmp_path, caplog):
+    (tmp_path / "dev.tsv").write_bytes(
+        b"a\t1\t\tgood\na\t1\t\tb\xffad\na\t0\t\t\xc3\n"
+    )
+    examples = ColaProcessor().get_dev_examples(tmp_path)
+    assert [e.text_a for e in examples] == ["good", "bad", ""]
+    assert caplog.text.count("dropped 2 bytes that are not UTF-8") == 1
+    with pytest.raises(OSError, match="must be named train.tsv"):
+        ColaProcessor().get_train_examples(tmp_path)
+    path = tmp_path / XnliProcessor().set_files["train"][1]
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("header\na\tb")
+    with pytest.raises(ValueError, match="line 2: the task needs column 3"):
+        XnliProcessor().get_train_examples(tmp_path)

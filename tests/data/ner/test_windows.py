@@ -165,6 +165,10 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
     processor = reading.NerProcessor(text_column=2)
     with pytest.raises(ValueError, match="column 2 cannot contain both"):
         processor.get_dev_examples(tmp_path)
+    # Words, lemmas and bare prefixes are no tags of a type.
+    (tmp_path / "dev.txt").write_text("1 B-52 B-52 B- O\n2 a I-52 B- O\n")
+    (example,) = processor.get_dev_examples(tmp_path)
+    assert example.words == ["B-52", "a"]
     # A test set may lack its tags.
     for text, column in (("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nb\n", 1)):
         (tmp_path / "test.txt").write_text(text)
