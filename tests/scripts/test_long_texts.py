@@ -103,6 +103,31 @@ def test_exports_are_scored_and_answer_as_the_run(trained):
             assert "num_wordpieces_cut" not in answer
 
 
+@pytest.mark.slow
+def test_the_server_reads_windows(trained, tmp_path):
+    from tests.serving.server.server_process import running
+
+    rows = read_lines(trained[0] / "run/predictions.jsonl")[:3]
+    body = {
+        "signature_name": "classify_text",
+        "instances": [row["text_a"] for row in rows],
+    }
+    with running(tmp_path, {"long": trained[0] / "export"}) as server:
+        _, found, _ = server.ask("POST", "/v1/models/long:predict", body)
+        pair = {"instances": [{"text_a": "a", "text_b": "b"}]}
+        status, error, _ = server.ask(
+            "POST",
+            "/v1/models/long:predict",
+            {"signature_name": "classify", **pair},
+        )
+    for row, answer in zip(rows, found["predictions"], strict=True):
+        assert answer["label"] == row["label"]
+        assert answer["probabilities"] == pytest.approx(
+            [*row["probabilities"].values()], abs=1e-4
+        )
+    assert status == 400 and "text_b" in error["error"], error
+
+
 def test_the_folder_brings_the_windows_and_flags_count(trained, tmp_path):
     folder, flags, _ = trained
     for path in (folder / "run/model.json", folder / "export/model.json"):
@@ -130,12 +155,63 @@ def test_the_folder_brings_the_windows_and_flags_count(trained, tmp_path):
     assert read_results(tmp_path / "cut")["eval_accuracy"] < 0.8
     # A resume keeps its windows.
     training = {**flags, "output_dir": "run", "do_train": True}
-    pairs = f"--task_name=mrpc --data_dir={script_runner.SAMPLES}/glue"
+    cases = [("--doc_stride=5", "--doc_stride=7; received 5")]
+    check_refusals(folder, "run_classifier.py", training, cases)
+
+
+def test_windows_that_cannot_be(trained):
+    folder, flags, _ = trained
+    flags = flags | {"output_dir": "new", "do_train": True}
+    glue = script_runner.SAMPLES / "glue"
     cases = [
-        ("--doc_stride=5", "--doc_stride=7; received 5"),
+        ("--doc_stride=15", "--max_seq_length=16 fits only 14"),
+        ("--doc_stride=-1", "--doc_stride"),
+        ("--window_pooling=max", "--window_pooling=max needs --doc_stride"),
+        ("--window_pooling=sum --doc_stride=7", "window_pooling"),
         (
-            f"{pairs} --doc_stride=7 --output_dir=new",
+            f"--doc_stride=7 --task_name=mrpc --data_dir={glue}",
             "the train set contains pairs",
         ),
     ]
-    check_refusals(folder, "run_classifier.py", training, cases)
+    check_refusals(folder, "run_classifier.py", flags, cases)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "mode, pooling", [("multilabel", "mean"), ("regression", "max")]
+)
+def test_several_labels_and_numbers(mode, pooling, trained, tmp_path):
+    folder, flags, _ = trained
+    for name in ("train", "dev", "test"):
+        table = (folder / f"data/{name}.csv").read_text()
+        if mode == "regression":
+            table = table.replace(",red", ",1.5").replace(",blue", ",0")
+        else:
+            table = table.replace(",red", ',"red,warm"')
+        (tmp_path / f"{name}.csv").write_text(table)
+    script_runner.run(
+        "run_classifier.py",
+        tmp_path,
+        **flags
+        | parse_flags(f"""
+            {TRAINING} --data_dir=. --output_mode={mode}
+            --window_pooling={pooling} --export_format=litert
+        """),
+    ).check()
+    results = read_results(tmp_path / "run")
+    exported = read_results(tmp_path / "run", "export_eval_results.txt")
+    name = "pearson" if mode == "regression" else "accuracy"
+    assert results[name] > 0.5
+    assert exported[f"litert_{name}"] == pytest.approx(results[name], abs=1e-3)
+    rows = read_lines(tmp_path / "run/predictions.jsonl")
+    assert len(rows) == 40
+    bert = serving.load(tmp_path / "export")
+    for row in rows[:5]:
+        answer = bert.classify(row["text_a"])
+        if mode == "regression":
+            assert answer["value"] == pytest.approx(row["label"], abs=1e-4)
+        else:
+            assert answer["label"] == row["label"]
+            assert answer["probabilities"] == pytest.approx(
+                row["probabilities"], abs=1e-4
+            )

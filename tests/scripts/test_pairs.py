@@ -143,16 +143,43 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
         assert [ranking[i] for i in range(4)] == pytest.approx(logits, abs=1e-4)
 
 
-def test_a_classifier_has_vectors_as_well(trained, tmp_path):
+def test_vectors_have_no_head(trained, tmp_path):
+    narrow = json.loads(
+        (trained["ranking"] / "run/bert_config.json").read_text()
+    )
+    (tmp_path / "thin.json").write_text(
+        json.dumps(narrow | {"hidden_size": 16})
+    )
     run = trained["ranking"] / "run"
-    done = script_runner.run(
+    evaluated, *refused = script_runner.run_each(
         "run_classifier.py",
         tmp_path,
-        **parse_flags(f"""
-            --task_name=embedding --max_seq_length=24 --do_eval
-            --data_dir={trained["scores"]} --vocab_file={run}/vocab.txt
-            --init_checkpoint={run} --output_dir=run
-        """),
+        parse_flags("--task_name=embedding --max_seq_length=24")
+        | {"data_dir": trained["scores"], "vocab_file": run / "vocab.txt"},
+        [
+            parse_flags(flags) | {"output_dir": f"run_{number}"}
+            for number, flags in enumerate(
+                (
+                    f"--do_eval --init_checkpoint={run}",
+                    f"--do_eval --init_checkpoint={run} --report",
+                    f"--do_train --init_checkpoint={run} --bilstm",
+                    f"--do_eval --init_checkpoint={run} --labels=a,b",
+                    f"--do_train --teacher={run} --bert_config_file=thin.json",
+                )
+            )
+        ],
     )
-    assert "outputs are random" not in done.check().stderr
-    assert "spearman" in read_results(tmp_path / "run")
+    # A classifier has vectors as well.
+    assert "outputs are random" not in evaluated.check().stderr
+    assert "spearman" in read_results(tmp_path / "run_0")
+    for done, message in zip(
+        refused,
+        (
+            "--report is not used by --task_name=embedding",
+            "--bilstm is not used by --task_name=embedding",
+            "--labels is not used by --task_name=embedding",
+            "sets hidden_size=32, but the model has 16",
+        ),
+        strict=True,
+    ):
+        assert message in done.error

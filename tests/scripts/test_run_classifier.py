@@ -127,6 +127,8 @@ def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
     check_refusals(
         tmp_path, "run_classifier.py", flags | predicting, cases + networks
     )
+    starting = {"do_train": True, "output_dir": "new", "init_checkpoint": run}
+    check_refusals(tmp_path, "run_classifier.py", flags | starting, cases)
     evaluating = {"do_eval": True, "output_dir": run}
     check_refusals(tmp_path, "run_classifier.py", flags | evaluating, cases)
     done = script_runner.run(

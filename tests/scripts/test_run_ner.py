@@ -36,7 +36,7 @@ def write_set(path, count, with_tags=True):
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory, tiny):
-    """A training, whose folder is the parent of its run."""
+    """Two trainings on the same files, with and without documents."""
     folder = tmp_path_factory.mktemp("ner")
     for name, count in (("train", 48), ("valid", 9), ("test", 5)):
         write_set(folder / f"{name}.txt", count)
@@ -47,8 +47,14 @@ def runs(tmp_path_factory, tiny):
         learning_rate=2e-3,
         evaluate_each_epoch=True,
     )
-    more = parse_flags("--export_dir=served --export_weights=given --report")
-    script_runner.run("run_ner.py", folder, **flags | more).check()
+    changes = (
+        "--export_dir=served --export_weights=given --report",
+        "--document_context --num_train_epochs=1 --output_dir=documents",
+    )
+    for done in script_runner.run_each(
+        "run_ner.py", folder, flags, map(parse_flags, changes)
+    ):
+        done.check()
     return folder, flags
 
 
@@ -70,6 +76,8 @@ def test_learns_and_reports_conllevals_figures(runs):
     # And the one that the report is about.
     page = ReportPage((folder / "report.html").read_text("utf-8"))
     assert f"F1 {results['f1']:.4g}, precision" in page.text
+    # One document of 48 sentences in windows of 24.
+    assert read_results(runs[0] / "documents")["global_step"] < 12
 
 
 def test_each_evaluation_is_kept_and_shown(runs):

@@ -159,6 +159,21 @@ def test_what_is_exported_is_what_the_folder_means(
     assert origin["step"] == 1
 
 
+@pytest.mark.soak
+def test_compiled_training_is_the_same(tmp_path, pretraining_flags):
+    flags = pretraining_flags | {"do_train": True, "num_train_steps": 2}
+    changes = [{"output_dir": "a"}, {"output_dir": "b", "jit_compile": True}]
+    for done in script_runner.run_each(
+        "run_pretraining.py", tmp_path, flags, changes
+    ):
+        done.check()
+    compiled = values(tmp_path / "b", 2)
+    for name, value in values(tmp_path / "a", 2).items():
+        np.testing.assert_allclose(
+            compiled[name], value, atol=1e-4, err_msg=name
+        )
+
+
 def test_steps_that_are_not_finite_are_skipped_then_end_the_run(
     pretraining_flags, tmp_path
 ):

@@ -2,13 +2,16 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
 
-from tests import events, script_runner
-from tests.checkpoints import read_records, serve
+from tests import events, golden, script_runner
+from tests.checkpoints import read_records, serve, values
 from tests.script_runner import (
+    check_refusals,
+    parse_flags,
     read_lines,
     read_results,
 )
@@ -48,11 +51,11 @@ def run(tmp_path_factory, tiny):
         export_dir=folder / "served",
     )
     script_runner.run("run_swag.py", folder, **flags).check()
-    return folder
+    return folder, flags
 
 
 def test_results_and_predictions(run):
-    folder = run / "run"
+    folder = run[0] / "run"
     results = read_results(folder)
     names = "accuracy eval_accuracy eval_loss global_step loss".split()
     assert list(results) == names
@@ -83,7 +86,48 @@ def test_results_and_predictions(run):
 
 
 def test_serves_what_it_predicts(run):
-    inputs = read_records(run / "run/predict.tf_record", [4, 24])
-    found = serve(run / "served", inputs)["probabilities"]
-    expected = np.loadtxt(run / "run/test_results.tsv", delimiter="\t")
+    inputs = read_records(run[0] / "run/predict.tf_record", [4, 24])
+    found = serve(run[0] / "served", inputs)["probabilities"]
+    expected = np.loadtxt(run[0] / "run/test_results.tsv", delimiter="\t")
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_resumes_and_names_what_is_wrong(run, tmp_path):
+    folder, flags = run
+    # A run that was stopped after its checkpoint of step 6.
+    shutil.copytree(folder / "run", tmp_path / "resumed")
+    for file in (tmp_path / "resumed").glob("model.ckpt-8.*"):
+        file.unlink()
+    # Real rows, as JSON lines.
+    rows = golden.SHARED / "data/swag/sample.json"
+    if rows.exists():
+        shutil.copy(rows, tmp_path / "val.jsonl")
+    else:
+        shutil.copy(folder / "val.csv", tmp_path)
+    evaluating = parse_flags(f"""
+        --data_dir={tmp_path} --output_dir={tmp_path}/evaluated
+        --init_checkpoint={folder}/run/model.ckpt-8 --do_train=False
+        --do_predict=False --export_weights={tmp_path}/given.ckpt
+    """)
+    further, _ = (
+        done.check()
+        for done in script_runner.run_each(
+            "run_swag.py",
+            folder,
+            flags | {"export_dir": None},
+            ({"output_dir": tmp_path / "resumed"}, evaluating),
+        )
+    )
+    assert "Training step 7 of 8" in further.stderr
+    assert read_results(tmp_path / "resumed") == read_results(folder / "run")
+    assert 0 <= read_results(tmp_path / "evaluated")["accuracy"] <= 1
+    given = values(tmp_path / "given.ckpt")
+    assert given["output_weights"].shape == (1, 32)
+    assert not any("adam" in name for name in given)
+    lines = (folder / "train.csv").read_text().splitlines()
+    lines[2] = lines[2][:-1] + "4"
+    (tmp_path / "train.csv").write_text("\n".join(lines))
+    message = "train.csv, line 3, column 'label': the label must be"
+    cases = [(f"--data_dir={tmp_path} --output_dir=out", message)]
+    check_refusals(folder, "run_swag.py", flags, cases)
