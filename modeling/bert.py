@@ -309,17 +309,22 @@ def _check_same_shape(
 ) -> None:
     """Raises an error if one row or column would be repeated for all others.
 
-    An `input_mask` of rank 3, [B, F, T], is compared in B and T.
+    An `input_mask` of rank 3, [B, F, T], is compared in B and T. Another rank
+    of the mask is an error of `create_attention_mask_from_input_mask`.
     """
-    if tensor is None or len(tensor.shape) not in (2, 3):
+    if tensor is None or (name == "input_mask" and len(tensor.shape) < 2):
         return
-    there = (tensor.shape[0], tensor.shape[-1])
-    for here, size in zip(input_ids.shape, there, strict=True):
-        if None not in (here, size) and here != size:
-            raise ValueError(
-                f"`{name}` must have the shape of `input_ids`, "
-                f"{tuple(input_ids.shape)}. Received: {tuple(tensor.shape)}"
-            )
+    expected, shape = tuple(input_ids.shape), tuple(tensor.shape)
+    if name == "input_mask" and len(shape) == 3:
+        expected = (expected[0], shape[1], expected[1])
+    if len(shape) != len(expected) or any(
+        None not in pair and pair[0] != pair[1]
+        for pair in zip(expected, shape, strict=True)
+    ):
+        raise ValueError(
+            f"`{name}` must have the shape {expected}, to suit `input_ids` of "
+            f"shape {tuple(input_ids.shape)}. Received: {shape}"
+        )
 
 
 class _FlatBertModel(keras.Model):

@@ -134,7 +134,9 @@ def find_null(
     scores = (start_logits + end_logits)[:-1]
     scores = tf.concat([scores, [NO_ANSWER_SCORE_DIFF]], 0)
     lowest = tf.reduce_min(scores)
-    first = tf.where(scores == lowest)[0]
+    # If a score is NaN, no score equals the lowest one. Choose the last values.
+    places = tf.where(scores == lowest)[:, 0]
+    first = tf.concat([places, [tf.size(scores, tf.int64) - 1]], 0)[:1]
     nothing = tf.constant([-1], tf.int64)
     null = Spans(
         nothing,

@@ -73,7 +73,7 @@ class WindowOptions:
 
     Raises:
         ValueError: windows are too short to contain a question of the maximum
-            length and a WordPiece of the passage.
+            length and a WordPiece of the passage, or `doc_stride` is below 1.
     """
 
     max_seq_length: int = flags.head(
@@ -92,12 +92,16 @@ class WindowOptions:
     )
 
     def __post_init__(self) -> None:
-        """Checks the length of the windows."""
+        """Checks the length and the stride of the windows."""
         if self.max_seq_length <= self.max_query_length + 3:
             raise ValueError(
                 f"--max_seq_length={self.max_seq_length} must be more than "
                 f"--max_query_length={self.max_query_length} + 3, to leave "
                 "room for the passage"
+            )
+        if self.doc_stride < 1:
+            raise ValueError(
+                f"doc_stride must be at least 1. Received: {self.doc_stride}"
             )
 
 

@@ -2,6 +2,8 @@
 
 import functools
 import itertools
+import subprocess
+import sys
 
 import keras
 import numpy as np
@@ -11,6 +13,7 @@ import tensorflow as tf
 from modeling import BertClassifier, BertConfig, BertModel, BertPretrainer
 from modeling.losses import PretrainingLoss
 from modeling.task_model import TaskModel
+from tests import golden
 from tests.modeling.kinds import (
     CONFIG,
     MODELS,
@@ -180,6 +183,7 @@ def test_gradient_checkpointing_repeats_the_dropout(dtype):
         ),
         ({"input_mask": np.ones((1, T, T), "int32")}, "must have the shape"),
         ({"segment_ids": np.zeros((1, T), "int32")}, "must have the shape"),
+        ({"segment_ids": np.zeros(T, "int32")}, "must have the shape"),
     ],
 )
 def test_a_wrong_shape_is_named(changes, message):
@@ -300,3 +304,24 @@ def test_positions_beyond_the_sequence_are_refused_in_a_graph(wrong):
     positions.flat[1] = wrong
     with pytest.raises(tf.errors.InvalidArgumentError, match="must be from 0"):
         model.predict({**features, "masked_lm_positions": positions}, verbose=0)
+
+
+@pytest.mark.slow
+def test_a_saved_model_loads_in_another_process(tmp_path):
+    model = MODELS["classifier"]()
+    features = create_features()
+    np.savez(tmp_path / "features.npz", **features)
+    np.save(tmp_path / "logits.npy", model(features))
+    model.save(tmp_path / "model.keras")
+    program = (
+        "import keras, numpy as np, modeling.tasks\n"
+        "model = keras.models.load_model('model.keras')\n"
+        "logits = model(dict(np.load('features.npz')))\n"
+        "assert np.abs(logits - np.load('logits.npy')).max() < 1e-6\n"
+    )
+    subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(golden.ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"},
+        check=True,
+    )

@@ -57,7 +57,8 @@ def tokenizer_files(
             f"{tokenizer.vocab_file} is not UTF-8: {error.reason} at byte "
             f"{error.start}. Save the file as UTF-8"
         ) from error
-    tokenizer.check_vocab(vocab_size, _SPECIAL_TOKENS.values())
+    if vocab_size is not None:
+        tokenizer.check_vocab(vocab_size, _SPECIAL_TOKENS.values())
     # Unlike `tokenizer.tokens`, keep the lines of white space as they are.
     ids = {
         line.rstrip("\r"): index for index, line in enumerate(text.split("\n"))

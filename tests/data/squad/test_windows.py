@@ -197,9 +197,12 @@ def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
 
 
 def test_lengths_without_room(tmp_path, tokenizer):
-    message = "_length=7 must be more than --max_q.*=4"
-    with pytest.raises(ValueError, match=message):
-        create(tmp_path, tokenizer, "a b", max_seq_length=7)
+    for wrong, message in (
+        ({"max_seq_length": 7}, "_length=7 must be more than --max_q.*=4"),
+        ({"doc_stride": 0}, "doc_stride must be at least 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            create(tmp_path, tokenizer, "a b", **wrong)
 
 
 def test_char_offsets_find_answers_in_text_without_spaces(tmp_path, tokenizer):

@@ -256,3 +256,21 @@ def test_bytes_are_those_of_the_passage_as_given():
     assert found["answer"].numpy().tolist() == [b"the light"]
     cut = context[int(found["start_byte"][0]) : int(found["end_byte"][0])]
     assert cut == b"the\xe2\x82\r\n light"
+
+
+def test_logits_that_are_not_numbers_answer_nothing():
+    """One broken window does not fail the whole request."""
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
+    options = decoding.DecodingOptions(version_2_with_negative=True)
+    decoder = decoder_layer.SquadDecoder(options)
+    _, *made = windows_layer.create_windows(
+        tokenizer.layer,
+        WindowOptions(32, 7, 9),
+        tf.constant(["q", "q"]),
+        tf.constant(["the light", "the light"]),
+    )
+    logits = tf.constant([[np.nan] * 32, [0.0] * 32])
+    outputs = tf.function(decoder)(*made, decoder.find_best(logits, logits))
+    assert outputs["answer"][0] == b""
+    assert np.isnan(outputs["null_odds"][0])
+    assert np.isfinite(outputs["null_odds"][1])

@@ -6,6 +6,7 @@ import pytest
 
 from data.text import casing, tokenization
 from modeling import BertConfig, BertModel, save_huggingface
+from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
 from tests.modeling.checkpoints.test_huggingface import CONFIG, POSITIONS, V
 from tests.models import built
 
@@ -109,3 +110,14 @@ def test_a_vocabulary_of_another_model_is_refused(tmp_path, bert):
         with pytest.raises(ValueError, match=f"vocab.txt:? {message}"):
             save_huggingface(bert, tmp_path / "new", tokenizer=tokenizer)
     assert not (tmp_path / "new").exists()
+
+
+def test_a_vocabulary_may_lack_the_padding(tmp_path):
+    """Google's code pads with the id 0, whatever its WordPiece is."""
+    words = "[unused0] [UNK] [CLS] [SEP] [MASK] a b"
+    (tmp_path / "vocab.txt").write_text("\n".join(words.split()))
+    tokenizer = tokenization.FullTokenizer(tmp_path / "vocab.txt")
+    files = tokenizer_files(tokenizer, 16)
+    assert "[PAD]" not in json.loads(files["tokenizer.json"])["model"]["vocab"]
+    with pytest.raises(ValueError, match=r"\[PAD\] not found"):
+        tokenizer_files(tokenizer, 16, 7)

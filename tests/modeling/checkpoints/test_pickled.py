@@ -1,5 +1,6 @@
 """Weights that torch wrote with pickle, read without torch."""
 
+import json
 import os
 import pickle
 import shutil
@@ -200,3 +201,19 @@ def test_a_damaged_file_is_named(tmp_path, form):
         path.write_bytes(contents)
         with pytest.raises(OSError, match=f"{path} cannot be read"):
             find_checkpoint(tmp_path)
+
+
+def test_torchs_weights_in_several_files(tmp_path):
+    names = sorted(expected())
+    places = {}
+    for number, form in enumerate(FORMS):
+        place = f"pytorch_model-{number + 1:05}-of-00002.bin"
+        shutil.copy(PICKLED / form, tmp_path / place)
+        places |= dict.fromkeys(names[number::2], place)
+    index = tmp_path / "pytorch_model.bin.index.json"
+    index.write_text(json.dumps({"weight_map": places}))
+    shutil.copy(RECORDED / "BertModel/config.json", tmp_path)
+    report = load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
+    assert not report.missing and report.path == str(index)
+    with pytest.raises(ValueError, match="contain pytorch_model.bin.ind"):
+        find_checkpoint(tmp_path / place)

@@ -362,3 +362,20 @@ def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "function_node" not in str(caught.value)
     assert not [*tmp_path.iterdir()]
+
+
+def test_weights_of_another_type_are_refused(tmp_path):
+    model = built(BertModel(SMALL))
+    weights = {original_name(w): np.asarray(w) for w in model.weights}
+    path = str(tmp_path / "model.ckpt")
+    for dtype in ("int32", "complex64", "bool", "str"):
+        wrong = np.zeros(4).astype(dtype)
+        changed = weights | {"bert/pooler/dense/bias": wrong}
+        tf.raw_ops.SaveV2(
+            prefix=path,
+            tensor_names=list(changed),
+            shape_and_slices=[""] * len(changed),
+            tensors=[tf.constant(value) for value in changed.values()],
+        )
+        message = "bert/pooler/dense/bias in .* is of type .*float32"
+        check_refused(model, path, message)
