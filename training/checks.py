@@ -22,9 +22,10 @@ from training.run_folder import are_same, folder_of
 from training.splits import suffix_of
 from training.task import Task
 
-# In names of weights: the parts of BERT, and the heads of its pretraining.
+# In names of weights: the parts of this project's models, except for heads of
+# fine-tuning.
 _PARTS_OF_BERT = re.compile(
-    r"(?:^|[./])(?:bert|embeddings|encoder|pooler|cls|bilstm)[./]"
+    r"(?:^|[./])(?:bert|embeddings|encoder|pooler|cls|bilstm|distillation)[./]"
 )
 
 

@@ -209,6 +209,8 @@ class Trainer(BatchPredictor):
             OSError: a checkpoint could not be written.
             SystemExit: a signal stopped the run after saving it.
         """
+        if self._train_step is None:
+            raise ValueError("A Trainer needs a loss and an optimizer to train")
         first = self.global_step = self.step
         self.num_train_steps = num_train_steps
         if self.step >= num_train_steps:

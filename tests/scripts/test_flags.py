@@ -256,4 +256,4 @@ def test_help_into_a_full_disk(tmp_path):
             text=True,
         )
     assert done.returncode == 1
-    assert done.stderr == "error: stdout: File too large\n"
+    assert done.stderr == "error: [Errno 27] File too large\n"

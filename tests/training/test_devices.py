@@ -182,3 +182,10 @@ def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
     assert (tmp_path / "export" / "saved_model.pb").is_file()
     lines = (tmp_path / "run" / "test_results.tsv").read_text().splitlines()
     assert len(lines) == 5
+
+
+def test_accumulation_equals_one_large_batch(flags, one_device, tmp_path):
+    losses = pretrain(
+        flags, tmp_path, train_batch_size=4, gradient_accumulation_steps=4
+    )
+    assert losses == pytest.approx(one_device, rel=0, abs=1e-6)

@@ -9,7 +9,7 @@ import tensorflow as tf
 from scipy import special
 
 import modeling
-from tests import script_runner, toy_task
+from tests import events, script_runner, toy_task
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
 from tests.script_runner import read_results
@@ -211,3 +211,62 @@ def test_a_member_without_the_head_is_refused(tmp_path):
     task.evaluate = lambda split, batches: {"accuracy": len(list(batches))}
     with pytest.raises(ValueError, match="contains no output_weights"):
         fine_tuning.run(task, config)
+
+
+@pytest.mark.slow
+def test_tags_are_averaged_and_reported(tmp_path):
+    labels = ["O", "B-LOC", "I-LOC"]
+    models, members = save_members(
+        tmp_path,
+        lambda config, seed: modeling.BertTokenClassifier(config, 3, seed=seed),
+        labels=labels,
+    )
+    lines = ["The O", "red B-LOC", "river I-LOC", "runs O", ""] * 5
+    (tmp_path / "valid.txt").write_text("\n".join(lines))
+    script_runner.run(
+        "run_ner.py",
+        tmp_path,
+        bert_config_file=tmp_path / "member_0/bert_config.json",
+        vocab_file=VOCAB,
+        data_dir=tmp_path,
+        ensemble=members,
+        output_dir="out",
+        do_eval=True,
+        report=True,
+        max_seq_length=16,
+    ).check()
+    logits = outputs_of(models, tmp_path / "out/eval.tf_record")
+    # [CLS] is the first WordPiece, and each of these words is one.
+    tags = special.softmax(logits, axis=-1).mean(axis=0)[:, 1:5].argmax(-1)
+    results = read_results(tmp_path / "out")
+    assert results["ensemble_size"] == 3
+    assert results["accuracy"] == pytest.approx((tags == [0, 1, 2, 0]).mean())
+    page = ReportPage((tmp_path / "out/report.html").read_text("utf-8"))
+    assert f"5 sentences: F1 {results['f1']:.4g}, precision" in page.text
+    (rows,) = events.texts(tmp_path / "out")["eval/samples"].values()
+    assert {row["right"] for row in rows} == {"red river (LOC)"}
+
+
+@pytest.mark.slow
+def test_values_are_averaged(tmp_path):
+    write_table(tmp_path, [0.5, 3.0])
+    models, members = save_members(
+        tmp_path,
+        lambda config, seed: modeling.BertClassifier(config, 1, seed=seed),
+    )
+    script_runner.run(
+        "run_classifier.py",
+        tmp_path,
+        task_name="csv",
+        data_dir=tmp_path,
+        output_mode="regression",
+        bert_config_file=tmp_path / "member_0/bert_config.json",
+        vocab_file=VOCAB,
+        ensemble=members,
+        output_dir="out",
+        do_predict=True,
+        max_seq_length=16,
+    ).check()
+    mean = outputs_of(models, tmp_path / "out/predict.tf_record").mean(axis=0)
+    rows = np.loadtxt(tmp_path / "out/test_results.tsv")
+    np.testing.assert_allclose(rows, mean[:, 0], atol=1e-5)

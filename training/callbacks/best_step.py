@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from training.trainer import Trainer
 
 _FILE = "eval_results.json"
+_ADVICE = (
+    "; restore the file from a backup, or remove {} to choose the best step "
+    "from later evaluations"
+)
 
 
 class BestStep(Callback):
@@ -71,16 +75,10 @@ class BestStep(Callback):
         fault = _find_fault(self._folder, settings, step)
         self.is_of_run = not fault
         if self._best and not fault:
-            # Read the weights now. Damage would otherwise be found only after
-            # the training.
-            with open_tf1_checkpoint(find_checkpoint(self._folder)) as (
-                reader,
-                _,
-            ):
-                for name in reader.get_variable_to_shape_map():
-                    reader.get_tensor(name)
             found = self._best.get("fingerprint", run.fingerprint)
-            if found != run.fingerprint:
+            if found == run.fingerprint:
+                self._read_weights()
+            else:
                 fault = f"{self._path} contains metrics of another dev set"
         if fault:
             logging.warning("%s; the next evaluation replaces it.", fault)
@@ -88,6 +86,19 @@ class BestStep(Callback):
             # step does not become the best.
             best = run.best() or {}
             self._best = best if best.get(self._metric) is not None else None
+
+    def _read_weights(self) -> None:
+        """Raises an error if the weights in the folder are damaged.
+
+        Damage would otherwise be found only after the training.
+        """
+        try:
+            checkpoint = find_checkpoint(self._folder)
+            with open_tf1_checkpoint(checkpoint) as (reader, _):
+                for name in reader.get_variable_to_shape_map():
+                    reader.get_tensor(name)
+        except OSError as error:
+            raise OSError(f"{error}{_ADVICE.format(self._folder)}") from error
 
     def on_step(
         self, step: int, logs: Mapping[str, float], agreed: float
@@ -205,8 +216,5 @@ def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
             if not isinstance(best.get(name), (int, float)):
                 raise ValueError(f"{path} contains no number for {name!r}")
     except ValueError as error:
-        raise ValueError(
-            f"{error}; restore the file from a backup, or remove {path.parent} "
-            "to choose the best step from later evaluations"
-        ) from error
+        raise ValueError(f"{error}{_ADVICE.format(path.parent)}") from error
     return best

@@ -102,12 +102,13 @@ def run(
             raise
         # A text such as the help could not be written. Replace stdout, because
         # it cannot be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             # The reader closed the pipe, as in --help | head. Exit like a
             # process that SIGPIPE ends.
             sys.exit(_BROKEN_PIPE)
-        sys.exit(_fail(f"stdout: {error.strerror}"))
+        sys.exit(_fail(error))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
