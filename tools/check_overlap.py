@@ -105,23 +105,24 @@ def find_keys(texts: Texts, ngram: int) -> tuple[set[int], ...]:
 def main(config: Config) -> None:
     """Prints how many rows of the evaluation files the other files contain."""
     inputs = text_files.expand_patterns(config.input_file, "input_file")
-    # {key: places with this key} for each kind of overlap. A place is (file,
-    # line number, first words) of a row in an evaluation file.
-    index: tuple[dict[int, list[Place]], ...] = ({}, {}, {})
+    # (file, line number, first words) of each row in an evaluation file.
+    places: list[Place] = []
+    # {key: indices of the places with this key} for each kind of overlap.
+    index: tuple[dict[int, set[int]], ...] = ({}, {}, {})
     totals: dict[str, int] = {}
     for path in text_files.expand_patterns(config.eval_file, "eval_file"):
         totals[path] = 0
         for number, texts in read_rows(path):
             totals[path] += 1
-            place = (path, number, " ".join(texts[0][:12]))
+            places.append((path, number, " ".join(texts[0][:12])))
             for kind, keys in zip(
                 index, find_keys(texts, config.ngram), strict=True
             ):
                 for key in keys:
-                    kind.setdefault(key, []).append(place)
+                    kind.setdefault(key, set()).add(len(places) - 1)
     for path in inputs:
-        # {place: line of `path` that overlaps with it} for each kind.
-        found: tuple[dict[Place, int], ...] = ({}, {}, {})
+        # {index of a place: line of `path` that overlaps} for each kind.
+        found: tuple[dict[int, int], ...] = ({}, {}, {})
         rows = read_rows(path)
         for number, texts in progress.track(
             rows, None, "row", f"Reading {path}"
@@ -129,19 +130,19 @@ def main(config: Config) -> None:
             for kind, seen, keys in zip(
                 index, found, find_keys(texts, config.ngram), strict=True
             ):
-                for key in keys & kind.keys():
-                    for place in kind[key]:
-                        seen.setdefault(place, number)
+                overlaps = (kind[key] for key in keys & kind.keys())
+                for each in set[int]().union(*overlaps):
+                    seen.setdefault(each, number)
         for file, total in totals.items():
             print(f"{file}: {total} rows, compared with {path}")
             for name, seen in zip(_KINDS, found, strict=True):
                 name = name.format(config.ngram)
-                places = sorted(place for place in seen if place[0] == file)
-                share = len(places) / max(total, 1)
-                print(f"  {name}: {len(places)} ({share:.1%})")
-                for place in places[: config.num_examples]:
-                    _, line, beginning = place
-                    print(f"    line {line} in line {seen[place]}: {beginning}")
+                ours = sorted(each for each in seen if places[each][0] == file)
+                share = len(ours) / max(total, 1)
+                print(f"  {name}: {len(ours)} ({share:.1%})")
+                for each in ours[: config.num_examples]:
+                    _, line, beginning = places[each]
+                    print(f"    line {line} in line {seen[each]}: {beginning}")
 
 
 command = functools.partial(cli.run, main, Config)

@@ -106,8 +106,6 @@ def _entry(name: str, kind: int, length: int) -> bytes:
     return b"\n" + _varint(len(key) + len(value) + length) + key + value
 
 
-# The cache covers the ids of all released vocabularies.
-@functools.lru_cache(maxsize=1 << 17, typed=True)
 def _varint(value: int) -> bytes:
     """Encodes a non-negative integer in protocol buffers' base 128."""
     encoded = bytearray()
@@ -118,11 +116,23 @@ def _varint(value: int) -> bytes:
     return bytes(encoded)
 
 
+@functools.cache
+def _varint_table() -> list[bytes]:
+    """Returns the varints of 0 to 2**17 - 1. `_varint` encodes larger integers.
+
+    The table covers the ids of all released vocabularies.
+    """
+    return encode_rows(np.arange(1 << 17)[:, np.newaxis])
+
+
 def _varints(name: str, values: Sequence[int]) -> bytes:
     try:
         low, high = min(values, default=0), max(values, default=0)
         if 0 <= low and high < 128:
             return bytes(values)
+        table = _varint_table()
+        if 0 <= low and high < len(table):
+            return b"".join(map(table.__getitem__, values))
         if 0 <= low:
             return b"".join(map(_varint, values))
     except TypeError:

@@ -60,19 +60,21 @@ def run(
 
     def call(name: str, arguments: tuple) -> Any:
         if not hasattr(local, "process"):
-            local.pipe, theirs = context.Pipe()
-            local.process = context.Process(
-                target=_work, args=(function, theirs, reader)
-            )
-            local.process.start()
-            theirs.close()
-            processes.append(local.process)
+            pipe, theirs = context.Pipe()
+            with theirs:
+                process = context.Process(
+                    target=_work, args=(function, theirs, reader)
+                )
+                process.start()
+            processes.append(process)
+            local.pipe, local.process, local.lost = pipe, process, None
         try:
             local.pipe.send_bytes(pickle.dumps(arguments))
             answer = local.pipe.recv_bytes()
         except (EOFError, OSError):
             local.process.join()
-            _raise_death(name, local.process.exitcode)
+            local.lost = local.lost or name
+            _raise_death(local.lost, local.process.exitcode)
         error, result = pickle.loads(answer)
         if error is not None:
             error.add_note(f"in the worker process of {name}")
@@ -109,11 +111,11 @@ def _take_oldest(pending: collections.deque[futures.Future]) -> Any:
     Does not wait for this result if the process of another call dies.
     """
     while not pending[0].done():
-        unfinished = [future for future in pending if not future.done()]
-        done, _ = futures.wait(unfinished, return_when=futures.FIRST_COMPLETED)
+        done = {future for future in pending if future.done()}
         for future in done:
             if isinstance(error := future.exception(), ChildProcessError):
                 raise error
+        futures.wait(set(pending) - done, return_when=futures.FIRST_COMPLETED)
     return pending.popleft().result()
 
 

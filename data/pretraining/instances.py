@@ -260,6 +260,14 @@ def truncate_seq_pair(
     Removes one token at a time from the longer list, at random from its front
     or its back.
     """
-    while len(tokens_a) + len(tokens_b) > max_num_tokens:
-        tokens = tokens_a if len(tokens_a) > len(tokens_b) else tokens_b
-        del tokens[0 if rng.random() < 0.5 else -1]
+    # Count the tokens first and cut once, because removing the first token of a
+    # long list again and again is slow.
+    lengths, starts = [len(tokens_a), len(tokens_b)], [0, 0]
+    while sum(lengths) > max_num_tokens:
+        longer = 0 if lengths[0] > lengths[1] else 1
+        starts[longer] += rng.random() < 0.5
+        lengths[longer] -= 1
+    for tokens, start, length in zip(
+        (tokens_a, tokens_b), starts, lengths, strict=True
+    ):
+        tokens[:] = tokens[start : start + length]

@@ -248,7 +248,7 @@ class Job:
         path = self._eval_file
         if self.instances.eval_fraction and os.path.exists(path):
             for given in self._inputs:
-                if os.path.samefile(given, path):
+                if os.path.exists(given) and os.path.samefile(given, path):
                     raise ValueError(
                         f"{given} is an input, but --eval_fraction would write "
                         f"held-out documents to {path}; use another "

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -219,3 +220,37 @@ def test_no_process_outlives_a_killed_parent(tmp_path):
         assert time.monotonic() < end
         time.sleep(0.05)
     assert os.listdir(tmp_path) == ["parent.py"]
+
+
+def fail_late(folder, number):
+    """Task 0 waits for the end, and task 3 of the first five is killed."""
+    if number == 0:
+        time.sleep(60)
+    if number == 3:
+        (folder / "killed").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def test_a_death_is_noticed_while_the_oldest_task_works(tmp_path):
+    """Also if the caller was busy meanwhile; the task that died is named."""
+
+    def tasks():
+        for number in range(5):
+            yield f"task {number}", (tmp_path, number)
+        while not (tmp_path / "killed").exists():
+            time.sleep(0.01)
+        time.sleep(0.5)
+        yield "task 5", (tmp_path, 5)
+
+    started = time.monotonic()
+    with pytest.raises(ChildProcessError, match="task 3"):
+        list(workers.run(fail_late, tasks(), 2))
+    assert time.monotonic() - started < 50
+
+
+def test_a_process_that_cannot_start_is_an_error():
+    """And the other tasks do not wait for it."""
+    tasks = [(str(number), (number,)) for number in range(20)]
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        list(workers.run(lambda number: number, tasks, 2))

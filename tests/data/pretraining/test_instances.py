@@ -54,3 +54,16 @@ def test_bytes_that_are_no_utf8_are_dropped_and_counted(tmp_path, caplog):
 def test_an_empty_corpus_is_an_error(tmp_path, caplog, text):
     with pytest.raises(ValueError, match="no text in the input: .*corpus.txt"):
         create(tmp_path, text, caplog)
+
+
+def test_truncate_seq_pair_draws_as_the_original():
+    tokens_a, tokens_b = list(range(10)), list(range(20, 40))
+    expected_a, expected_b = list(tokens_a), list(tokens_b)
+    rng = random.Random(3)
+    while len(expected_a) + len(expected_b) > 13:
+        longer = expected_a if len(expected_a) > len(expected_b) else expected_b
+        longer.pop(0 if rng.random() < 0.5 else -1)
+    drawn = random.Random(3)
+    pretraining.truncate_seq_pair(tokens_a, tokens_b, 13, drawn)
+    assert (tokens_a, tokens_b) == (expected_a, expected_b)
+    assert drawn.random() == rng.random()

@@ -378,3 +378,21 @@ def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
     create(tmp_path)
     assert len(messages) == 1 and f"process {os.getpid()} " in messages[0]
     assert not (tmp_path / "out.lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("num_parts", "num_shards", "sizes"),
+    [
+        (1, 3, [(1, 3)]),
+        (3, 1, [(3, 1)]),
+        (5, 2, [(2, 1), (3, 1)]),
+        (2, 3, [(1, 1), (1, 2)]),
+    ],
+)
+def test_tasks_share_parts_and_shards(num_parts, num_shards, sizes):
+    blocks = [[documents.Block(str(number))] for number in range(num_parts)]
+    shards = list("abc"[:num_shards])
+    tasks = list(splitting.share_out(blocks, shards))
+    assert [(len(numbered), len(paths)) for numbered, paths in tasks] == sizes
+    assert sum((numbered for numbered, _ in tasks), []) == [*enumerate(blocks)]
+    assert sum((paths for _, paths in tasks), []) == shards
