@@ -345,16 +345,18 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
     from serving import attention_page
 
     if config.output_file is None and os.path.lexists(path):
-        begin = attention_page.FIRST_LINE.encode()
-        is_file = os.path.isfile(path)
-        if not (is_file and Path(path).read_bytes().startswith(begin)):
+        begin, found = attention_page.FIRST_LINE.encode(), b""
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                found = file.read(len(begin))
+        if found != begin:
             raise FileExistsError(
                 f"{path} already exists and is not an attention page; set "
                 "another --output_file"
             )
-    found = config.load("saved_model").attention(*texts)
+    answer = config.load("saved_model").attention(*texts)
     with atomic_open(path) as writer:
-        writer.write(attention_page.render(found))
+        writer.write(attention_page.render(answer))
     logging.info("Open %s in a browser", path)
     return 0
 

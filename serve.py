@@ -144,7 +144,7 @@ def main(config: Config) -> int:
     try:
         # Import late, so that wrong flags need none of the server's packages.
         from serving.server import app, monitoring, process, versions
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         raise ValueError(
             f"serve.py needs {error.name}: "
             f"{requirements.install('requirements/serve.txt')}"

@@ -28,26 +28,24 @@ def check(export_dir: StrPath) -> None:
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise ValueError(f"--export_dir={path} is not a folder; use a new one")
-    if path.is_dir() and (foreign := _find_foreign(path)):
-        if not (path / manifests.EXPORT).is_file():
+    if path.is_dir() and any(path.iterdir()):
+        if not _is_ours(path):
             raise ValueError(
                 f"--export_dir={path} exists and is not an export, because it "
                 f"contains no {manifests.EXPORT}; remove it, or use a new "
                 "folder"
             )
-        raise ValueError(
-            f"--export_dir={path} contains {foreign[0]}, which no export "
-            "wrote; move it away, or use a new folder"
-        )
+        # Add the list's own name. The list does not contain it if the export
+        # was killed while it wrote the folder.
+        listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
+        for name in _contents(path):
+            if name not in listed:
+                raise ValueError(
+                    f"--export_dir={path} contains {name}, which no export "
+                    "wrote; move it away, or use a new folder"
+                )
     for temporary in _temporary(path):
-        is_folder = temporary.is_dir() and not temporary.is_symlink()
-        # While an export is written, its list is still empty.
-        is_unfinished = (temporary / manifests.EXPORT).is_file() and (
-            not manifests.listed(temporary, manifests.EXPORT)
-        )
-        if os.path.lexists(temporary) and not (
-            is_folder and (is_unfinished or not _find_foreign(temporary))
-        ):
+        if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
                 f"--export_dir={path} needs the name {temporary}, but no "
                 "export created the file or folder of that name; rename it"
@@ -111,12 +109,21 @@ def reject(folder: Path, path: Path) -> Path:
     return folder.rename(rejected)
 
 
-def _find_foreign(path: Path) -> list[str]:
-    """Returns the names of all files in a folder that no export wrote."""
-    # Add the list's own name. The list does not contain it if the export was
-    # killed while it wrote the folder.
-    ours = {*manifests.listed(path, manifests.EXPORT), manifests.EXPORT}
-    return [name for name in _contents(path) if name not in ours]
+def _is_ours(path: Path) -> bool:
+    return (path / manifests.EXPORT).is_file() and not path.is_symlink()
+
+
+def _may_remove(path: Path) -> bool:
+    """Returns whether a folder is empty, or contains only an export's files."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    if not any(path.iterdir()):
+        return True
+    if not _is_ours(path):
+        return False
+    listed = manifests.listed(path, manifests.EXPORT)
+    # While an export is written, its list is still empty.
+    return listed == [] or all(name in listed for name in _contents(path))
 
 
 def _remove(path: Path) -> None:

@@ -17,7 +17,13 @@ import jinja2
 import modeling
 from data.text.tokenization import FullTokenizer
 from files import json_files, manifests
-from training.model_folder import FILE, VERSION, ModelFolder, read
+from training.model_folder import (
+    FILE,
+    VERSION,
+    ModelFolder,
+    base_name,
+    read,
+)
 from training.run_folder import BEST
 
 # Kinds of folders for which a model card is written.
@@ -173,9 +179,12 @@ def format_card(
             arguments.append(f"{option}=True")
     segmenter = task.get("segmenter")
     versions = origin.get("versions", {})
+    # Earlier versions of this project recorded only the training flags, and no
+    # `command`. They recorded complete paths.
+    command = origin.get("command") or settings.get("flags", {})
     flags = [
-        shlex.quote(f"--{name}={value}")
-        for name, value in origin.get("command", {}).items()
+        shlex.quote(f"--{name}={_base_name(value)}")
+        for name, value in command.items()
         if value is not None
     ]
     return environment.get_template("model_card.jinja").render(
@@ -196,13 +205,20 @@ def format_card(
         versions=", ".join(f"{n} {v}" for n, v in versions.items()),
         command=" \\\n  ".join([f"python {origin.get('script')}", *flags]),
         files=[
-            (name, entry)
+            (name, [_base_name(entry[0]), *entry[1:]])
             for name, entries in settings.items()
             if isinstance(entries, list)
             for entry in entries
             if isinstance(entry, list) and len(entry) == 3
         ],
     )
+
+
+def _base_name(value: Any) -> Any:
+    """Returns the last part of a path or URL. Other values do not change."""
+    if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
+        return value
+    return base_name(value)
 
 
 def find_results(

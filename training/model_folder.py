@@ -380,7 +380,7 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
         if flags.meta_of(field).kind
     }
     return {
-        name: ",".join(map(_base_name, str(value).split(",")))
+        name: ",".join(map(base_name, str(value).split(",")))
         if name in paths or re.match(r"[/~.]|\w+://", str(value))
         else _without_folders(value)
         for name, value in config.given_flags.items()
@@ -388,7 +388,7 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
     }
 
 
-def _base_name(path: str) -> str:
+def base_name(path: str) -> str:
     """Returns the last part of a path or URL, never a host or a bucket."""
     path = urllib.parse.urlsplit(path).path if "://" in path else path
     return os.path.basename(path.rstrip("/"))

@@ -48,6 +48,7 @@ class Engine(abc.ABC):
 
     Raises:
         OSError: a file cannot be loaded.
+        MemoryError: the model does not fit into memory.
     """
 
     name: str
@@ -64,6 +65,8 @@ class Engine(abc.ABC):
             num_threads = len(os.sched_getaffinity(0))
         try:
             self._load(path, num_threads or os.cpu_count() or 1)
+        except (OSError, MemoryError):
+            raise
         except Exception as error:
             # Exception is the only base class of all errors of ONNX Runtime.
             raise damaged(path, error) from error

@@ -91,8 +91,7 @@ def export_saved_model(
             path = folder / engines.RUNTIMES[name].file
             path.parent.mkdir(exist_ok=True)
             if name == "saved_model":
-                with errors_named(f"--export_dir={export_dir}"):
-                    _write_saved_model(folder, model, endpoints)
+                _write_saved_model(export_dir, folder, model, endpoints)
             elif name == "litert":
                 _write_litert(path, model, first, length, int8)
             else:
@@ -112,7 +111,10 @@ def export_saved_model(
 
 
 def _write_saved_model(
-    folder: Path, model: keras.Model, endpoints: Mapping[str, Endpoint]
+    export_dir: str | os.PathLike[str],
+    folder: Path,
+    model: keras.Model,
+    endpoints: Mapping[str, Endpoint],
 ) -> None:
     archive = keras.export.ExportArchive()
     kernels = inference.CastKernels(model)
@@ -122,7 +124,8 @@ def _write_saved_model(
     for name, (function, signature) in endpoints.items():
         used = _trace(kernels.used_by(function), signature)
         archive.add_endpoint(name, used, input_signature=signature)
-    archive.write_out(str(folder), verbose=False)
+    with errors_named(f"--export_dir={export_dir}"):
+        archive.write_out(str(folder), verbose=False)
 
 
 def _trace(

@@ -59,3 +59,23 @@ def test_a_broken_pipe_ends_quietly(export_folder):
         assert process.wait() in (0, 141)
     assert b"error" not in errors.lower().split(b"ready to embed")[1]
     assert b"Traceback" not in errors
+
+
+@pytest.mark.slow
+def test_saved_model_cli(export_folder):
+    # It loads neither this project nor TensorFlow Text.
+    done = subprocess.run(
+        [
+            os.path.join(os.path.dirname(sys.executable), "saved_model_cli"),
+            "run",
+            f"--dir={export_folder / 'squad'}",
+            "--tag_set=serve",
+            "--signature_def=answer",
+            '--input_exprs=question=["what"];context=["A harbor."]',
+        ],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Result for output key answer:" in done.stdout

@@ -252,3 +252,41 @@ def test_the_newest_of_numbered_versions_is_asked(tmp_path, export_folder):
     # One that is still being copied.
     (tmp_path / "12").mkdir()
     assert serving.load(tmp_path).tasks[0] == "embed"
+
+
+def test_csv(tmp_path, export_folder, answered):
+    rows = [
+        "id,text_a,text_b",
+        'a,"The harbor.",',
+        'b,"two\nlines, ""quoted""",The boat.',
+        "c,too few",
+        "d,The boat \udcff.,",
+        "e,The harbor.,",
+    ]
+    (tmp_path / "in.csv").write_text(
+        "\n".join(rows), "utf-8-sig", errors="surrogateescape"
+    )
+    done = script_runner.run(
+        "predict.py",
+        tmp_path,
+        model=export_folder / "classifier",
+        input_file="in.csv",
+        output_file="out.jsonl",
+    )
+    answers = [json.loads(line) for line in (tmp_path / "out.jsonl").open("rb")]
+    # The answers are there, and the exit status tells that two are not.
+    assert done.status == 1, done.stderr
+    assert "3 lines answered, 2 failed" in done.stderr
+    assert [answer.get("id") for answer in answers] == ["a", "b", None, *"de"]
+    assert "2 columns, where 3 are needed" in answers[2]["error"]
+    assert answers[2]["line"] == 5
+    assert "not UTF-8" in answers[3]["error"]
+    # Where a row is in its batch may change the last digit.
+    single = answered["classify"][0][9]
+    for answer in (answers[4], {"id": "a", **single}):
+        assert answer.keys() == answers[0].keys()
+        assert answer["label"] == answers[0]["label"]
+        assert answer["probabilities"] == pytest.approx(
+            answers[0]["probabilities"], abs=2e-6
+        )
+    assert answers[1]["probabilities"] != answers[0]["probabilities"]

@@ -13,7 +13,11 @@ from tests.models import built
 from training import model_card, model_folder
 
 TINY = modeling.BertConfig(**conftest.TINY)
-COMMAND = {"learning_rate": 5e-05, "class_weights": "weights.json"}
+FLAGS = {
+    "learning_rate": 5e-05,
+    "class_weights": "/home/ann/weights.json",
+    "master": "grpc://ann-pc:8470",
+}
 
 
 def describe(name):
@@ -24,10 +28,10 @@ def describe(name):
         "origin": {
             "script": "run_classifier.py",
             "step": 7,
-            "command": COMMAND,
             "versions": {"keras": "3.15.1"},
             "settings": {
-                "train_records": [["train.tf_record", 12, "c77e"]],
+                "flags": FLAGS,
+                "train_records": [["/home/ann/train.tf_record", 12, "c77e"]],
             },
         },
         "evaluation": {"dev": {"f1": 0.5}, "test": {"f1": 0.25}},
@@ -40,7 +44,7 @@ def read_front_matter(card):
     return yaml.safe_load(front)
 
 
-def test_says_what_the_model_does():
+def test_says_what_the_model_does_and_names_no_path():
     for kind in (model_card.EXPORT, model_card.WEIGHTS):
         card = model_card.format_card(
             describe("BertClassifier"), kind, ["no", "yes"], True, 2
@@ -57,6 +61,7 @@ def test_says_what_the_model_does():
             "## License",
         ):
             assert part in card
+        assert "/home" not in card and "ann" not in card
         assert not card.startswith("---")
 
 
