@@ -6,6 +6,7 @@ import io
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import types
@@ -92,23 +93,28 @@ def test_forms_of_answers(folder, predict, answers):
         assert (str(given["id"]), row[1]) == (answer["id"], answer["label"])
 
 
-def test_a_killed_run_continues_with_the_same_bytes(folder, predict, answers):
-    flags = {"input_file": "1.csv,2.csv", "output_file": "killed.jsonl"}
+def test_a_killed_run_continues_with_the_same_bytes(folder, predict):
+    # So many rows that they take seconds, or the run ends before it is killed.
+    lines = [f"{i};{TEXTS[i % NUM_ROWS]}\n" for i in range(20_000)]
+    (folder / "many.csv").write_text("id;review\n" + "".join(lines))
+    flags = {"input_file": "1.csv,many.csv"}
+    predict(output_file="many.jsonl", **flags).check()
+    flags["output_file"] = "killed.jsonl"
     unfinished = folder / "killed.jsonl.unfinished"
 
-    def is_half_way():
+    def has_begun():
         return unfinished.exists() and unfinished.read_bytes().count(b"\n") > 50
 
-    killed = predict(kill_when=is_half_way, **flags)
-    assert killed.status != 0 and not (folder / "killed.jsonl").exists()
+    killed = predict(kill_when=has_begun, **flags)
+    assert killed.status == -signal.SIGKILL
+    assert not (folder / "killed.jsonl").exists()
     with unfinished.open("ab") as file:
         # As a batch that was being written.
         file.write(b'{"label": "n')
     done = predict(**flags).check()
     assert "An earlier run has answered " in done.stderr
-    assert "150 lines answered" in done.stderr
-    # Of two files the batches are those of one.
-    good = (folder / "all.jsonl").read_bytes()
+    assert "20070 lines answered" in done.stderr
+    good = (folder / "many.jsonl").read_bytes()
     assert (folder / "killed.jsonl").read_bytes() == good
     assert not [*folder.glob("killed.jsonl?*")]
 
@@ -133,11 +139,12 @@ def test_other_flags_begin_again_and_users_files_stay(folder, predict, answers):
 
 
 def test_shards_follow_one_another(folder, predict, answers):
-    found = b""
+    found, flags = b"", {"input_file": "1.csv,2.csv"}
     for shard in ("1/2", "2/2"):
         output = f"{shard[0]}.jsonl"
-        predict(input_file="in.csv", output_file=output, shard=shard).check()
+        predict(output_file=output, shard=shard, **flags).check()
         found += (folder / output).read_bytes()
+    # The batches of two files are those of one.
     assert found == (folder / "all.jsonl").read_bytes()
 
 
