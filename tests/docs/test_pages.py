@@ -1,5 +1,6 @@
 """Checks the pages: links, commands, flags and snippets."""
 
+import ast
 import itertools
 import pydoc
 import re
@@ -23,6 +24,8 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 # A block of `python` is run here. One of `py` needs files or packages that are
 # not at hand.
 BLOCK = re.compile(r"^( *)```(\w+)[^\n]*\n(.*?)^\1```$", re.M | re.S)
+# What stands for a value in a message.
+VALUE = re.compile(r"\.\.\.|(?:process )?\b[0N]\b|--FLAG=|--[a-z_]+(?:=|, |$)")
 COMMAND = re.compile(r"^.*?python (?:-m )?(\w+\.py|tools\.\w+) (.*)$")
 
 
@@ -118,3 +121,23 @@ def test_the_index_of_flags_is_up_to_date():
     written = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
     # Whoever changed a flag runs `python docs/flags_index.py`.
     assert flags_index.create_page() == written
+
+
+def test_the_messages_that_pages_explain_exist():
+    """Compares the first column of Troubleshooting with the code."""
+    sources = [*ROOT.glob("*.py")]
+    for folder in ("data", "files", "modeling", "serving", "training"):
+        sources += (ROOT / folder).rglob("*.py")
+    strings = "\n".join(
+        node.value
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    page = (ROOT / "docs/troubleshooting.md").read_text(encoding="utf-8")
+    messages = re.findall(r"^\| `([^`]+ [^`]+)` \|", page, re.M)
+    messages.remove("No matching distribution found for tensorflow")
+    assert len(messages) > 5
+    for message in messages:
+        for part in VALUE.split(message):
+            assert part.strip(" ,") in strings, message
