@@ -1,9 +1,10 @@
 """Adds the version and the notebook to the documentation site.
 
-MkDocs calls the functions `on_config` and `on_files`.
+MkDocs calls the functions whose names begin with `on_`.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,11 @@ def on_config(config: Any) -> None:
     """Adds the project's version to the end of each page."""
     version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
     config.copyright = f"Version {version}"
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Keeps browsers from breaking a line after the "--" of a flag."""
+    return re.sub(r"(?<=[\s>])--\w+", r'<span class="flag">\g<0></span>', html)
 
 
 def on_files(files: Any, config: Any) -> None:
