@@ -359,7 +359,7 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns each example's weight, [B]. Feature `counted` is [B, ...]."""
+    """Returns each example's weight, [B]. The feature `counted` shows B."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")

@@ -83,7 +83,7 @@ class _KeptRows:
     _spare: Tensor | int = 0
 
     def unpad(self, padded: Tensor) -> Tensor:
-        """Returns the rows [R, W] of a tensor [B, T, W] or [S, T, W]."""
+        """Returns the rows at WordPieces, [R, W], of [B, T, W] or [S, T, W]."""
         # The gradient of a gather would add up rows one by one, which is slow.
         # Instead, copy each row to its only position, and zeros to padding.
         return _linear(self._gather, self._scatter_with_zeros)(padded)
@@ -112,7 +112,7 @@ class _KeptRows:
         return self._scatter(rows, indexes)
 
     def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
-        """Returns the row at each index, as a tensor [B, T, W] or [S, T, W]."""
+        """Copies the rows that `indexes` lists to [B, T, W] or [S, T, W]."""
         return keras.ops.reshape(
             keras.ops.take(rows, indexes, axis=0),
             (*self._shape, rows.shape[-1]),

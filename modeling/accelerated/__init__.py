@@ -67,9 +67,9 @@ INFERENCE: Forms = {"activation": fusions.activation}
 
 
 def choose(name: str, inputs: Any, training: bool) -> Callable | None:
-    """Returns the faster form of a function for one call.
+    """Returns the faster form of a function for one call, else None.
 
-    Returns None if the call should use the plain form.
+    None means that the call should use the plain form.
 
     Args:
         name: name of the function in modeling/ops.py.

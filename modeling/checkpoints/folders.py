@@ -65,7 +65,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     """Returns the reason why a folder's best weights must not be used.
 
     The best weights belong to an earlier run if a user deleted the checkpoints
-    of the folder and trained again. Returns None if they may be used.
+    of the folder and trained again. Returns None if there is no reason.
 
     Args:
         path: folder of the run.

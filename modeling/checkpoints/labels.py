@@ -127,7 +127,7 @@ def save_labels(
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the labels in an `id2label`, called `names`, by their numbers."""
+    """Returns the labels of `names`, an `id2label`, by number."""
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(

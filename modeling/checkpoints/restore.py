@@ -63,9 +63,9 @@ def restore_variables(
 ) -> LoadReport:
     """Assigns a checkpoint's values to a model, one variable at a time.
 
-    Checks all values before it assigns the first. Therefore it reads each value
-    twice, because keeping all values would double the memory. The checkpoint
-    must contain the complete encoder.
+    Checks all values before it assigns the first, so it reads each value twice.
+    Keeping all values would double the memory. The checkpoint must contain the
+    complete encoder.
 
     Args:
         model: any model of this package, built or not, or a built keras.Model

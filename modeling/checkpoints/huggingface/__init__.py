@@ -40,7 +40,7 @@ _FILES = (
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )
-# Also matches names such as model.fp16.safetensors and pytorch_model.fp16.bin.
+# Matches variants too: model.fp16.safetensors and pytorch_model.fp16.bin.
 _IS_WEIGHTS = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
     r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
@@ -244,7 +244,7 @@ def _check_decoder(
     """Raises an error if a masked LM head has embeddings of its own.
 
     BERT's masked LM head uses the word embeddings as its output layer. A file
-    may contain these weights under both names. Then the values must be equal.
+    may contain this matrix under both names. Then the values must be equal.
     If the file contains only the output layer, the function enters this tensor
     in `stored_names` as the embeddings.
     """
