@@ -32,5 +32,8 @@ def on_files(files: Any, config: Any) -> None:
         source = "".join(cell["source"])
         is_code = cell["cell_type"] == "code"
         parts.append(f"```python\n{source}\n```" if is_code else source)
+        for shown in cell.get("outputs", ()):
+            text = "".join(shown.get("text") or shown["data"]["text/plain"])
+            parts.append(f"```text\n{text.rstrip()}\n```")
     page = "\n\n".join(parts) + "\n"
     files.append(File.generated(config, "notebook.md", content=page))

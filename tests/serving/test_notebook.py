@@ -24,8 +24,6 @@ def test_the_notebook_runs(export_folder, tmp_path, monkeypatch):
     names = {}
     cells = [c for c in notebook["cells"] if c["cell_type"] == "code"]
     for cell in cells:
-        # No outputs are kept, which would be those of one machine.
-        assert not cell["outputs"] and cell["execution_count"] is None
         exec("".join(cell["source"]), names)
     assert len(cells) == 7
     assert names["probs"].shape[:2] == (1, 2)
