@@ -127,7 +127,9 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
 def _find_config(path: str | os.PathLike[str]) -> str:
     path = str(path)
     if not os.path.exists(path):
-        raise FileNotFoundError(f"There is no configuration file {path}")
+        raise FileNotFoundError(
+            f"There is no configuration file {path}. Use the path of a file"
+        )
     if not os.path.isdir(path):
         return path
     candidates = [
