@@ -70,7 +70,9 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"column {error.colno}"
         ) from error
     except RecursionError:
-        raise ValueError(f"{where}: the JSON is nested too deeply") from None
+        raise ValueError(
+            f"{where}: the JSON is nested too deeply. Use fewer levels"
+        ) from None
     except ValueError as error:
         # A number is not finite, or is longer than Python accepts.
         raise ValueError(f"{where}: {error}") from error

@@ -203,7 +203,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
-    """Returns the owner in a lock file, or None if it names no owner.
+    """Returns the owner that a lock file names, or None without an owner.
 
     The owner is a dict with the keys host, pid, started and kernel.
     """

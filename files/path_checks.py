@@ -211,7 +211,9 @@ def _check_equal(output: _Place, other: _Place) -> None:
         # Allow equal paths, because a run may read the model in its own folder.
         return
     if output.flag == other.flag:
-        raise ValueError(f"{output.flag}: {other.path} is named twice")
+        raise ValueError(
+            f"{output.flag}: {other.path} is named twice. Use different paths"
+        )
     raise ValueError(f"{output} and {other} are the same; use another path")
 
 
