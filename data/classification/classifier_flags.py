@@ -71,7 +71,7 @@ def check(options: Any) -> None:
     """Checks that the flags of run_classifier.py do not contradict each other.
 
     Raises:
-        ValueError: they do. The message names the flags.
+        ValueError: two flags contradict each other. The message names them.
     """
     name, given = options.task_name, options.given_flags
     size = options.max_seq_length - 2
@@ -142,13 +142,13 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
         )
     if output_mode != "classification":
         raise ValueError(
-            "--class_weights is for --output_mode=classification. "
-            f"Received: {output_mode}"
+            "--class_weights is for --output_mode=classification. Remove the "
+            f"flag. Received: {output_mode}"
         )
     if weights != BALANCED and not os.path.isfile(weights):
         raise FileNotFoundError(
             f"--class_weights={weights} is neither {BALANCED} nor an existing "
-            "file"
+            "file. Use one of them"
         )
 
 

@@ -1,7 +1,8 @@
 """Turns a classifier's outputs into labels, and writes files of predictions.
 
 Logits are divided by a temperature, and a text gets a label if the label's
-probability is above a threshold. Both can be fitted to a dev set.
+probability is above a threshold. A dev set can determine temperature and
+thresholds.
 """
 
 import os
@@ -168,7 +169,7 @@ class LabelDecoder:
     def fit_thresholds(
         self, label_ids: np.ndarray, outputs: np.ndarray
     ) -> None:
-        """Sets each label's threshold to the one with the best F1.
+        """Chooses for each label the threshold with the best F1.
 
         A threshold is the mean of two neighboring probabilities of the dev set,
         or half the lowest probability. If a label is right for no example of
@@ -277,13 +278,12 @@ def write_predictions(
             returns.
         batches: pairs (features, outputs) with the model's outputs, float
             [examples, labels].
-        decoder: LabelDecoder.
+        decoder: LabelDecoder of the task.
         suffix: text to insert into the names of the files before the extension,
             such as "_mm".
 
     Returns:
-        the predicted label of each example, as `LabelDecoder.labels` returns
-        it.
+        the predicted labels, in the form that `LabelDecoder.labels` returns.
 
     Raises:
         OSError: a file cannot be written.

@@ -183,13 +183,13 @@ class SplitFilesProcessor(DataProcessor):
             )
 
     def _name(self, number: int, line: Row) -> str | int:
-        """Returns the last part of an example's guid, by default its number."""
+        """Returns the end of a guid, by default the line's number."""
         return number
 
     def _label(self, row: Row, column: int | None) -> str | float:
         """Returns the label in a column of a row, or a placeholder for None.
 
-        Raises a ValueError if it is none of the task's labels.
+        Raises a ValueError if the task has no such label.
         """
         labels = self.get_labels()
         if column is None:
@@ -277,7 +277,9 @@ def check_number_of_examples(
             contains only one example, whose correlation is undefined.
     """
     if not examples:
-        raise ValueError(f"{path} contains no example")
+        raise ValueError(
+            f"{path} contains no example. Use a file with examples"
+        )
     if set_name == "dev" and output_mode == "regression" and len(examples) < 2:
         raise ValueError(
             f"{path} contains one example, but a correlation needs at least "

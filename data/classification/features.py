@@ -151,7 +151,7 @@ def convert_single_example(
 
     Args:
         ex_index: index of the example. The first five examples are logged.
-        example: an InputExample.
+        example: InputExample to convert.
         label_list: names of the labels, or None in regression.
         max_seq_length: length in WordPieces to which the input is padded or
             cut, at least 3.

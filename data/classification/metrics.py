@@ -53,7 +53,7 @@ def _correlation(
 def concatenate(
     batches: Iterable[tuple[Mapping[str, np.ndarray], np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Joins all batches, and returns their (labels, outputs) as two arrays.
+    """Joins the labels and the outputs of all batches to two arrays.
 
     Each batch is a pair (features, outputs of the model). The labels are the
     features' `label_ids`.

@@ -113,8 +113,8 @@ class PairProcessor(TableProcessor):
         options = _with_columns(options, *columns)
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
-        # The largest score that the scale allows, 1 or 5. It is 0 until the
-        # first call of `score_unit` determines it.
+        # The largest score that the scale allows, 1 or 5, or 0 until the first
+        # call of `score_unit` determines the scale.
         self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:

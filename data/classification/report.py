@@ -68,7 +68,7 @@ def _of_labels(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns the summary and the sections about single or several labels."""
+    """Returns the report's summary and sections for classified texts."""
     names = decoder.label_list or []
     probabilities = decoder.probabilities(outputs)
     has_many = decoder.output_mode == "multilabel"
@@ -145,7 +145,7 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns the summary and the sections about a regression task."""
+    """Returns the report's summary and sections for predicted numbers."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
@@ -183,7 +183,7 @@ def _calibration(
 ) -> dict[str, Any]:
     """Returns a report section that compares confidence with accuracy.
 
-    For a calibrated model, both are equal.
+    If a model is calibrated, its confidence equals its accuracy.
     """
     error, bins = decoder.calibration(label_ids, outputs)
     total = sum(count for _, count, _, _ in bins)

@@ -181,8 +181,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
                 f"{path / name} already exists, and --projector_dir did not "
                 "write it; use another folder"
             )
-    # Write the configuration first. A later call that finds it may replace the
-    # other files, because this function wrote them.
+    # Write the configuration first. It shows a later call that this function
+    # also wrote the other files, so that they may be replaced.
     write_text(path / _CONFIG, _CONFIG_TEXT)
     counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:

@@ -178,7 +178,9 @@ def check_records(files: Sequence[str], spec: Spec) -> None:
         if path.endswith(".gz"):
             raise ValueError(f"{path}: unpack this file with gunzip first")
         if not check_file(path, spec, _NUM_CHECKED):
-            raise ValueError(f"{path}: the file contains no record")
+            raise ValueError(
+                f"{path}: the file contains no record. Create it again"
+            )
 
 
 def check_file(path: str, spec: Spec, limit: int | None = None) -> int:

@@ -47,7 +47,7 @@ Needed = Sequence[Sequence[str]]
 def form_of(path: StrPath) -> str | None:
     """Returns the table format that the ending of a file's name indicates.
 
-    Ignores `.gz`. Returns None if the ending is unknown.
+    Ignores `.gz`. Returns None for unknown endings.
     """
     name = str(path).removesuffix(".gz")
     return next((ENDINGS[end] for end in ENDINGS if name.endswith(end)), None)
@@ -226,7 +226,7 @@ def _read_separated(
     while not "".join(head).strip() and (line := next(text, "")):
         head.append(line)
     # Choose the delimiter with which the first line contains all needed
-    # columns. If there is none, choose the one that results in most columns.
+    # columns, otherwise the delimiter that results in most columns.
     fits = {delimiter: (False, 0) for delimiter in _DELIMITERS[form]}
     for delimiter in fits:
         # Ignore a malformed line here, because it is reported below.
@@ -335,7 +335,7 @@ def _read_parquet(
             raise
         reason = " ".join(str(error).split())[:200]
         raise ValueError(
-            f"{path} cannot be read as Parquet: {reason}"
+            f"{path} cannot be read as Parquet: {reason}. Save it again"
         ) from error
 
 

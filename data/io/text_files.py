@@ -171,7 +171,7 @@ def read_numbered(
 
     Drops bytes that are not UTF-8, and logs a warning with their number. Raises
     an error for a carriage return inside a line, because two lines would be
-    read as one. `is_quoted` allows it, because quoted cells may contain it.
+    read as one. `is_quoted` allows it, because a quoted cell may contain one.
     """
     dropped: Counter[Any] = Counter()
     for number, line in enumerate(read_lines(path, dropped), start=1):

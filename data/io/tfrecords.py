@@ -159,7 +159,7 @@ def create_dataset(
 
     Args:
         records: the files and how to read them.
-        batch_size: B.
+        batch_size: number of records in a batch, B.
         is_training: whether to shuffle and repeat the records.
         seed: int that determines the order in training.
         skip_records: number of records to skip at the start. In training,
@@ -168,8 +168,7 @@ def create_dataset(
             longest sequence.
 
     Returns:
-        tf.data.Dataset of dicts {name: tensor [B, ...]}, as `decode` returns
-        them.
+        tf.data.Dataset of dicts {name: tensor [B, ...]} from `decode`.
 
     Raises:
         ValueError: a file is truncated or corrupt. Only training with

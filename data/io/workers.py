@@ -50,8 +50,8 @@ def run(
     # Do not fork. A fork copies the locks that other threads have acquired, and
     # nobody would release them in the new process.
     context = multiprocessing.get_context("spawn")
-    # Start multiprocessing's resource tracker now. If it started together with
-    # a worker, it would remove the signal mask of the thread.
+    # Start multiprocessing's resource tracker now. A tracker that starts with a
+    # worker would remove the signal mask of the thread.
     resource_tracker.ensure_running()
     reader, writer = context.Pipe(duplex=False)
     processes: list[BaseProcess] = []

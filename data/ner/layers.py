@@ -39,7 +39,7 @@ def cut_texts(
 
     Args:
         texts: string [N], UTF-8. Bytes that are not UTF-8 are dropped.
-        tokenizer: TokenizerLayer.
+        tokenizer: TokenizerLayer with the model's vocabulary.
         max_seq_length: length of a window in WordPieces, at least 3.
 
     Returns:

@@ -121,7 +121,7 @@ class NerProcessor(SetReader[NerExample]):
 
         Raises:
             OSError: the file does not exist, or cannot be read.
-            ValueError: a line or text is malformed, or there is none.
+            ValueError: a line or text is malformed, or the file contains none.
         """
         path = find_set_file(data_dir, name, _SET_FILES[name])
         has_spans = path.removesuffix(".gz").endswith((".json", ".jsonl"))
@@ -138,7 +138,7 @@ class NerProcessor(SetReader[NerExample]):
             examples.append(example)
         if not examples:
             kind = "annotated text" if has_spans else "sentence"
-            raise ValueError(f"{path} contains no {kind}")
+            raise ValueError(f"{path} contains no {kind}. Use another file")
         if unknown:
             tag, place = next(iter(unknown.items()))
             message = (
@@ -179,7 +179,9 @@ class NerProcessor(SetReader[NerExample]):
                 where.append(f"{path}, line {number}")
                 word = columns[text_column - 1]
                 if not word:
-                    raise ValueError(f"{where[-1]}: the word is missing")
+                    raise ValueError(
+                        f"{where[-1]}: the word is missing. Add it"
+                    )
                 tag = columns[label_column - 1] if label_column else "O"
                 if not _TAG.fullmatch(tag):
                     raise ValueError(
@@ -231,7 +233,7 @@ class NerProcessor(SetReader[NerExample]):
             if column is not None and column > width:
                 raise ValueError(
                     f"--{flag}={column} is too large: the lines of {path} "
-                    f"contain only {width} columns"
+                    f"contain only {width} columns. Set a smaller number"
                 )
         if (is_test and width == 1) or (label_column or 0) > width:
             label_column = None
@@ -324,7 +326,7 @@ def _read_sentences(
         for number, line in text_files.read_numbered(path)
     ]
     # The first line that contains a word and does not begin with # determines
-    # the layout. If all lines begin with #, it is a word, and not a comment.
+    # the layout. If all lines begin with #, this # is a word, not a comment.
     words = [
         line
         for _, line in lines

@@ -53,10 +53,9 @@ def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
 
     Args:
         tags: tags of the words of a sentence.
-        labels: the tags that a model knows, which determine the scheme of the
-            result. If any of them begins with M, it is BMES. Otherwise, if any
-            begins with S or E, it is IOBES. Otherwise, if any begins with U or
-            L, it is BILOU. In all other cases, it is IOB2.
+        labels: the tags that a model knows. The scheme of the result is BMES
+            if a label begins with M, else IOBES if a label begins with S or E,
+            else BILOU if a label begins with U or L, else IOB2.
     """
     prefixes = {label[:1] for label in labels if label[1:2] in ("-", "")}
     # Prefixes of the first, middle and last word of an entity, and of the only

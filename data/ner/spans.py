@@ -83,7 +83,7 @@ def read(
             raise ValueError(f"{where}: {error}") from error
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
-        # The preceding span, if any, and the index of the first word after it.
+        # The preceding span, if any, and the index of the word that follows it.
         before, free = None, 0
         distinct = sorted({*(spans or ())})
         for span in distinct:
@@ -132,7 +132,7 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         lines = ((n, line) for n, line in enumerate(file, 1) if line.strip())
         head = next(lines, None)
         if head is None:
-            raise ValueError(f"{path} contains no text")
+            raise ValueError(f"{path} contains no text. Use another file")
         text_files.check_first_line(head[1] + b"\n", path)
         try:
             first = json_files.parse_json(head[1], "", object)

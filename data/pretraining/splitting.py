@@ -35,8 +35,8 @@ def split_to_parts(
     Args:
         input_files: paths of the text files.
         boundary_files: path of the file of word boundaries of each input file.
-            Empty if there are no such files. An input file with such a file, or
-            one that is compressed, is not cut.
+            Empty if there are no such files. A compressed input file, or one
+            with a file of word boundaries, is not cut.
 
     Returns:
         list of parts. Each part is a list of Blocks.

@@ -35,7 +35,7 @@ def find_answers(
             order. The features contain `unique_ids`. A model's outputs contain
             `start_logits` and `end_logits`. An ensemble's outputs are a list of
             its models' outputs.
-        options: DecodingOptions.
+        options: options for choosing answers from the logits.
         tokenizer: tokenizer of the passages' words.
 
     Returns:

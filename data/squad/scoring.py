@@ -102,8 +102,8 @@ def compute_exact(right_answer: str, prediction: str) -> int:
 def compute_f1(right_answer: str, prediction: str) -> float:
     """Returns F1, the harmonic mean of a prediction's precision and recall.
 
-    They compare the words of the normalized texts. If one text is empty after
-    normalization, returns 1 if both are empty, else 0.
+    Precision and recall compare the words of the normalized texts. If one text
+    is empty after normalization, returns 1 if both are empty, else 0.
     """
     answer_words = normalize_answer(right_answer).split()
     predicted_words = normalize_answer(prediction).split()

@@ -233,9 +233,10 @@ class Alignment(NamedTuple):
     def _offsets(
         self, first: tf.Tensor, last: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the offsets in bytes of the first letter, and after the last.
+        """Returns the bytes at which `first` letters begin, and `last` ones end.
 
-        The offsets are in the letters' passage.
+        `first` and `last` are numbers of letters, int32. The results are
+        offsets in the passage of these letters.
         """
         starts = self.passages.starts
         size = _at(self.passages.sizes, last)
@@ -312,7 +313,7 @@ class Alignment(NamedTuple):
     ) -> tf.Tensor:
         """Finds where S texts first occur in the normalized passage.
 
-        All arguments and the result are indices of its characters, int32 [S].
+        All arguments and the result are indices of characters, int32 [S].
 
         Args:
             word_char: character at which the search for each text starts.

@@ -331,7 +331,7 @@ def _find_answer(
     the index of each word's first WordPiece, then the number of WordPieces.
     `char_spans` contains the (start, end) of each WordPiece in characters.
 
-    If it is None, the answer's tokens are searched in the words that contain
+    If `char_spans` is None, the answer's tokens are searched in the words of
     the answer: "1895" is the second token of "(1895-1943).". If these words do
     not contain its tokens ("Japan" in "Japanese"), the result is all tokens of
     the words.

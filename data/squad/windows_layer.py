@@ -103,7 +103,7 @@ def create_windows(
     """Cuts questions and passages of any length into windows for the network.
 
     Args:
-        tokenizer: TokenizerLayer.
+        tokenizer: TokenizerLayer with the model's vocabulary.
         options: WindowOptions, such as the length of a window.
         questions: string [N].
         contexts: string [N], the passage of each question.

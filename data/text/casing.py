@@ -24,7 +24,7 @@ _CUTS = {
     "word_tokenizer_type": (None, "basic"),
     "subword_tokenizer_type": (None, "wordpiece"),
 }
-# {folder name of one of Google's releases: True if its text is lower-cased}.
+# {folder name of one of Google's releases: True if the model is uncased}.
 _RELEASES = {
     "uncased_L-24_H-1024_A-16": True,
     "uncased_L-12_H-768_A-12": True,
@@ -57,7 +57,7 @@ def find_casing(
 
     Raises:
         ValueError: --do_lower_case contradicts a file or a release's name, or
-            it is not set and the vocabulary is cased.
+            the flag is not set and the vocabulary is cased.
     """
     flag = options.do_lower_case
     is_given = not flag or "do_lower_case" in options.given_flags
@@ -87,8 +87,8 @@ def find_casing(
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
     """Returns whether a flag, a file or the vocabulary determines the casing.
 
-    If none does, `find_casing` only assumes that text is lower-cased. It
-    documents the arguments.
+    If none does, `find_casing` only assumes that text is lower-cased. See
+    `find_casing` for the arguments.
     """
     return bool(
         not options.do_lower_case

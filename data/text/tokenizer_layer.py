@@ -160,8 +160,8 @@ class TokenizerLayer(keras.layers.Layer):
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
-        # Run this step after `split`, so that they do not need memory at the
-        # same time. TensorFlow skips it if a caller uses only the ids.
+        # Run this step after `split`, so that both do not need memory at the
+        # same time. TensorFlow skips this step if only the ids are used.
         with tf.control_dependencies([ends]):
             kept = ragged.where(chars.cps != ord(" "))
         return (

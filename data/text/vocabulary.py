@@ -110,8 +110,8 @@ def learn_vocabulary(
             f"set at least {len(reserved) + 2 * num_characters}"
         )
     # A WordPiece enters the vocabulary if it occurs at least `least_count`
-    # times. Find a `least_count` with about `wanted` WordPieces: it is between
-    # the counts of the words with the ranks `wanted` and `wanted` / 4.
+    # times. Find a `least_count` with about `wanted` WordPieces, between the
+    # counts of the words with the ranks `wanted` and `wanted` / 4.
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
@@ -167,7 +167,7 @@ def count_pieces(
 def _num_covering_characters(counts: Mapping[str, int]) -> int:
     """Returns how many of the most frequent characters must be WordPieces.
 
-    Together they are the fraction _CHARACTER_COVERAGE of the text.
+    These characters are the fraction _CHARACTER_COVERAGE of the text.
     """
     characters: collections.Counter[str] = collections.Counter()
     for word, count in counts.items():
@@ -264,6 +264,7 @@ def extension_rows(
     if len(extended) < len(vocab):
         raise ValueError(
             f"the extended vocabulary has {len(extended)} rows, fewer than the "
-            f"{len(vocab)} rows of the model's vocabulary"
+            f"{len(vocab)} rows of the model's vocabulary. Use the file that "
+            "--extend wrote"
         )
     return rows
