@@ -88,7 +88,7 @@ class FeaturesModel(keras.Model):
                 )
             if name in checked:
                 raise ValueError(
-                    f"`{name}` was passed twice, under two names. Pass it once. "
+                    f"`{name}` was passed twice, under two names. Pass one. "
                     f"Received: {sorted(features)}"
                 )
             checked[name] = value

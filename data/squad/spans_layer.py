@@ -233,7 +233,7 @@ class Alignment(NamedTuple):
     def _offsets(
         self, first: tf.Tensor, last: tf.Tensor
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the bytes at which `first` letters begin, and `last` ones end.
+        """Returns the bytes where `first` letters begin and `last` ones end.
 
         `first` and `last` are numbers of letters, int32. The results are
         offsets in the passage of these letters.
