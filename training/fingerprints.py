@@ -104,9 +104,9 @@ class Inputs:
 def _read_manifests(
     folder: str,
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Yields ((name, bytes), (crc32c, manifest's time)) of a folder's shards.
+    """Yields ((name, size), (crc32c, time)) of each shard in manifests.
 
-    Manifests in the folder list the shards. The time is in nanoseconds.
+    The size is in bytes. The time, in nanoseconds, is the manifest's.
     """
     for name in tf.io.gfile.listdir(folder or "."):
         if not name.endswith(".manifest.json"):

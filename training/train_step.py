@@ -199,7 +199,7 @@ class TrainStep:
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
-        # A scale above 1 may be the cause of a non-finite gradient.
+        # A loss scale above 1 may be why the gradient overflowed.
         is_finite = tf.math.is_finite(losses["loss"])
         skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
         outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)

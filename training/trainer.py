@@ -46,7 +46,7 @@ class Trainer(BatchPredictor):
         loss: the loss of the model. None if the model only predicts.
         optimizer: an optimizer with `aggregate_gradients=False`. None if the
             model only predicts.
-        config: TrainingConfig.
+        config: flags of the training.
         callbacks: the run's instances of callbacks.Callback.
         strategy: the tf.distribute strategy that created the variables.
         shape: (number of WordPieces, number of masked positions) of a padded
@@ -156,7 +156,7 @@ class Trainer(BatchPredictor):
     def weights_in(self, folder: Path | str) -> checkpointing.Checkpointer:
         """Returns a Checkpointer of the weights, without the optimizer's state.
 
-        It keeps only the newest checkpoint in the folder.
+        The Checkpointer keeps only the newest checkpoint in the folder.
         """
         return checkpointing.Checkpointer(
             folder,
@@ -283,8 +283,8 @@ class Trainer(BatchPredictor):
             )
             logs = {name: float(value) for name, value in logs.items()}
         except (tf.errors.UnavailableError, tf.errors.AbortedError) as error:
-            # If one worker is lost, collective operations fail on all other
-            # workers, whose processes cannot continue.
+            # Collective operations fail on all workers if one is lost. Name the
+            # step to resume from, because no process can continue.
             steps = self.checkpointer.steps() if self.checkpointer else []
             raise ConnectionError(
                 "another worker was lost, so all workers stop; start all "

@@ -67,7 +67,7 @@ class BestStep(Callback):
             self._best = _read_best(self._path, metric)
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Drops the best metrics if they are from another run or dev set."""
+        """Drops saved best metrics that are from another run or dev set."""
         if self.is_of_run:
             return
         run = self.trainer.history
@@ -172,7 +172,7 @@ def sign_of(metric: str) -> int:
 
 
 def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
-    """Returns whether this run wrote the best weights, and warns if it did not.
+    """Returns whether this run wrote the best weights. Warns if another did.
 
     If you delete the checkpoints of a run to train again, the folder still
     contains the earlier run's best weights.

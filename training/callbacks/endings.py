@@ -53,7 +53,7 @@ class TimeLimit(Callback):
         return self.hours / self._max_hours if self._max_hours else 0.0
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether earlier commands have spent --max_hours. Logs it."""
+        """Returns whether earlier commands spent --max_hours, and logs this."""
         if self.spent < 1:
             return False
         logging.info(

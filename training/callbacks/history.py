@@ -164,7 +164,7 @@ class History(Callback):
             atomic.sync(self._path)
 
     def best(self) -> dict[str, Any] | None:
-        """Returns the metrics of the best step. `global_step` is its number.
+        """Returns the metrics of the best step, and its number, `global_step`.
 
         Returns None if no evaluation of this run on this dev set is known.
         """
@@ -200,7 +200,7 @@ class History(Callback):
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns {name: value} of _NAMES, equal in all lines of `step`."""
+        """Returns the entries _NAMES, equal in all lines of `step`."""
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
