@@ -54,7 +54,7 @@ def export_classifier(
 
     Args:
         export_dir: folder to write. It appears when it is complete.
-        model: BertClassifier.
+        model: BertClassifier to export.
         label_list: labels in the order of the model's outputs, or None in
             regression.
         options: ServingOptions. Texts longer than `options.max_seq_length` are
@@ -212,7 +212,7 @@ def export_multiple_choice(
 
     Args:
         export_dir: folder to write. It appears when it is complete.
-        model: BertMultipleChoice.
+        model: BertMultipleChoice to export.
         tokenizer: FullTokenizer of the model. Its files are exported too.
         export_options: format of the export, or None for a SavedModel.
     """

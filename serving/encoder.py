@@ -51,7 +51,7 @@ def export_encoder(
 
     Args:
         export_dir: folder to write. It appears when it is complete.
-        model: BertModel.
+        model: BertModel to export.
         options: ServingOptions. Texts above `options.max_seq_length` are cut.
     """
 
@@ -115,7 +115,7 @@ def create_batches(
 
     Args:
         examples: examples with the label "0", which is ignored.
-        tokenizer: FullTokenizer.
+        tokenizer: FullTokenizer of the model.
         max_seq_length: number of WordPieces to which examples are cut or
             padded.
         batch_size: maximum B.

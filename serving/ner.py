@@ -50,7 +50,7 @@ def export_token_classifier(
 
     Args:
         export_dir: folder to write. It appears when it is complete.
-        model: BertTokenClassifier.
+        model: BertTokenClassifier to export.
         label_list: tags in the order of the model's outputs.
         options: ServingOptions. Texts longer than `options.max_seq_length`
             are read in several windows.

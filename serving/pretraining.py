@@ -42,7 +42,7 @@ def export_pretrainer(
 
     Args:
         export_dir: folder to write. It appears when it is complete.
-        model: BertPretrainer.
+        model: BertPretrainer to export.
         options: ServingOptions, or None to export only `serve`. Texts longer
             than `options.max_seq_length` are cut.
         top_k: number of WordPieces per mask, K.

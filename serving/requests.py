@@ -73,7 +73,7 @@ class Source:
             )
         fields = zip_longest(task.fields, self.columns[: len(task.fields)])
         # names: {column that a flag names: field}. replaced: these columns, and
-        # columns with a name of these fields, which the flags override.
+        # columns named like these fields, which the flags override.
         names: dict[str, str] = {}
         replaced: set[str] = set()
         needed: list[list[str]] = []
@@ -271,6 +271,6 @@ def check_request(
         json.dumps([item.get("id")])
     except RecursionError:
         del item["id"]
-        raise ValueError("'id' is nested too deeply") from None
+        raise ValueError("'id' is nested too deeply. Use a text") from None
     task.check(item)
     return item

@@ -59,7 +59,7 @@ def export_span_labeler(
 
     Args:
         export_dir: folder to write. It appears when it is complete.
-        model: BertSpanLabeler.
+        model: BertSpanLabeler to export.
         tokenizer: FullTokenizer of the model.
         windows: options that turn questions and passages into windows.
         decoding: options that turn logits into answers.
@@ -73,7 +73,8 @@ def export_span_labeler(
     if windows.max_seq_length > longest:
         raise ValueError(
             f"windows.max_seq_length={windows.max_seq_length} is more than the "
-            f"model's {longest} positions (max_position_embeddings)"
+            f"model's {longest} positions (max_position_embeddings). Set "
+            "a smaller length"
         )
     options = signatures.ServingOptions(
         tokenizer, windows.max_seq_length, batch_size, export_options

@@ -323,7 +323,7 @@ def cut(
     """Divides rows into batches. The rows of a batch are of similar length.
 
     Args:
-        engine: Engine.
+        engine: Engine that runs the batches.
         sizes: length of each row in WordPieces, without padding.
         longest: maximum length of a row in WordPieces.
         pads: True to pad all rows to `longest`. False to pad them to the

@@ -235,7 +235,7 @@ def _write_graph(
             from onnxruntime import quantization
 
             # Prevent the warning that the graph should be optimized before it
-            # is quantized. ONNX Runtime optimizes the graph when it loads it.
+            # is quantized. ONNX Runtime optimizes the graph that it loads.
             quantization.quant_utils.add_pre_process_metadata(graph)
             onnx.save(graph, whole)
             quantization.quantize_dynamic(whole, path, per_channel=True)

@@ -368,7 +368,8 @@ class Server:
             is_task = key.shapes is None
             if not is_task and key.name not in description.signatures:
                 raise RestError(
-                    409, "the model's new version lacks this signature"
+                    409,
+                    "the model's new version lacks this signature. Use another",
                 )
             is_alone = is_long or key.name not in description.batched
             try:
@@ -384,5 +385,6 @@ class Server:
                 return await asyncio.wrap_future(future)
         except TimeoutError:
             raise RestError(
-                504, f"no answer within {self.limits.timeout_s:g} s"
+                504,
+                f"no answer within {self.limits.timeout_s:g} s. Send less text",
             ) from None

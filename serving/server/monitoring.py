@@ -99,7 +99,7 @@ class Monitoring:
 
     @contextlib.contextmanager
     def observe(self, request: Request) -> Iterator[RequestRecord]:
-        """Yields a record for the `with` body to fill, counts and logs it."""
+        """Yields a RequestRecord to fill, then counts and logs it."""
         began = time.monotonic()
         record = RequestRecord()
         try:

@@ -22,7 +22,7 @@ METHOD = "tensorflow/serving/predict"
 # Maximum number of values that are converted to Python objects at a time. An
 # object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
-# Types whose name in protocol buffers is not DT_ and their name in capitals.
+# Types that protocol buffers do not call DT_ and NumPy's name in capitals.
 _TYPES = {
     "float16": "DT_HALF",
     "float32": "DT_FLOAT",

@@ -87,7 +87,9 @@ class LoadedVersion:
         except (EOFError, ConnectionError):
             self.is_lost = True
             raise RestError(
-                503, "the model's process ended, perhaps for lack of memory"
+                503,
+                "the model's process ended, perhaps for lack of memory. Try "
+                "again later",
             ) from None
         if error:
             raise error
@@ -233,7 +235,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version. `version` is its number, or None.
+        """Returns the served version, if it is `version` or `version` is None.
 
         Raises:
             RestError: this version of the model is not loaded.

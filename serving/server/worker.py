@@ -103,10 +103,10 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls all signatures, because first calls are slow. Returns them all.
+        """Calls all signatures once, because first calls are slow.
 
-        `signatures` are the signatures in the graph of a SavedModel. The specs
-        of other signatures are inferred from the results of two calls.
+        `signatures` are the signatures in the graph of a SavedModel. Returns
+        them and all others, whose specs are inferred from two calls.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
         found = dict(signatures)

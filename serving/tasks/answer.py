@@ -101,7 +101,7 @@ class Answer(TextTask):
         return reply
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `answer` or `answer_n_best`.
+        """Converts a Row to the outputs of `answer` or `answer_n_best`.
 
         If the option n_best is above 1, the signature is `answer_n_best`.
         """

@@ -85,8 +85,8 @@ class TextTask(abc.ABC):
     """A task of an exported model, such as classification.
 
     Args:
-        model: a models.TextModel.
-        options: TaskOptions.
+        model: models.TextModel that computes the replies.
+        options: flags that change the replies.
     """
 
     #: Name of the task, for --task.
@@ -256,7 +256,7 @@ def check_text(field: str, value: Any) -> None:
         # The "surrogateescape" of text_files.py maps bytes that are not UTF-8
         # to this range.
         if "\udc80" <= value[error.start] <= "\udcff":
-            raise ValueError(f"{field!r} is not UTF-8") from None
+            raise ValueError(f"{field!r} is not UTF-8. Send UTF-8") from None
         raise ValueError(
             f"{field!r} contains half of a surrogate pair, which is not a "
             "character"

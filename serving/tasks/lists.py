@@ -52,7 +52,7 @@ class OneToManyTask(TextTask):
         return [(request[one], text) for text in request.get(many, [])]
 
     def texts_of(self, request: Request) -> list[str]:
-        """Returns both texts of each pair, in one list."""
+        """Returns the texts of all `pairs`, in one list."""
         return [text for pair in self.pairs(request) for text in pair]
 
     def encode(self, request: Request) -> Encoded:
@@ -123,7 +123,7 @@ class ZeroShot(OneToManyTask):
         return is_single and _LABEL in _labels(settings)
 
     def check(self, request: Request) -> None:
-        """Checks a request. Adds the flag's --labels if it names no labels."""
+        """Checks a request. Adds --labels to a request without labels."""
         request.setdefault("labels", self.options.labels)
         super().check(request)
         labels = request["labels"]
@@ -162,7 +162,7 @@ class ZeroShot(OneToManyTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `zero_shot`."""
+        """Converts a Row to the outputs of the signature `zero_shot`."""
         entailed = np.array(row.outputs, np.float32)
         total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
         probabilities = entailed / total

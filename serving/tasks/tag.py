@@ -112,7 +112,7 @@ class Tag(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signatures `tag` and `tag_words`."""
+        """Converts a Row to the outputs of `tag` and `tag_words`."""
         words, tags, probabilities = self._tag(row)
         return {
             "words": to_bytes(words),

@@ -51,7 +51,7 @@ class Classify(PairTask):
         if self._stride and request.get("text_b"):
             raise ValueError(
                 "this model reads a text in windows (doc_stride="
-                f"{self._stride}), so it accepts no 'text_b'"
+                f"{self._stride}), so it accepts no 'text_b'. Remove the field"
             )
 
     def encode(self, request: Request) -> Encoded:
@@ -96,7 +96,7 @@ class Classify(PairTask):
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
         In multi-label classification, "label" is a list. Otherwise it is None
-        if its probability is below the option `min_probability`.
+        if no probability reaches the option `min_probability`.
         """
         outputs = self._pool(row)
         if "values" in outputs:
@@ -110,7 +110,7 @@ class Classify(PairTask):
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `classify`.
+        """Converts a Row to the outputs of the signature `classify`.
 
         In multi-label classification, `label` is b"" for each label that was
         not chosen.
@@ -209,7 +209,7 @@ class Tokenize(PairTask):
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `tokenize`."""
+        """Converts a Row to the outputs of the signature `tokenize`."""
         count = np.array(row.encoded.state, np.int32)
         return tokens_of(row) | {"num_wordpieces": count}
 
@@ -231,14 +231,16 @@ class Attention(PairTask):
         """Returns {"tokens", "attention"}, attention[block][head][from][to]."""
         probs = self._compute(request)
         if not np.isfinite(probs).all():
-            raise ValueError("the attention weights are not finite numbers")
+            raise ValueError(
+                "the attention weights are not finite. Check the weights"
+            )
         return {
             "tokens": row.encoded.tokens,
             "attention": np.round(probs.astype(np.float64), 6).tolist(),
         }
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `attention`."""
+        """Computes the outputs of the signature `attention`."""
         return tokens_of(row) | {"attention_probs": self._compute(request)}
 
     def _compute(self, request: Request) -> np.ndarray:

@@ -79,7 +79,7 @@ class FillMask(TextTask):
         )
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `fill_mask`."""
+        """Converts a Row to the outputs of the signature `fill_mask`."""
         ((probabilities, ids),) = row.outputs
         tokens = to_bytes([self.model.tokenizer.tokens[i] for i in ids.flat])
         return {
@@ -106,7 +106,7 @@ class NextSentence(TextTask):
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the output of the signature `next_sentence`."""
+        """Converts a Row to the outputs of the signature `next_sentence`."""
         return {"probability": row.outputs[0]}
 
 
@@ -158,7 +158,7 @@ class Score(TextTask):
         return answer
 
     def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Returns the outputs of the signature `score`."""
+        """Converts a Row to the outputs of the signature `score`."""
         logs = np.array(row.outputs, np.float32)
         total = logs.sum(dtype=np.float64)
         return {
