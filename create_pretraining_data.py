@@ -108,8 +108,8 @@ class Config(InstanceOptions):
     def is_scalable(self) -> bool:
         """Whether the user set a flag that selects the scalable mode.
 
-        A boolean flag selects it only if it is True. A number always selects
-        it, even --num_processes=0.
+        A boolean flag selects the mode only if True. A number always does, even
+        --num_processes=0.
         """
         values = [self.given_flags.get(name) for name in _SCALABLE]
         return any(value is not None and value is not False for value in values)

@@ -234,7 +234,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     if not config.task and arguments[:1] and arguments[0] in _TASKS:
         raise ValueError(
             f"the text {arguments[0]!r} is the name of a task. Set --task="
-            f"{arguments[0]} to run the task, or set --task if it is a text"
+            f"{arguments[0]} to run the task, or another --task for the text"
         )
     paths, shard = config.find_inputs(), config.find_shard()
     # Only files can be read twice: first to count the requests, then to answer

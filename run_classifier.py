@@ -92,7 +92,7 @@ class ClassifierTask(task.Task):
         processor, name = self.processors[""], options.task_name
         self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # If it is set, weights of another problem type cause an error.
+        # Once problem_type is set, weights of another type are an error.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[mode]
         self.decoder = decoding.LabelDecoder(mode, self.labels)
@@ -360,7 +360,7 @@ class EmbeddingTask(ClassifierTask):
         return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
     def evaluate(self, split: str, batches: task.Batches) -> dict[str, float]:
-        """Computes the recall, or if there are scores, their correlation."""
+        """Computes the recall, or the correlation with known scores."""
         if not self.has_scores[split]:
             every = np.concatenate([vectors for _, vectors in batches])
             partners = [each.text_b for each in self.examples[split]]

@@ -297,7 +297,7 @@ def main(options: Config) -> None:
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
-    # By default, change the format, or keep the format of an extended model.
+    # By default, write the other format, but an extended model in the same one.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )
@@ -318,7 +318,7 @@ def main(options: Config) -> None:
     if becomes_theirs and options.output_dir.endswith(".ckpt"):
         raise ValueError(
             f"--output_dir={options.output_dir}: a Hugging Face model is a "
-            "folder, not a checkpoint; remove .ckpt"
+            "folder, not a checkpoint; use a path without .ckpt"
         )
     if becomes_theirs and network:
         raise ValueError(
