@@ -167,8 +167,8 @@ def score_known(
         for pair in zip(labels, predicted, strict=True)
         if pair[0] is not None
     ]
-    # A correlation is undefined for only one example, and all other metrics are
-    # undefined for no example.
+    # A correlation needs at least two examples, and all other metrics need at
+    # least one.
     if len(pairs) < (2 if {"pearson", "spearman"} & {*names} else 1):
         return {}
     right, found = (label_ids(each) for each in zip(*pairs, strict=True))

@@ -122,8 +122,8 @@ class DynamicMasking:
 
         `chosen`, bool [B, F], is True for each WordPiece to predict.
         """
-        # Replace the positions that are not chosen by `width`, so that sorting
-        # moves them after the chosen positions.
+        # Set the positions that are not chosen to `width`, so that sorting moves
+        # them after the chosen positions.
         width = tf.shape(input_ids)[1]
         columns = tf.where(chosen, tf.range(width), width)
         positions = tf.sort(columns, axis=1)[:, : self._max_predictions]

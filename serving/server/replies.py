@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def parse_path(match: re.Match) -> tuple[str, int | None]:
-    """Returns the model's name and the version, or None, from a URL's path.
+    """Returns the model's name and version, which may be None, in a URL's path.
 
     Raises:
         RestError: the name is missing, or the version is invalid.
