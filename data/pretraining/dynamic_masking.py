@@ -122,7 +122,7 @@ class DynamicMasking:
 
         `chosen`, bool [B, F], is True for each WordPiece to predict.
         """
-        # Set the positions that are not chosen to `width`, so that sorting moves
+        # Set positions that are not chosen to `width`, so that sorting moves
         # them after the chosen positions.
         width = tf.shape(input_ids)[1]
         columns = tf.where(chosen, tf.range(width), width)
