@@ -42,8 +42,9 @@ class Config(DataFolderConfig, classifier_flags.ClassifierOptions):
     task_name: str = flags.head(
         None,
         f"One of {', '.join(glue.TASK_NAMES)}. csv reads your own train, dev "
-        "and test files (.csv, .tsv or .jsonl). embedding reads pairs of texts "
-        "from such files. ranking reads queries, passages and relevances.",
+        "and test files (.csv, .tsv, .jsonl or .parquet). embedding reads "
+        "pairs of texts from such files, and ranking reads queries, passages "
+        "and relevances.",
     )
 
     @property

@@ -36,8 +36,8 @@ class Config(DataFolderConfig):
     )
     text_column: int | None = flags.training(
         None,
-        "Number of the column that contains the words. The first column is 1, "
-        "which is the default.",
+        "Number of the column that contains the words. The default is 1, the "
+        "first column, or 2 if the first column contains the tags.",
         at_least=1,
     )
     label_column: int | None = flags.training(

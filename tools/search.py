@@ -48,7 +48,7 @@ class Config(table_task.TableOptions):
 
     data_dir: str = flag(
         ...,
-        "Folder that contains the train set: train.csv, .tsv or .jsonl.",
+        "Folder with the train set: train.csv, .tsv, .jsonl or .parquet.",
         kind=Kind.DATA_FOLDER,
     )
     study: str = flag(
