@@ -171,7 +171,7 @@ def attention_scores(
     about a sixth of the block's work.
 
     Args:
-        model: a TaskModel.
+        model: TaskModel that contains the block.
         states: hidden states, float [B, T, W], of the embeddings and each
             block.
         layer: number of the block, 1 = the lowest.

@@ -83,7 +83,7 @@ class BertClassifier(TaskModel):
     """Classifies a sentence or a pair of sentences (paper, section 4.1).
 
     Args:
-        config: `BertConfig`.
+        config: sizes and dropout rates of the network.
         num_labels: number of classes, or of values to predict.
         **kwargs: arguments of `TaskModel`.
 
@@ -129,7 +129,7 @@ class BertTokenClassifier(BertClassifier):
     """Labels every WordPiece (paper, section 5.3).
 
     Args:
-        config: `BertConfig`.
+        config: sizes and dropout rates of the network.
         num_labels: number of different labels.
         **kwargs: arguments of `TaskModel`.
 

@@ -42,7 +42,7 @@ def tokenizer_files(
     `save_huggingface` lists the files.
 
     Args:
-        tokenizer: FullTokenizer.
+        tokenizer: FullTokenizer to describe.
         max_length: maximum length of inputs, in WordPieces.
         vocab_size: the model's number of WordPieces. None skips this check.
 
