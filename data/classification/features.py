@@ -155,7 +155,7 @@ def convert_single_example(
         label_list: names of the labels, or None in regression.
         max_seq_length: length in WordPieces to which the input is padded or
             cut, at least 3.
-        tokenizer: a FullTokenizer.
+        tokenizer: FullTokenizer of the model.
 
     Raises:
         ValueError: the label is not in `label_list`, or is not a number in
@@ -231,7 +231,7 @@ def create_joined_features(
             the features.
         label_list: names of the labels of the inputs, or None.
         max_seq_length: length of each input in WordPieces, at least 3.
-        tokenizer: a FullTokenizer.
+        tokenizer: FullTokenizer of the model.
     """
     ex_index = 0
     for inputs, label_id in groups:
@@ -269,7 +269,7 @@ def create_windows(
         examples: InputExamples of single texts.
         label_list: names of the labels, or None in regression.
         max_seq_length: length of a window in WordPieces, at least 3.
-        tokenizer: a FullTokenizer.
+        tokenizer: FullTokenizer of the model.
         doc_stride: WordPieces between the starts of successive windows.
     """
 

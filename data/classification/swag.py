@@ -38,7 +38,7 @@ class SwagExample:
 
     Attributes:
         guid: str, name of the example.
-        context_sentence: str.
+        context_sentence: str, the sentence to continue.
         start_ending: str, the words that all endings begin with.
         endings: list of str, the rest of each ending.
         label: str, index of the right ending, or None if it is unknown.

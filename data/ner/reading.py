@@ -37,7 +37,7 @@ class NerExample:
 
     Attributes:
         guid: str, name of the example.
-        words: list of str.
+        words: list of str, the words of the sentence or text.
         labels: list of str, the words' tags.
         document: int, number of the document that contains the sentence.
         text: str, the text, or None if the file contains words in columns.

@@ -82,7 +82,7 @@ def decode_predictions(
             questions, read once. If they contain character offsets, answers
             are cut out of the passage at these offsets.
         all_results: one RawResult for each window, in any order.
-        options: DecodingOptions.
+        options: options for choosing answers from the logits.
         tokenizer: tokenizer of the passages' words. Without character offsets,
             it maps answers to the passage's spelling (`get_final_text`).
 
@@ -148,7 +148,7 @@ def decode_question(
         example: the question.
         features: windows of the question.
         result_of: {`unique_id` of a window: its logits}.
-        options: DecodingOptions.
+        options: options for choosing answers from the logits.
         tokenizer: tokenizer of the passage's words.
 
     Raises:

@@ -26,7 +26,7 @@ class SquadExample:
 
     Attributes:
         qas_id: str, the question's id in the file.
-        question_text: str.
+        question_text: str, the question.
         doc_tokens: list of str, the passage's words. All questions about the
             passage share the list.
         orig_answer_text: str, in training: the answer as in the file, "" if
