@@ -21,7 +21,7 @@ from data.io import text_files
 from files.atomic import atomic_open, is_remote
 from files.paths import StrPath
 
-_HEADER_SIZE = 12  # length (8 bytes) and its checksum (4)
+_HEADER_SIZE = 12  # 8 bytes of length, 4 bytes of its checksum
 _FOOTER_SIZE = 4
 # A longer record is damaged: protocol buffers are smaller than 2 GiB.
 _MAX_LENGTH = 1 << 31

@@ -172,7 +172,7 @@ def create_instances_from_document(
     If the option `dynamic_masking` is on, the instances contain no masks.
     """
     document = all_documents[document_index]
-    max_num_tokens = options.max_seq_length - 3  # [CLS], [SEP], [SEP]
+    max_num_tokens = options.max_seq_length - 3  # without [CLS] and two [SEP]
     target_seq_length = max_num_tokens
     if rng.random() < options.short_seq_prob:
         target_seq_length = rng.randint(2, max_num_tokens)
@@ -199,7 +199,7 @@ def create_instances_from_document(
                 target_seq_length - len(tokens_a),
                 rng,
             )
-            start = a_end  # the next instance begins with the rest
+            start = a_end  # The next instance begins with the rest.
         else:
             tokens_b = list(itertools.chain.from_iterable(document[a_end:end]))
             start = end

@@ -210,7 +210,7 @@ def hold_out(
         counts: Counter, to which the number of held-out documents is added.
     """
     number = 0
-    is_held: bool | None = None  # None between documents
+    is_held: bool | None = None  # None = between documents
     for sentence in lines:
         if sentence and is_held is None:
             is_held = is_held_out(part, number, options)

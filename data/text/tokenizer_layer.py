@@ -102,7 +102,7 @@ class TokenizerLayer(keras.layers.Layer):
         self._graph = tf.function(
             self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )
-        self.built = True  # no weights
+        self.built = True  # The layer has no weights.
 
     @property
     def vocab(self) -> list[str]:
@@ -179,7 +179,7 @@ class TokenizerLayer(keras.layers.Layer):
     def _normalize(self, decoded: tf.Tensor) -> _Normalized:
         """Normalizes code points, int32 [D], as `BasicTokenizer` does."""
         flags, cps = self._tables.lookup(decoded)
-        is_dropped = flags & unicode_tables.DROPPED  # 0 or 1
+        is_dropped = flags & unicode_tables.DROPPED  # 1 = dropped
         chars = _Normalized(
             *(
                 tf.dynamic_partition(values, is_dropped, 2)[0]

@@ -17,12 +17,12 @@ from data.text import characters
 # Flags of a code point: the low 8 bits of its entry in `Tables`.
 DROPPED = 1  # a control character, or a combining mark that is stripped
 BORDER = 2  # a space, or a separate word: punctuation or a CJK ideograph
-SEVERAL = 4  # becomes several code points
+SEVERAL = 4  # the character becomes several code points
 CASED = 8
 CASE_IGNORABLE = 16  # skipped in the search for a capital sigma's neighbors
 STARTER = 32  # marks are not reordered across this character
 REORDERED = 64  # a combining mark that is kept and may be reordered
-ODD = 128  # needs more than a look-up: SEVERAL, REORDERED, a capital sigma
+ODD = 128  # a look-up is not enough: SEVERAL, REORDERED, sigma
 
 CAPITAL_SIGMA = 0x3A3
 _VALUE_SHIFT = 8

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_MAX_LENGTH = 200  # characters. A longer word becomes [UNK].
+_MAX_LENGTH = 200  # Characters of a word. A longer word becomes [UNK].
 _NUM_WORDS = 1 << 14  # maximum number of words that a step begins to read
 # This number is added to the first code point of a word. A code point that
 # continues a word is therefore never equal to one that begins a word.
