@@ -128,10 +128,7 @@ class AttentionLayer(keras.layers.Layer):
         rows: Rows | None = None,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Computes the output of the attention layer.
-
-        The class describes the arguments and the output.
-        """
+        """Computes the output of the attention layer (see the class)."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
         query_layer, key_layer, value_layer = (
             self.split_heads(project(inputs), rows)

@@ -169,10 +169,7 @@ class BertModel(FeaturesModel):
         seed: Tensor | None = None,
         return_attention_probs: bool = False,
     ) -> dict[str, Any]:
-        """Encodes a batch of WordPiece sequences.
-
-        The class describes the arguments and the outputs.
-        """
+        """Encodes a batch of WordPiece sequences (see the class)."""
         if isinstance(input_ids, dict):
             if not (input_mask is None and token_type_ids is None):
                 raise ValueError(

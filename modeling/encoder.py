@@ -90,10 +90,7 @@ class TransformerBlock(BertLayer):
         training: bool = False,
         return_attention_probs: bool = False,
     ) -> Any:
-        """Applies attention and the feed-forward layer to `inputs`.
-
-        The class describes the arguments and the output.
-        """
+        """Applies attention and the feed-forward layer (see the class)."""
         attention_output, attention_probs = self.attention(
             inputs,
             inputs,
