@@ -209,12 +209,7 @@ class SplitFilesProcessor(DataProcessor):
         return label
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
-        """Reads the set `name` ("train", "dev" or "test") from its TSV file.
-
-        Raises:
-            OSError: the file does not exist, or cannot be read.
-            ValueError: the task has no such set, or a line is malformed.
-        """
+        """Reads the set `name` ("train", "dev" or "test") from its TSV file."""
         if name not in self.set_files:
             raise ValueError(
                 f"{type(self).__name__}: this task has no {name} set, only "

@@ -59,12 +59,7 @@ class SwagProcessor(SetReader[SwagExample]):
     """
 
     def read_set(self, data_dir: StrPath, name: str) -> list[SwagExample]:
-        """Reads the set `name` ("train", "dev" or "test") of SWAG.
-
-        Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: a row is malformed, or the file contains no example.
-        """
+        """Reads the set `name` ("train", "dev" or "test") of SWAG."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         columns = ["sent1", "sent2", *_ENDINGS]
         is_test = name == "test"

@@ -139,10 +139,6 @@ class TableProcessor(DataProcessor):
         """Reads the set `name` ("train", "dev" or "test") from its table.
 
         The label of a test example is None if the table does not contain it.
-
-        Raises:
-            OSError: the file does not exist, or cannot be read.
-            ValueError: the table is malformed, or contains too few examples.
         """
         path = find_set_file(
             data_dir, name, [name + extension for extension in _EXTENSIONS]

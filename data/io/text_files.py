@@ -269,9 +269,9 @@ class SetReader(abc.ABC, Generic[Example]):
         """Returns the examples of the set "train", "dev" or "test".
 
         Raises:
-            OSError: the set's file does not exist.
-            ValueError: the task has no such set, or a line is malformed. The
-                message names the file and the line.
+            OSError: the set's file does not exist, or cannot be read.
+            ValueError: the task has no such set, the set is empty, or a line is
+                malformed. The message names the file and the line.
         """
 
     def get_train_examples(self, data_dir: StrPath) -> list[Example]:

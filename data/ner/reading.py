@@ -117,12 +117,7 @@ class NerProcessor(SetReader[NerExample]):
         return self._labels
 
     def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
-        """Reads the set `name` ("train", "dev" or "test") from its file.
-
-        Raises:
-            OSError: the file does not exist, or cannot be read.
-            ValueError: a line or text is malformed, or the file contains none.
-        """
+        """Reads the set `name` ("train", "dev" or "test") from its file."""
         path = find_set_file(data_dir, name, _SET_FILES[name])
         has_spans = path.removesuffix(".gz").endswith((".json", ".jsonl"))
         read = self._read_spans if has_spans else self._read_columns
