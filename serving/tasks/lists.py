@@ -146,11 +146,7 @@ class ZeroShot(OneToManyTask):
         return outputs["probabilities"][place]
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"label", "probabilities", "entailment"}.
-
-        "entailment" is, for each label, the probability that the text entails
-        the label's sentence. "probabilities" are scaled to a sum of 1.
-        """
+        """Returns the dict that `TextModel.zero_shot` describes."""
         probabilities = self.read_arrays(request, row)["probabilities"]
         labels = request["labels"]
         numbers = to_numbers(probabilities)

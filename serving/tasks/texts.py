@@ -200,11 +200,7 @@ class Tokenize(PairTask):
         return Encoded([], self.pack(*tokens).tokens, state=count)
 
     def read(self, request: Request, row: Row) -> Reply:
-        """Returns {"tokens", "num_wordpieces"}.
-
-        "tokens" are cut at the maximum length. "num_wordpieces" is the number
-        of WordPieces before the cut.
-        """
+        """Returns {"tokens", "num_wordpieces"} (see `TextModel.tokenize`)."""
         encoded = row.encoded
         return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
 
