@@ -17,8 +17,8 @@ import tensorflow as tf
 
 from data.classification import windows
 from data.classification.windows import WindowOptions
+from data.text.packing_layer import cut_windows
 from data.text.tokenization import FullTokenizer
-from data.text.windows_layer import cut_windows
 from modeling.checkpoints.names import original_name
 from serving import batches, signatures
 from serving.batches import Features
@@ -87,16 +87,14 @@ def export_classifier(
         num_texts = num_rows = tf.shape(texts[0])[0]
         if stride:
             length = packing.max_seq_length
-            room = tf.fill([num_rows], tf.constant(length - 2, tf.int64))
-            found = cut_windows(tokens[0].row_splits, room, stride, fewest=1)
+            found = cut_windows(tokens[0], length, stride, fewest=1)
             num_rows = tf.size(found.rows)
 
         def predict_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             if not stride:
                 return predict(batches.pack_rows(packing, tokens, begin, end))
             some = found.slice(begin, end)
-            packed = some.pack(packing.tokenizer, tokens[0], length)
-            return predict(batches.trim(packed))
+            return predict(batches.trim(some.pack(packing.tokenizer, length)))
 
         outputs = batches.call_in_batches(
             predict_some, num_rows, options.predict_batch_size

@@ -64,12 +64,12 @@ def export_token_classifier(
     # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
-        words, rows, pack, places = cut_texts(
-            text, tokenizer, options.max_seq_length
-        )
+        length = options.max_seq_length
+        words, rows, places = cut_texts(text, tokenizer, length)
 
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            outputs = predict(batches.trim(pack(begin, end)))
+            packed = rows.slice(begin, end).pack(tokenizer, length)
+            outputs = predict(batches.trim(packed))
             # `places` contains, for each word, the window that tags the word
             # and the position in the window. It is sorted by window, so the
             # words of these windows are adjacent rows.

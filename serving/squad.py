@@ -93,12 +93,14 @@ def export_span_labeler(
     # Use tf.function, so that both endpoints call one graph of the network.
     @tf.function(autograph=False, input_signature=signature)
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
-        pack, places, first_places, passages = create_windows(
+        places, passages = create_windows(
             tokenizer.layer, windows, question, context
         )
 
         def find_best(begin: tf.Tensor, end: tf.Tensor) -> Features:
-            features = pack(begin, end)
+            features = places.slice(begin, end).pack(
+                tokenizer.layer, windows.max_seq_length
+            )
             if not decode.options.trim_padding:
                 return decode.find_best(**predict(features))
             is_padding = features["input_mask"] == 0
@@ -115,7 +117,7 @@ def export_span_labeler(
             tf.size(places.rows),
             batch_size,
         )
-        outputs = decode(places, first_places, passages, best)
+        outputs = decode(places, passages, best)
         return {
             _N_BEST.get(name, name): tf.cast(value, tf.float32)
             if value.dtype == tf.float64

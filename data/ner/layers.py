@@ -7,14 +7,14 @@ as legal_tags.py.
 N = number of texts, M = words of the longest text, L = tags.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import tensorflow as tf
 
 from data.ner import legal_tags
 from data.text import ragged
+from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
-from data.text.windows_layer import Windows, cut_windows
 
 # Regular expression (RE2) of the white space at which `str.split` splits.
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
@@ -34,7 +34,7 @@ def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
 
 def cut_texts(
     texts: tf.Tensor, tokenizer: TokenizerLayer, max_seq_length: int
-) -> tuple[tf.RaggedTensor, Windows, Callable, tf.Tensor]:
+) -> tuple[tf.RaggedTensor, Windows, tf.Tensor]:
     """Splits texts into words at white space, and cuts them into windows.
 
     Args:
@@ -43,13 +43,10 @@ def cut_texts(
         max_seq_length: length of a window in WordPieces, at least 3.
 
     Returns:
-        (words, windows, pack, places). `words` are the words of each text,
-        ragged string [N, None]. `windows` are the Windows of all texts. `pack`
-        is a function (begin, end) that returns the features of windows `begin`
-        to `end` - 1: input_ids, input_mask and segment_ids, int32
-        [end - begin, max_seq_length]. `places`, int64 [words, 2], contain for
-        each word the index of the window and the position in this window at
-        which the network predicts the word's tag.
+        (words, windows, places). `words` are the words of each text, ragged
+        string [N, None]. `windows` are the Windows of all texts. `places`,
+        int64 [words, 2], contain for each word the index of the window and the
+        position in this window at which the network predicts the word's tag.
     """
     texts = drop_invalid(texts)
     words = tf.strings.split(
@@ -69,22 +66,14 @@ def cut_texts(
         [pieces, tf.RaggedTensor.from_tensor(unknown, lengths=has_none)], 1
     )
     tokens = words.with_flat_values(pieces).merge_dims(1, 2)
-    max_tokens = max_seq_length - 2
-    windows = cut_windows(
-        tokens.row_splits,
-        tf.fill([tf.size(texts)], tf.constant(max_tokens, tf.int64)),
-        max(max_tokens // 2, 1),
-    )
+    stride = max((max_seq_length - 2) // 2, 1)
+    windows = cut_windows(tokens, max_seq_length, stride)
     # For each word, choose the window where its first token has the most
     # context. Positions are one higher, because a window begins with [CLS].
     first = pieces.row_starts()
     window = windows.most_context(first)
     places = first - tf.gather(windows.starts, window) + 1
-
-    def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
-        return windows.slice(begin, end).pack(tokenizer, tokens, max_seq_length)
-
-    return words, windows, pack, tf.stack([window, places], 1)
+    return words, windows, tf.stack([window, places], 1)
 
 
 def decode_legal(

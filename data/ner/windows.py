@@ -27,7 +27,7 @@ from data.ner import legal_tags
 from data.ner.reading import NerExample
 from data.ner.scoring import find_entities
 from data.text.tokenization import FullTokenizer
-from data.text.windows import check_is_max_context, cut_spans
+from data.text.windows import cut_spans, most_context
 from files.atomic import atomic_open
 from files.paths import StrPath
 from files.run_files import register
@@ -93,6 +93,7 @@ def create_features(
         doc_spans = cut_spans(
             len(doc_tokens), max_tokens, max(max_tokens // 2, 1)
         )
+        best_windows = most_context(doc_spans)
         for doc_span_index, (start, length) in enumerate(doc_spans):
             tokens = ["[CLS]", *doc_tokens[start : start + length], "[SEP]"]
             padding = [0] * (max_seq_length - len(tokens))
@@ -105,10 +106,8 @@ def create_features(
                 label_weights=[0.0] * max_seq_length,
                 words=[],
             )
-            counts = check_is_max_context(
-                doc_spans, doc_span_index, np.arange(start, start + length)
-            )
-            for i in np.flatnonzero(counts).tolist():
+            is_best = best_windows[start : start + length] == doc_span_index
+            for i in np.flatnonzero(is_best).tolist():
                 if start + i not in words:
                     continue
                 example_index, word_index = words[start + i]

@@ -6,7 +6,7 @@ text files into parts of about 4 MB. parts.py creates the instances of one part,
 and job.py processes all parts in several processes. Two modules mask
 WordPieces, with the same probabilities:
 
-    masking.py           masks instances in create_pretraining_data.py, with
+    instances.py         masks instances in create_pretraining_data.py, with
                          the random draws of Google's code
     dynamic_masking.py   masks records of --dynamic_masking while training
                          reads them, with new masks in every epoch

@@ -122,24 +122,19 @@ class DynamicMasking:
 
         `chosen`, bool [B, F], is True for each WordPiece to predict.
         """
-        # Set positions that are not chosen to `width`, so that sorting moves
-        # them after the chosen positions.
-        width = tf.shape(input_ids)[1]
-        columns = tf.where(chosen, tf.range(width), width)
-        positions = tf.sort(columns, axis=1)[:, : self._max_predictions]
-        missing = self._max_predictions - tf.shape(positions)[1]
-        positions = tf.pad(
-            positions, [[0, 0], [0, missing]], constant_values=width
+        number = self._max_predictions
+        columns = tf.zeros_like(input_ids) + tf.range(tf.shape(input_ids)[1])
+        positions, labels = (
+            tf.ragged.boolean_mask(values, chosen).to_tensor(
+                shape=[None, number]
+            )
+            for values in (columns, input_ids)
         )
-        is_there = positions < width
-        positions = tf.where(is_there, positions, 0)
-        labels = tf.gather(input_ids, positions, batch_dims=1)
+        counts = tf.math.count_nonzero(chosen, axis=1)
         return {
-            "masked_lm_positions": tf.ensure_shape(
-                positions, [None, self._max_predictions]
-            ),
-            "masked_lm_ids": tf.where(is_there, labels, 0),
-            "masked_lm_weights": tf.cast(is_there, tf.float32),
+            "masked_lm_positions": positions,
+            "masked_lm_ids": labels,
+            "masked_lm_weights": tf.sequence_mask(counts, number, tf.float32),
         }
 
 

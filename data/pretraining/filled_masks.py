@@ -38,23 +38,19 @@ def describe(
     rows = range(len(tokenizer.tokens), logits.shape[-1])
     vocab = [*tokenizer.tokens, *(f"[row {row}]" for row in rows)]
     found = []
-    for row in range(len(logits)):
+    for row, scores in enumerate(logits):
         is_masked = features["masked_lm_weights"][row] > 0
-        shares = special.softmax(logits[row].astype(np.float32), axis=-1)
         places = features["masked_lm_positions"][row][is_masked]
-        right = features["masked_lm_ids"][row][is_masked]
-        shares = shares[is_masked][np.argsort(places)]
+        order = np.flatnonzero(is_masked)[np.argsort(places)]
+        shares = special.softmax(scores[order].astype(np.float32), axis=-1)
         ids = features["input_ids"][row][features["input_mask"][row] > 0]
+        right = features["masked_lm_ids"][row][order]
+        predicted = (f"{vocab[x.argmax()]} {x.max():.1%}" for x in shares)
         found.append(
             {
                 "text": " ".join(vocab[token] for token in ids),
-                "right": " | ".join(
-                    vocab[token] for token in right[np.argsort(places)]
-                ),
-                "predicted": " | ".join(
-                    f"{vocab[share.argmax()]} {share.max():.1%}"
-                    for share in shares
-                ),
+                "right": " | ".join(vocab[token] for token in right),
+                "predicted": " | ".join(predicted),
             }
         )
     return found

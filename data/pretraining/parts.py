@@ -24,7 +24,7 @@ from data.pretraining import (
     instances,
 )
 from data.pretraining.documents import Continuation, Document, Pieces
-from data.pretraining.masking import shuffle
+from data.pretraining.instances import shuffle
 from data.pretraining.options import InstanceOptions
 from data.pretraining.splitting import Part
 from files.atomic import atomic_open, write_json
@@ -213,7 +213,14 @@ def hold_out(
     is_held: bool | None = None  # None = between documents
     for sentence in lines:
         if sentence and is_held is None:
-            is_held = is_held_out(part, number, options)
+            # The draw depends only on the seed and the document's number, so
+            # that every process knows which documents of other parts are held
+            # out. The first document of the corpus is always held out, so that
+            # the evaluation set is not empty.
+            rng = random.Random(f"{options.random_seed}/eval/{part}/{number}")
+            is_held = (
+                part == number == 0 or rng.random() < options.eval_fraction
+            )
         if sentence is None and is_held is not None:
             number += 1
             counts["num_documents"] += is_held
@@ -230,17 +237,6 @@ def hold_out(
             yield sentence
     if is_held:
         write(b"\n")
-
-
-def is_held_out(part: int, number: int, options: InstanceOptions) -> bool:
-    """Returns whether document `number` of a part is in the evaluation set.
-
-    The random choice depends only on the arguments, so that every process knows
-    which documents of other parts are held out. The first document of the
-    corpus is always held out, so that the evaluation set is not empty.
-    """
-    rng = random.Random(f"{options.random_seed}/eval/{part}/{number}")
-    return part == number == 0 or rng.random() < options.eval_fraction
 
 
 # The cache saves memory, because all occurrences of a WordPiece become the same

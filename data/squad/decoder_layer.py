@@ -9,8 +9,7 @@ an n-best list. "Characters" and "letters" are the units that windows_layer.py
 defines.
 """
 
-import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import tensorflow as tf
@@ -25,7 +24,7 @@ from data.squad.spans_layer import (
     order_by_score,
 )
 from data.squad.windows_layer import Passages
-from data.text.windows_layer import Windows
+from data.text.packing_layer import Windows
 
 # {output that describes the predicted answer: output that contains the same
 # value for each answer of the n-best list}.
@@ -85,7 +84,6 @@ class SquadDecoder:
     def __call__(
         self,
         windows: Windows,
-        first_places: tf.Tensor,
         passages: Passages,
         best: Mapping[str, tf.Tensor],
     ) -> dict[str, tf.Tensor]:
@@ -93,8 +91,6 @@ class SquadDecoder:
 
         Args:
             windows: windows of all questions, as `create_windows` returns them.
-            first_places: position in each window at which the passage begins,
-                as `create_windows` returns it.
             passages: Passages, one for each question.
             best: result of `find_best` for all windows.
 
@@ -117,21 +113,12 @@ class SquadDecoder:
         bounds = tf.searchsorted(
             windows.rows, tf.range(tf.cast(num_questions, tf.int64) + 1)
         )
-        find = functools.partial(
-            find_spans,
-            windows=windows,
-            first_places=first_places,
-            best=best,
-            max_answer_length=self.options.max_answer_length,
-        )
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
             alignment = Alignment(passages, row, self.use_char_offsets)
-            begin, end = bounds[row], bounds[row + 1]
-            nbest, texts = self._find_nbest(find, begin, end, alignment)
-            null, null_score = find_null(best, begin, end)
-            nbest, texts = self._add_null(nbest, texts, null)
-            return self._answer(nbest, texts, null_score, alignment)
+            some = bounds[row], bounds[row + 1]
+            found = self._find_nbest(windows, best, *some, alignment)
+            return self._answer(*found)
 
         # Answer one question at a time, to limit memory.
         outputs = tf.map_fn(
@@ -163,7 +150,8 @@ class SquadDecoder:
 
     def _find_nbest(
         self,
-        find_spans: Callable[[tf.Tensor, tf.Tensor], Spans],
+        windows: Windows,
+        best: Mapping[str, tf.Tensor],
         begin: tf.Tensor,
         end: tf.Tensor,
         alignment: Alignment,
@@ -171,133 +159,106 @@ class SquadDecoder:
         """Finds a question's best spans with distinct texts.
 
         Args:
-            find_spans: function (begin, end) that returns the possible answers
-                in the windows with the indices `begin` to `end` - 1.
+            windows: windows of all questions.
+            best: result of `find_best` for all windows.
             begin: int32, index of the question's first window.
             end: int32, index after the question's last window.
             alignment: Alignment of the question's passage.
 
         Returns:
-            (Spans [B], their texts, string [B]), best first. B is at most
-            `options.n_best_size`, and may be 0.
+            (nbest, null_score). `nbest` are Spans, best first, which contain
+            "no answer" as `_add_null` describes. `null_score` is the score of
+            no answer, float64.
         """
 
         def add_windows(
-            window: tf.Tensor, nbest: Spans, texts: tf.Tensor
-        ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
+            window: tf.Tensor, nbest: Spans
+        ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(window + _WINDOWS_AT_A_TIME, end)
+            most = self.options.max_answer_length
+            spans = find_spans(window, following, windows, best, most)
             # Sort before removing spans, because `remove_repeated` keeps the
             # first of several spans at the same position in the passage.
-            spans = find_spans(window, following)
             spans = spans.gather(order_by_score(spans))
             spans = alignment.remove_repeated(spans)
-            return following, *self._merge(spans, nbest, texts, alignment)
+            return following, self._merge(spans, nbest, alignment)
 
-        nothing = tf.zeros([0], tf.int64), tf.zeros([0], tf.float64)
-        _, nbest, texts = tf.while_loop(
-            lambda window, *_: window < end,
+        null, null_score = find_null(best, begin, end)
+        _, nbest = tf.while_loop(
+            lambda window, _: window < end,
             add_windows,
-            (
-                begin,
-                Spans(nothing[0], nothing[0], nothing[1], nothing[1]),
-                tf.zeros([0], tf.string),
-            ),
-            shape_invariants=(tf.TensorShape([]), *_NBEST_SHAPES),
+            (begin, null.gather(tf.range(0))),
+            shape_invariants=_LOOP_SHAPES,
         )
-        return nbest, texts
+        return self._add_null(nbest, null), null_score
 
-    def _merge(
-        self, spans: Spans, nbest: Spans, texts: tf.Tensor, alignment: Alignment
-    ) -> tuple[Spans, tf.Tensor]:
+    def _merge(self, spans: Spans, nbest: Spans, alignment: Alignment) -> Spans:
         """Merges the spans of the next windows into the list of the best spans.
 
         Args:
-            spans: spans of the windows, best first.
+            spans: spans of the windows, best first, not yet located.
             nbest: best spans of the preceding windows, best first.
-            texts: distinct texts of `nbest`, string.
             alignment: Alignment of the passage.
 
         Returns:
-            the updated (nbest, texts).
+            the updated `nbest`.
         """
         num_spans = tf.size(spans.starts)
         # Append -inf, so that the index after the last span is a valid index.
         scores = tf.concat([spans.scores, [-np.inf]], 0)
 
-        def may_improve(
-            begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
-        ) -> tf.Tensor:
+        def may_improve(begin: tf.Tensor, nbest: Spans) -> tf.Tensor:
             # To create few texts, stop at the first span that cannot be among
             # the n best.
+            is_full = tf.size(nbest.texts) == self.options.n_best_size
             worst = tf.reduce_min(nbest.scores)
-            return (begin < num_spans) & (
-                (tf.size(texts) < self.options.n_best_size)
-                | (scores[tf.minimum(begin, num_spans)] > worst)
-            )
+            return (begin < num_spans) & (~is_full | (scores[begin] > worst))
 
         def add_spans(
-            begin: tf.Tensor, nbest: Spans, texts: tf.Tensor
-        ) -> tuple[tf.Tensor, Spans, tf.Tensor]:
+            begin: tf.Tensor, nbest: Spans
+        ) -> tuple[tf.Tensor, Spans]:
             following = tf.minimum(begin + self.options.n_best_size, num_spans)
             more = spans.gather(tf.range(begin, following))
-            added = alignment.find_texts(more)
-            nbest, texts = nbest.concat(more), tf.concat([texts, added], 0)
-            order = order_by_score(nbest)
-            firsts, _ = first_of_equals(tf.gather(texts, order))
-            order = tf.gather(order, firsts[: self.options.n_best_size])
-            return following, nbest.gather(order), tf.gather(texts, order)
+            nbest = nbest.concat(alignment.locate(more))
+            nbest = nbest.gather(order_by_score(nbest))
+            firsts = first_of_equals(nbest.texts)[: self.options.n_best_size]
+            return following, nbest.gather(firsts)
 
-        _, nbest, texts = tf.while_loop(
-            may_improve,
-            add_spans,
-            (0, nbest, texts),
-            shape_invariants=(tf.TensorShape([]), *_NBEST_SHAPES),
+        _, nbest = tf.while_loop(
+            may_improve, add_spans, (0, nbest), shape_invariants=_LOOP_SHAPES
         )
-        return nbest, texts
+        return nbest
 
-    def _add_null(
-        self, nbest: Spans, texts: tf.Tensor, null: Spans
-    ) -> tuple[Spans, tf.Tensor]:
+    def _add_null(self, nbest: Spans, null: Spans) -> Spans:
         """Inserts `null`, the span of "no answer", into the sorted n-best list.
 
         In SQuAD v1.1, an empty list becomes a list of only the text "empty", as
         in Google's code, and other lists do not change.
         """
         if self.options.version_2_with_negative:
-            nbest, texts = nbest.concat(null), tf.concat([texts, [""]], 0)
+            nbest = nbest.concat(null)
             order = order_by_score(nbest)
             # "No answer" stays in the list even if its score is the lowest, so
             # the list may be one entry longer than n_best_size.
             is_last = order[-1] == tf.size(order) - 1
-            order = order[
-                : self.options.n_best_size + tf.cast(is_last, tf.int32)
-            ]
-            return nbest.gather(order), tf.gather(texts, order)
-        added = tf.range(tf.cast(tf.size(texts) == 0, tf.int32))
-        null = null._replace(
-            start_logits=tf.zeros([1], tf.float64),
-            end_logits=tf.zeros([1], tf.float64),
+            size = self.options.n_best_size + tf.cast(is_last, tf.int32)
+            return nbest.gather(order[:size])
+        zero = tf.zeros([1], tf.float64)
+        empty = null._replace(
+            start_logits=zero, end_logits=zero, texts=tf.constant(["empty"])
         )
-        return (
-            nbest.concat(null.gather(added)),
-            tf.concat([texts, tf.gather(["empty"], added)], 0),
-        )
+        is_empty = tf.cast(tf.size(nbest.texts) == 0, tf.int32)
+        return nbest.concat(empty.gather(tf.range(is_empty)))
 
     def _answer(
-        self,
-        nbest: Spans,
-        texts: tf.Tensor,
-        null_score: tf.Tensor,
-        alignment: Alignment,
+        self, nbest: Spans, null_score: tf.Tensor
     ) -> dict[str, tf.Tensor]:
         """Returns one question's outputs, {name: tensor}, as `_specs` lists.
 
         The output `chosen` is the index of the predicted answer in the n-best
-        list. `texts` are the texts of `nbest`, string. `null_score` is the
-        score of no answer, float64.
+        list. `null_score` is the score of no answer, float64.
         """
         probabilities = tf.nn.softmax(nbest.scores)
-        start_bytes, end_bytes = alignment.find_bytes(nbest)
         is_answer = nbest.starts >= 0
         best = _first_true(is_answer)
         has_answer = is_answer[best]
@@ -309,23 +270,27 @@ class SquadDecoder:
         if self.options.version_2_with_negative:
             has_answer &= null_odds <= self.options.null_score_diff_threshold
         chosen = tf.where(has_answer, best, _first_true(~is_answer))
-        padding = [[0, self.options.n_best_size + 1 - tf.size(texts)]]
+        size = tf.size(nbest.texts)
+        padding = [[0, self.options.n_best_size + 1 - size]]
         return {
             "chosen": chosen,
             "null_odds": null_odds,
-            "nbest_texts": tf.pad(texts, padding, constant_values=""),
+            "nbest_texts": tf.pad(nbest.texts, padding, constant_values=""),
             "nbest_probabilities": tf.pad(probabilities, padding),
             "nbest_start_logits": tf.pad(nbest.start_logits, padding),
             "nbest_end_logits": tf.pad(nbest.end_logits, padding),
             "nbest_start_bytes": tf.pad(
-                start_bytes, padding, constant_values=-1
+                nbest.start_bytes, padding, constant_values=-1
             ),
-            "nbest_end_bytes": tf.pad(end_bytes, padding, constant_values=-1),
-            "nbest_sizes": tf.size(texts),
+            "nbest_end_bytes": tf.pad(
+                nbest.end_bytes, padding, constant_values=-1
+            ),
+            "nbest_sizes": size,
         }
 
 
-_NBEST_SHAPES = (Spans(*[tf.TensorShape([None])] * 4), tf.TensorShape([None]))
+# Shapes of the variables of both loops: an index, and Spans.
+_LOOP_SHAPES = (tf.TensorShape([]), Spans(*[tf.TensorShape([None])] * 7))
 
 
 def _first_true(values: tf.Tensor) -> tf.Tensor:

@@ -17,8 +17,8 @@ import tensorflow as tf
 
 from data.squad.decoding import NO_ANSWER_SCORE_DIFF
 from data.squad.windows_layer import WHITE_SPACE_RUN, Passages
+from data.text.packing_layer import Windows
 from data.text.tokenizer_layer import drop_invalid
-from data.text.windows_layer import Windows
 
 
 class Spans(NamedTuple):
@@ -31,12 +31,20 @@ class Spans(NamedTuple):
         ends: int64 [S], the last WordPiece, or -1 for no answer.
         start_logits: float64 [S], start logits at the first WordPieces.
         end_logits: float64 [S], end logits at the last WordPieces.
+        texts: string [S], the text of each span.
+        start_bytes: int32 [S], offset in the passage of each text's first byte,
+            or -1 for no answer.
+        end_bytes: int32 [S], offset after each text's last byte, or -1 for no
+            answer.
     """
 
     starts: tf.Tensor
     ends: tf.Tensor
     start_logits: tf.Tensor
     end_logits: tf.Tensor
+    texts: tf.Tensor
+    start_bytes: tf.Tensor
+    end_bytes: tf.Tensor
 
     @property
     def scores(self) -> tf.Tensor:
@@ -57,7 +65,6 @@ def find_spans(
     begin: tf.Tensor,
     end: tf.Tensor,
     windows: Windows,
-    first_places: tf.Tensor,
     best: Mapping[str, tf.Tensor],
     max_answer_length: int,
 ) -> Spans:
@@ -67,19 +74,18 @@ def find_spans(
         begin: int32, index of the first window to read.
         end: int32, index after the last window to read.
         windows: all W windows.
-        first_places: int64 [W], position in each window at which the passage
-            begins.
         best: result of `SquadDecoder.find_best` for all windows.
         max_answer_length: maximum length of an answer in WordPieces.
 
     Returns:
-        Spans, sorted by window, then from the highest to the lowest start
-        logit, then from the highest to the lowest end logit.
+        Spans, whose texts are "" and whose bytes are -1. They are sorted by
+        window, then from the highest to the lowest start logit, then from the
+        highest to the lowest end logit.
     """
     best = {name: values[begin:end] for name, values in best.items()}
     part = windows.slice(begin, end)
     first_tokens, lengths = part.starts[:, None], part.lengths[:, None]
-    shift = first_places[begin:end, None]
+    shift = part.first_places[:, None]
     starts = tf.cast(best["starts"], tf.int64) - shift
     ends = tf.cast(best["ends"], tf.int64) - shift
     is_start = (starts >= 0) & (starts < lengths)
@@ -98,6 +104,7 @@ def find_spans(
         & (num_further < max_answer_length)
     )
     at_start, at_end = index[:, :2], index[:, ::2]
+    nowhere = tf.fill([tf.shape(index)[0]], -1)
     return Spans(
         starts=tf.gather_nd(tokens, at_start),
         ends=tf.gather_nd(first_tokens + ends, at_end),
@@ -107,6 +114,9 @@ def find_spans(
         end_logits=tf.cast(
             tf.gather_nd(best["end_logits"], at_end), tf.float64
         ),
+        texts=tf.fill([tf.shape(index)[0]], ""),
+        start_bytes=nowhere,
+        end_bytes=nowhere,
     )
 
 
@@ -137,12 +147,15 @@ def find_null(
     # If a score is NaN, no score equals the lowest one. Choose the last values.
     places = tf.where(scores == lowest)[:, 0]
     first = tf.concat([places, [tf.size(scores, tf.int64) - 1]], 0)[:1]
-    nothing = tf.constant([-1], tf.int64)
+    nothing, nowhere = tf.constant([-1], tf.int64), tf.constant([-1])
     null = Spans(
         nothing,
         nothing,
         tf.gather(start_logits, first),
         tf.gather(end_logits, first),
+        tf.constant([""]),
+        nowhere,
+        nowhere,
     )
     return null, lowest
 
@@ -162,19 +175,15 @@ def order_by_score(spans: Spans) -> tf.Tensor:
 Letters = tuple[tf.Tensor, tf.Tensor, tf.Tensor]
 
 
-def first_of_equals(keys: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Finds repeated values in `keys`, [S].
+def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
+    """Returns the indices at which a value first occurs in `keys`, [S].
 
-    Returns:
-        (firsts, numbers). `firsts`, int32, ascending, are the indices at which
-        a value first occurs. `numbers`, int32 [S], is the index into `firsts`
-        for each key, so that keys[firsts[numbers]] equals keys.
+    The indices are int32, ascending.
     """
     values, numbers = tf.unique(keys)
-    firsts = tf.math.unsorted_segment_min(
+    return tf.math.unsorted_segment_min(
         tf.range(tf.size(numbers)), numbers, tf.size(values)
     )
-    return firsts, numbers
 
 
 class Alignment(NamedTuple):
@@ -195,55 +204,36 @@ class Alignment(NamedTuple):
 
     def remove_repeated(self, spans: Spans) -> Spans:
         """Keeps only the first of several spans at one place in the passage."""
-        firsts, _ = first_of_equals(_keys(*self._letters_at(spans)))
-        return spans.gather(firsts)
+        first, last, word_char = (
+            tf.cast(value, tf.int64) for value in self._letters_at(spans)
+        )
+        is_sought = tf.cast(word_char >= 0, tf.int64)
+        keys = first * 2**32 + last * 2 + is_sought
+        return spans.gather(first_of_equals(keys))
 
-    def find_texts(self, spans: Spans) -> tf.Tensor:
-        """Returns the texts of spans, string [S].
+    def locate(self, spans: Spans) -> Spans:
+        """Returns the spans with their texts, and the bytes of these texts.
 
         `spans` must not contain "no answer".
         """
-        letters = self._find_letters(spans)
-        firsts, numbers = first_of_equals(_keys(*letters))
-        begins, ends = self._offsets(
-            *(tf.gather(value, firsts) for value in letters[:2])
-        )
+        first, last = self._find_letters(spans)
+        size = tf.cast(tf.gather(self.passages.sizes, last), tf.int32)
+        starts = tf.gather(self.passages.starts, first)
+        ends = tf.gather(self.passages.starts, last) + size
         text = self.passages.contexts[self.row]
-        texts = drop_invalid(_substrings(text, begins, ends))
+        # `tf.strings.substr` would copy the passage for each of several spans.
+        texts = tf.map_fn(
+            lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
+            (starts, ends),
+            fn_output_signature=tf.string,
+        )
+        texts = drop_invalid(texts)
         if not self.use_char_offsets:
             texts = tf.strings.regex_replace(texts, WHITE_SPACE_RUN, " ")
-        return tf.gather(texts, numbers)
+        return spans._replace(texts=texts, start_bytes=starts, end_bytes=ends)
 
-    def find_bytes(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the byte offsets of spans in the passage.
-
-        Returns:
-            (starts, ends), int32 [S] each. An end is exclusive. Both are -1 for
-            "no answer".
-        """
-        real = tf.where(spans.starts >= 0)
-        first, last, _ = self._find_letters(spans.gather(real[:, 0]))
-        nowhere = tf.fill([tf.size(spans.starts)], -1)
-        starts, ends = (
-            tf.tensor_scatter_nd_update(nowhere, real, offsets)
-            for offsets in self._offsets(first, last)
-        )
-        return starts, ends
-
-    def _offsets(
-        self, first: tf.Tensor, last: tf.Tensor
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the bytes where `first` letters begin and `last` ones end.
-
-        `first` and `last` are numbers of letters, int32. The results are
-        offsets in the passage of these letters.
-        """
-        starts = self.passages.starts
-        size = _at(self.passages.sizes, last)
-        return tf.gather(starts, first), tf.gather(starts, last) + size
-
-    def _find_letters(self, spans: Spans) -> Letters:
-        """Finds the first and last letter of the text of each span.
+    def _find_letters(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
+        """Finds the first and last letter of the text of each span, int32 [S].
 
         With character offsets, these are letters of the span's WordPieces.
         Otherwise, the code searches the span's words for its text, as
@@ -255,16 +245,37 @@ class Alignment(NamedTuple):
         """
         first, last, word_char = self._letters_at(spans)
         if self.use_char_offsets:
-            return first, last, word_char
+            return first, last
+        cps, begins = self.passages.cps, self.passages.begins
+
+        def find(span: tuple[tf.Tensor, ...]) -> tf.Tensor:
+            """Returns the number of characters to move a span, 0 or less."""
+            start, first, last = span
+            # Insert a space before each token of `BasicTokenizer`.
+            spaces = tf.where(begins[start : last + 1], ord(" "), -1)
+            chars = tf.stack([spaces, cps[start : last + 1]], 1)
+            chars = tf.boolean_mask(chars, chars >= 0)
+            text = tf.strings.unicode_encode(chars, "UTF-8")
+            num_spaces = tf.math.count_nonzero(
+                begins[first + 1 : last + 1], dtype=tf.int32
+            )
+            length = last + 1 - first + num_spaces
+            own = tf.strings.substr(text, -length, length, "UTF8_CHAR")
+            parts = tf.raw_ops.StringSplitV2(input=[text], sep=own, maxsplit=1)
+            before = tf.strings.regex_replace(parts.values[0], " ", "")
+            return start + tf.strings.length(before, "UTF8_CHAR") - first
+
         sought = tf.where(word_char >= 0)
-        first_char, last_char = self._chars_of(spans.gather(sought[:, 0]))
-        places = self._find_chars(
-            tf.gather_nd(word_char, sought), first_char, last_char
+        shift = tf.map_fn(
+            find,
+            (
+                tf.gather_nd(word_char, sought),
+                *self._chars_of(spans.gather(sought[:, 0])),
+            ),
+            fn_output_signature=tf.int32,
         )
-        shift = tf.scatter_nd(
-            sought, places - first_char, tf.shape(spans.starts, tf.int64)
-        )
-        return first + shift, last + shift, word_char
+        shift = tf.scatter_nd(sought, shift, tf.shape(spans.starts, tf.int64))
+        return first + shift, last + shift
 
     def _chars_of(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the index of each span's first and last character."""
@@ -307,76 +318,3 @@ class Alignment(NamedTuple):
             tf.where(is_aligned, last_char + shift, letter + num_letters - 1),
             tf.where(is_aligned & (first_char > word_char), word_char, -1),
         )
-
-    def _find_chars(
-        self, word_char: tf.Tensor, first_char: tf.Tensor, last_char: tf.Tensor
-    ) -> tf.Tensor:
-        """Finds where S texts first occur in the normalized passage.
-
-        All arguments and the result are indices of characters, int32 [S].
-
-        Args:
-            word_char: character at which the search for each text starts.
-            first_char: first character of each text.
-            last_char: last character of each text.
-        """
-        passages = self.passages
-        sizes = tf.strings.length(passages.tokenized[: self.row])
-        row_start = tf.reduce_sum(sizes)
-        text = passages.tokenized[self.row]
-        begins, own, last = (
-            tf.gather(passages.char_starts, char) - row_start
-            for char in (word_char, first_char, last_char)
-        )
-        ends = last + _at(passages.char_sizes, last_char)
-        parts = _substrings(text, own, ends)
-        # Search only once for several equal texts in the same word.
-        firsts, numbers = first_of_equals(
-            tf.strings.join([tf.strings.as_string(word_char), parts], " ")
-        )
-
-        def bytes_before(part: tuple[tf.Tensor, ...]) -> tf.Tensor:
-            begin, end, sought = part
-            searched = tf.strings.substr(text, begin, end - begin)
-            parts = tf.raw_ops.StringSplitV2(
-                input=[searched], sep=sought, maxsplit=1
-            )
-            return tf.strings.length(parts.values[0])
-
-        before = tf.map_fn(
-            bytes_before,
-            tuple(tf.gather(value, firsts) for value in (begins, ends, parts)),
-            fn_output_signature=tf.int32,
-        )
-        before = tf.gather(before, numbers)
-        return tf.searchsorted(
-            passages.char_starts, row_start + begins + before
-        )
-
-
-def _keys(first: tf.Tensor, last: tf.Tensor, word_char: tf.Tensor) -> tf.Tensor:
-    """Returns one number for each span, int64 [S].
-
-    Spans with the same position in the passage get the same number.
-    """
-    first, last = (tf.cast(value, tf.int64) for value in (first, last))
-    return first * 2**32 + last * 2 + tf.cast(word_char >= 0, tf.int64)
-
-
-def _substrings(
-    text: tf.Tensor, starts: tf.Tensor, ends: tf.Tensor
-) -> tf.Tensor:
-    """Cuts S parts out of one text, which is not copied.
-
-    `starts` and `ends` are byte offsets, int32 [S]. An end is exclusive.
-    """
-    return tf.map_fn(
-        lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
-        (starts, ends),
-        fn_output_signature=tf.string,
-    )
-
-
-def _at(sizes: tf.Tensor, indexes: tf.Tensor) -> tf.Tensor:
-    """Returns the int8 `sizes` at `indexes`, as int32."""
-    return tf.cast(tf.gather(sizes, indexes), tf.int32)

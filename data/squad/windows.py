@@ -18,7 +18,7 @@ import numpy as np
 from data.io import records, workers
 from data.squad.reading import WORD, SquadExample
 from data.text.tokenization import FullTokenizer
-from data.text.windows import check_is_max_context, count_cut, cut_spans
+from data.text.windows import count_cut, cut_spans, most_context
 from files import flags
 
 _FIRST_UNIQUE_ID = 1000000000
@@ -236,14 +236,13 @@ def create_windows(
             options.max_seq_length - len(first) - 1,
             options.doc_stride,
         )
+        best_windows = most_context(doc_spans)
         for doc_span_index, (start, length) in enumerate(doc_spans):
             stop = start + length
             tokens = [*first, *doc_tokens[start:stop], "[SEP]"]
             padding = [0] * (options.max_seq_length - len(tokens))
             positions = range(len(first), len(first) + length)
-            is_max_context = check_is_max_context(
-                doc_spans, doc_span_index, np.arange(start, stop)
-            )
+            is_max_context = best_windows[start:stop] == doc_span_index
             feature = SquadFeatures(
                 unique_id=None,
                 example_index=example_index,

@@ -13,7 +13,6 @@ punctuation.
 import functools
 import sys
 import unicodedata
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +20,13 @@ import tensorflow as tf
 
 from data.squad.windows import WindowOptions
 from data.text import ragged
+from data.text.packing_layer import Windows, cut_windows
 from data.text.tokenizer_layer import (
     Characters,
     TokenizerLayer,
     drop_invalid,
     utf8_length,
 )
-from data.text.windows_layer import Windows, cut_windows
 
 # The characters that are white space in the pattern WORD of reading.py, first
 # as code points, then as a regular expression for TensorFlow (RE2).
@@ -59,17 +58,14 @@ class Passages(NamedTuple):
     through all passages.
 
     Attributes:
-        ids: ragged int32 [N, None], ids of the WordPieces.
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
         first_char: int32 [P + 1], the first character of each WordPiece. A
             WordPiece ends where the next WordPiece begins. The last value is C.
         word_chars: int32 [words + 1], the first character of each word.
         word_letters: int32 [words + 1], the first letter of each word.
-        tokenized: string [N], each passage as `BasicTokenizer`'s tokens, with a
-            space before each token.
-        char_starts: int32 [C], offset in bytes of each character in the
-            concatenation of `tokenized`.
-        char_sizes: int8 [C], number of bytes of each character.
+        cps: int32 [C], code point of each character.
+        begins: bool [C], whether a character begins one of `BasicTokenizer`'s
+            tokens.
         contexts: string [N], the passages before any change.
         char_letters: int32 [C], the letter from which each character comes.
         last_letters: int32 [D], the last of the accents that follow each letter
@@ -79,14 +75,12 @@ class Passages(NamedTuple):
         sizes: int8 [D], number of bytes of each letter.
     """
 
-    ids: tf.RaggedTensor
     num_unknown: tf.Tensor
     first_char: tf.Tensor
     word_chars: tf.Tensor
     word_letters: tf.Tensor
-    tokenized: tf.Tensor
-    char_starts: tf.Tensor
-    char_sizes: tf.Tensor
+    cps: tf.Tensor
+    begins: tf.Tensor
     contexts: tf.Tensor
     char_letters: tf.Tensor
     last_letters: tf.Tensor
@@ -99,57 +93,27 @@ def create_windows(
     options: WindowOptions,
     questions: tf.Tensor,
     contexts: tf.Tensor,
-) -> tuple[Callable, Windows, tf.Tensor, Passages]:
+) -> tuple[Windows, Passages]:
     """Cuts questions and passages of any length into windows for the network.
 
     Args:
         tokenizer: TokenizerLayer with the model's vocabulary.
         options: WindowOptions, such as the length of a window.
         questions: string [N].
-        contexts: string [N], the passage of each question.
+        contexts: string [N], the passage of each question, UTF-8. Bytes that
+            are not UTF-8 are dropped.
 
     Returns:
-        (pack, windows, first_places, passages). `pack` is a function (begin,
-        end) that returns the features of windows `begin` to `end` - 1:
-        input_ids, input_mask and segment_ids, int32 [end - begin,
-        max_seq_length]. `windows` are the Windows of all questions.
-        `first_places`, int64 [number of windows], is the position in each
-        window at which the passage begins. `passages` are Passages.
-    """
-    passages = read_passages(tokenizer, contexts)
-    query = tokenizer(questions)[:, : options.max_query_length]
-    query_lengths = query.row_lengths()
-    windows = cut_windows(
-        passages.ids.row_splits,
-        options.max_seq_length - 3 - query_lengths,
-        options.doc_stride,
-    )
-    first_places = tf.gather(query_lengths, windows.rows) + 2
-
-    def pack(begin: tf.Tensor, end: tf.Tensor) -> dict[str, tf.Tensor]:
-        return windows.slice(begin, end).pack(
-            tokenizer, passages.ids, options.max_seq_length, query
-        )
-
-    return pack, windows, first_places, passages
-
-
-def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
-    """Tokenizes passages, and locates their characters and words.
-
-    Each step waits until the preceding step is done, so that the temporary
-    tensors of two steps are never in memory together.
-
-    `contexts` are string [N], UTF-8. Bytes that are not UTF-8 are dropped.
+        the windows of all questions, and the passages.
     """
     texts = tf.strings.regex_replace(
         tf.strings.join([" ", drop_invalid(contexts)]), WHITE_SPACE_RUN, " "
     )
     # Run the steps that need the most memory first, while few tensors exist.
+    # Each step waits until the preceding step is done, so that the temporary
+    # tensors of two steps are never in memory together.
     ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
-        words = _join_words(chars)
-    with tf.control_dependencies(words.values()):
         letters = _find_letters(chars)
     with tf.control_dependencies(letters.values()):
         starts = _find_starts(contexts)
@@ -157,11 +121,15 @@ def read_passages(tokenizer: TokenizerLayer, contexts: tf.Tensor) -> Passages:
         is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
         begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
         num_unknown = tf.concat([[0], begun], 0)
-    return Passages(
-        ids=ids,
+    query = tokenizer(questions)[:, : options.max_query_length]
+    windows = cut_windows(
+        ids, options.max_seq_length, options.doc_stride, query
+    )
+    return windows, Passages(
         num_unknown=num_unknown,
         first_char=first_char,
-        **words,
+        cps=chars.cps,
+        begins=chars.begins,
         contexts=contexts,
         **letters,
         starts=starts,
@@ -181,7 +149,7 @@ def _find_letters(chars: Characters) -> dict[str, tf.Tensor]:
     count = tf.cumsum(tf.cast(is_letter, tf.int32))
     spaces = ragged.where(is_space)
     # To limit memory, each step waits until the preceding step is done, as in
-    # `read_passages`.
+    # `create_windows`.
     with tf.control_dependencies([count, spaces]):
         at = ragged.where(is_letter)
         letters = tf.gather(chars.decoded, at)
@@ -231,38 +199,3 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
         for cp in _WHITE_SPACE:
             is_letter &= decoded != cp
         return tf.gather(starts, ragged.where(is_letter))
-
-
-def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
-    """Joins the characters to `BasicTokenizer`'s tokens, with spaces between.
-
-    Returns:
-        the fields `tokenized`, `char_starts` and `char_sizes` of Passages.
-    """
-    begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
-    num_chars = tf.size(chars.cps)
-    num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
-    # To insert a space before each word, move each character by the number of
-    # words that have begun.
-    cps = tf.tensor_scatter_nd_update(
-        tf.fill([num_chars + num_words], ord(" ")),
-        (tf.range(num_chars) + begun)[:, None],
-        chars.cps,
-    )
-    splits = chars.row_splits + tf.gather(
-        tf.concat([[0], begun], 0), chars.row_splits
-    )
-    tokenized = tf.strings.unicode_encode(
-        ragged.with_row_splits(cps, splits), "UTF-8"
-    )
-    # Start the next step only when `tokenized` is computed, because both steps
-    # need much memory. Recompute `begun`, so that it need not stay in memory.
-    with tf.control_dependencies([tokenized]):
-        sizes = utf8_length(tf.identity(chars.cps))
-        begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
-        starts = tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True) + begun
-    return {
-        "tokenized": tokenized,
-        "char_starts": starts,
-        "char_sizes": sizes,
-    }

@@ -1,14 +1,17 @@
-"""Packs texts as model inputs inside a TensorFlow graph.
+"""Packs texts, or windows of long texts, as model inputs inside a graph.
 
-N = number of texts, F = length of a model input in WordPieces.
+windows.py defines the windows. N = number of texts, F = length of a model input
+in WordPieces, P = number of tokens of all texts, W = number of windows of all
+texts.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
+import numpy as np
 import tensorflow as tf
 
-from data.text.ragged import row_ids, rows, with_row_splits
+from data.text.ragged import row_ids, rows
 from data.text.tokenizer_layer import TokenizerLayer
 
 
@@ -113,11 +116,10 @@ class PackingLayer(keras.layers.Layer):
             ids in each row, including [CLS] and [SEP]. `lengths_a`, int64 [N],
             is the number of WordPieces that remain of each first text.
         """
-        if tokens_b is None:
-            tokens_b = with_row_splits(
-                tokens_a.flat_values[:0], tf.zeros_like(tokens_a.row_splits)
-            )
-        lengths_a, lengths_b = tokens_a.row_lengths(), tokens_b.row_lengths()
+        lengths_a = tokens_a.row_lengths()
+        lengths_b = tf.zeros_like(lengths_a)
+        if tokens_b is not None:
+            lengths_b = tokens_b.row_lengths()
         is_pair = tf.cast(lengths_b > 0, tf.int64)
         # Cut the longer text first. When both texts are equally long, cut the
         # second text, as run_classifier.py does.
@@ -125,34 +127,43 @@ class PackingLayer(keras.layers.Layer):
         lengths_a = tf.minimum(
             lengths_a, room - tf.minimum(lengths_b, room // 2)
         )
-        lengths_b = tf.minimum(lengths_b, room - lengths_a)
-        # The length of an input includes [CLS], the first text and [SEP], and
-        # in a pair also the second text and its [SEP].
-        lengths = lengths_a + lengths_b + 2 + is_pair
-        row_splits = tf.cumsum(tf.concat([[0], lengths], 0))
-        number = row_splits[-1]
-        row = row_ids(row_splits, number)
-        place = tf.range(number) - tf.gather(row_splits, row)
-        place_b = place - tf.gather(lengths_a, row) - 2
-        special = [self.tokenizer.id_of(name) for name in ("[CLS]", "[SEP]")]
-        values = [special, tokens_a.flat_values, tokens_b.flat_values]
-        starts_a = tokens_a.row_starts() + len(special)
-        starts_b = tokens_b.row_starts() + len(special)
-        starts_b += tf.size(tokens_a.flat_values, tf.int64)
-        # For each id of the result, compute the index in `values` to copy from.
-        source = tf.where(
-            place_b < 0,
-            tf.gather(starts_a, row) + place - 1,
-            tf.gather(starts_b, row) + place_b,
-        )
-        is_special = (
-            (place == 0)
-            | (place_b == -1)
-            | (place_b == tf.gather(lengths_b, row))
-        )
-        source = tf.where(is_special, tf.cast(place > 0, tf.int64), source)
-        ids = tf.gather(tf.concat(values, 0), source)
-        return with_row_splits(ids, row_splits), lengths_a
+        cls, sep = special_ids(self.tokenizer, tf.size(lengths_a))
+        parts = [cls, cut(tokens_a, tokens_a.row_starts(), lengths_a), sep]
+        if tokens_b is not None:
+            lengths_b = tf.minimum(lengths_b, room - lengths_a)
+            parts += [
+                cut(tokens_b, tokens_b.row_starts(), lengths_b),
+                tf.RaggedTensor.from_tensor(sep, lengths=is_pair),
+            ]
+        return tf.concat(parts, 1), lengths_a
+
+
+def special_ids(
+    tokenizer: TokenizerLayer, number: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """Returns the ids of [CLS] and [SEP] for each input, int32 [number, 1]."""
+    cls, sep = (
+        tf.fill([number, 1], tokenizer.id_of(name))
+        for name in ("[CLS]", "[SEP]")
+    )
+    return cls, sep
+
+
+def cut(
+    tokens: tf.RaggedTensor, starts: tf.Tensor, lengths: tf.Tensor
+) -> tf.RaggedTensor:
+    """Returns ranges of the WordPieces of all texts, ragged int32 [W, None].
+
+    Args:
+        tokens: ragged int32 [N, None].
+        starts: int64 [W], index of each range's first WordPiece among the
+            WordPieces of all texts.
+        lengths: int64 [W], number of WordPieces of each range.
+    """
+    places = tf.ragged.range(starts, starts + lengths)
+    return places.with_flat_values(
+        tf.gather(tokens.flat_values, places.flat_values)
+    )
 
 
 def pad(
@@ -177,3 +188,137 @@ def pad(
         "input_mask": tf.cast(is_real, tf.int32),
         "segment_ids": tf.cast(is_second, tf.int32),
     }
+
+
+class Windows(NamedTuple):
+    """The windows of all texts, in the order of the texts.
+
+    Attributes:
+        rows: int64 [W], index of the text that contains the window.
+        starts: int64 [W], index of the window's first token among the P tokens
+            of all texts.
+        lengths: int64 [W], number of tokens of the window.
+        tokens: ragged int32 [N, None], WordPiece ids of the texts.
+        query: ragged int32 [N, None], WordPiece ids that become segment 0 of
+            each window of a text, such as a question. None = an input contains
+            only [CLS], the window and [SEP].
+    """
+
+    rows: tf.Tensor
+    starts: tf.Tensor
+    lengths: tf.Tensor
+    tokens: tf.RaggedTensor
+    query: tf.RaggedTensor | None = None
+
+    @property
+    def first_places(self) -> tf.Tensor:
+        """Position in each input at which the window begins, int64 [W]."""
+        if self.query is None:
+            return tf.ones_like(self.rows)
+        return tf.gather(self.query.row_lengths(), self.rows) + 2
+
+    def slice(self, begin: tf.Tensor, end: tf.Tensor) -> "Windows":
+        """Returns the windows with the indices `begin` to `end` - 1."""
+        return self._replace(
+            rows=self.rows[begin:end],
+            starts=self.starts[begin:end],
+            lengths=self.lengths[begin:end],
+        )
+
+    def pack(
+        self, tokenizer: TokenizerLayer, max_seq_length: int
+    ) -> dict[str, tf.Tensor]:
+        """Packs windows as model inputs, `[CLS] query [SEP] window [SEP]`.
+
+        `tokenizer` has the vocabulary of the ids. `max_seq_length` is the
+        length of an input in WordPieces.
+        """
+        cls, sep = special_ids(tokenizer, tf.size(self.rows))
+        window = cut(self.tokens, self.starts, self.lengths)
+        if self.query is None:
+            ids = tf.concat([cls, window, sep], 1)
+            return pad(ids, ids.row_lengths(), max_seq_length)
+        query = tf.gather(self.query, self.rows)
+        ids = tf.concat([cls, query, sep, window, sep], 1)
+        return pad(ids, self.first_places, max_seq_length)
+
+    def most_context(self, tokens: tf.Tensor) -> tf.Tensor:
+        """Finds the window that contains the most context around each token.
+
+        `windows.most_context` defines the context.
+
+        Args:
+            tokens: int64 of any shape, indexes of tokens, from 0 to P - 1.
+
+        Returns:
+            indexes of the windows, int64 of the same shape.
+        """
+        ends = self.starts + self.lengths
+
+        def score(window: tf.Tensor) -> tf.Tensor:
+            left = tokens - tf.gather(self.starts, window)
+            right = tf.gather(ends, window) - 1 - tokens
+            context = tf.minimum(left, right)
+            # Use float64, because rounding to float32 could change the order of
+            # scores.
+            length = tf.cast(tf.gather(self.lengths, window), tf.float64)
+            total = tf.cast(context, tf.float64) + 0.01 * length
+            nothing = tf.constant(-np.inf, tf.float64)
+            return tf.where(context < 0, nothing, total)
+
+        def may_hold(window: tf.Tensor, best: tf.Tensor) -> tf.Tensor:
+            holds = tf.gather(ends, tf.maximum(window, 0)) > tokens
+            return tf.reduce_any(holds & (window >= 0))
+
+        def compare(
+            window: tf.Tensor, best: tf.Tensor
+        ) -> tuple[tf.Tensor, tf.Tensor]:
+            # The loop visits earlier windows last. If scores are equal, the
+            # earlier window is the best.
+            each = tf.maximum(window, 0)
+            best = tf.where(score(each) >= score(best), each, best)
+            return window - 1, best
+
+        last = tf.searchsorted(
+            self.starts, tf.reshape(tokens, [-1]), "right", tf.int64
+        )
+        last = tf.reshape(last, tf.shape(tokens)) - 1
+        _, best = tf.while_loop(may_hold, compare, (last - 1, last))
+        return best
+
+
+def cut_windows(
+    tokens: tf.RaggedTensor,
+    max_seq_length: int,
+    stride: int,
+    query: tf.RaggedTensor | None = None,
+    fewest: int = 0,
+) -> Windows:
+    """Cuts texts into overlapping windows that cover them.
+
+    Args:
+        tokens: ragged int32 [N, None], WordPiece ids of the texts.
+        max_seq_length: length in WordPieces of the input that a window fills.
+            Only the last window of a text may be shorter.
+        stride: number of tokens from the start of a window to the start of the
+            next window.
+        query: ragged int32 [N, None], WordPiece ids before each window of a
+            text. See Windows.
+        fewest: number of windows for a text without tokens, 0 or 1.
+    """
+    num_tokens = tokens.row_lengths()
+    max_tokens = tf.zeros_like(num_tokens) + max_seq_length - 2
+    if query is not None:
+        max_tokens -= query.row_lengths() + 1
+    strides = tf.minimum(max_tokens, stride)
+    beyond = tf.maximum(num_tokens - max_tokens, 0)
+    counts = 1 + (beyond + strides - 1) // strides
+    counts = tf.where(num_tokens > 0, counts, fewest)
+    numbers = tf.ragged.range(counts)
+    rows = row_ids(numbers.row_splits, tf.size(numbers.flat_values))
+    starts = numbers.flat_values * tf.gather(strides, rows)
+    lengths = tf.minimum(
+        tf.gather(num_tokens, rows) - starts, tf.gather(max_tokens, rows)
+    )
+    starts += tf.gather(tokens.row_starts(), rows)
+    return Windows(rows, starts, lengths, tokens, query)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from absl import logging
 
 from data.io import text_files
-from data.text import casing, sentences, tokenizer_json
+from data.text import casing, sentences
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.word_cache import WordCache
 
@@ -100,7 +100,7 @@ class FullTokenizer:
         self.stated_casing: bool | None = None
         path = os.fspath(vocab_file)
         if path.removesuffix(".gz").endswith(".json"):
-            self.vocab_bytes, stated = tokenizer_json.parse(
+            self.vocab_bytes, stated = casing.parse_tokenizer(
                 self.vocab_bytes, path
             )
             if do_lower_case not in (None, stated):
@@ -310,7 +310,7 @@ def load_tokenizer(
     """
     tokenizer = FullTokenizer(options.vocab_file, None)
     tokenizer.check_vocab(vocab_size)
-    tokenizer_json.check_same_words(options.vocab_file, tokenizer.tokens)
+    casing.check_same_words(options.vocab_file, tokenizer.tokens)
     tokenizer.set_casing(
         casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
     )

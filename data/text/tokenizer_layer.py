@@ -33,8 +33,6 @@ class Characters(NamedTuple):
             defines words.
         source: int32 [C], index in `decoded` of the code point that a character
             came from.
-        row_splits: int32 [N + 1], index of each text's first character, and C
-            at the end.
         decoded: int32 [D], code points of the original texts. Each text ends
             with a line end.
     """
@@ -42,7 +40,6 @@ class Characters(NamedTuple):
     cps: tf.Tensor
     begins: tf.Tensor
     source: tf.Tensor
-    row_splits: tf.Tensor
     decoded: tf.Tensor
 
 
@@ -171,7 +168,6 @@ class TokenizerLayer(keras.layers.Layer):
                 cps=tf.gather(chars.cps, kept),
                 begins=tf.gather(begins, kept),
                 source=tf.gather(chars.source, kept),
-                row_splits=tf.searchsorted(kept, row_splits),
                 decoded=decoded,
             ),
         )

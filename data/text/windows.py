@@ -56,17 +56,13 @@ def cut_spans(
     return doc_spans
 
 
-def check_is_max_context(
-    doc_spans: Sequence[tuple[int, int]],
-    cur_span_index: int,
-    position: int | np.ndarray,
-) -> np.ndarray:
-    """Returns whether no other window contains more context around a token.
+def most_context(doc_spans: Sequence[tuple[int, int]]) -> np.ndarray:
+    """Finds the window that contains the most context around each token.
 
     The context is the number of tokens to the token's left or to its right in
     the window, whichever is smaller, plus 0.01 times the window's length, as in
     Google's code. If several windows contain the most context, the function
-    returns True only for the first of them.
+    chooses the first of them.
 
         passage:  a tug pulls the barge past two piers at high tide
         window 1: a tug pulls the barge
@@ -76,27 +72,17 @@ def check_is_max_context(
     "piers" has 4 tokens on its left and 0 on its right in window 2, but 1 and 3
     in window 3. So window 3 contains the most context.
 
-    Args:
-        doc_spans: list of (start, length) of the passage's windows.
-        cur_span_index: int, index of the window to check.
-        position: int or array of int, indexes of tokens of the passage. The
-            window contains these tokens.
+    `doc_spans` are (start, length) of the passage's windows, which cover it.
 
     Returns:
-        bool array of the shape of `position`.
+        index of the window for each token of the passage, int [tokens].
     """
-    position = np.asarray(position)
-    # Compare only windows that contain the tokens, because comparing all
-    # windows of a long text would need quadratic time.
-    begin, end = cur_span_index, cur_span_index + 1
-    while begin and sum(doc_spans[begin - 1]) > position.min():
-        begin -= 1
-    while end < len(doc_spans) and doc_spans[end][0] <= position.max():
-        end += 1
-    scores = []
-    for start, length in doc_spans[begin:end]:
-        left, right = position - start, start + length - 1 - position
-        context = np.minimum(left, right)
-        score = context + 0.01 * length
-        scores.append(np.where(context < 0, -np.inf, score))
-    return np.argmax(scores, axis=0) == cur_span_index - begin
+    num_tokens = sum(doc_spans[-1]) if doc_spans else 0
+    windows = np.zeros(num_tokens, int)
+    scores = np.full(num_tokens, -np.inf)
+    for index, (start, length) in enumerate(doc_spans):
+        left = np.arange(length)
+        score = np.minimum(left, length - 1 - left) + 0.01 * length
+        better = start + np.flatnonzero(score > scores[start : start + length])
+        windows[better], scores[better] = index, score[better - start]
+    return windows

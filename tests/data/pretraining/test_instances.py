@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from data.pretraining import documents, masking
+from data.pretraining import documents
 from data.pretraining import instances as pretraining
 from data.pretraining.options import InstanceOptions
 from tests import golden
@@ -16,7 +16,7 @@ def test_shuffle_is_that_of_random(length):
     expected, shuffled = list(range(length)), list(range(length))
     rng, other = random.Random(length), random.Random(length)
     rng.shuffle(expected)
-    masking.shuffle(shuffled, other)
+    pretraining.shuffle(shuffled, other)
     assert shuffled == expected
     assert other.random() == rng.random()
 

@@ -3,7 +3,7 @@ import random
 
 import pytest
 
-from data.pretraining import masking
+from data.pretraining import instances
 from data.pretraining.documents import Continuation, Pieces
 from data.pretraining.options import InstanceOptions, MaskingOptions
 from data.text.tokenization import SPECIAL_TOKENS
@@ -19,7 +19,7 @@ CANDIDATES = [1, 2, 3, 4, 6, 7, 8]
 
 
 def mask(tokens, candidates, seed, **options):
-    return masking.create_masked_lm_predictions(
+    return instances.create_masked_lm_predictions(
         tokens,
         list(candidates),
         PIECES,

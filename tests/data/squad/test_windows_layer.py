@@ -66,15 +66,17 @@ def check_answers(outputs, contexts, answers, nbest):
 @pytest.mark.parametrize("case", CASES)
 def test_windows_equal_the_originals(case):
     examples, expected, recorded = load(case, "predict_file", False)
-    pack, windows, first_places, _ = create_windows(case, examples)
-    features = pack(0, windows.rows.shape[0])
+    windows, _ = create_windows(case, examples)
+    length = window_options(case).max_seq_length
+    features = windows.pack(load_tokenizer(case).layer, length)
     for name in ("input_ids", "input_mask", "segment_ids"):
         assert features[name].dtype == tf.int32
         np.testing.assert_array_equal(features[name], recorded[name])
     np.testing.assert_array_equal(windows.rows, recorded["example_index"])
+    first_places = windows.first_places.numpy().tolist()
     for window, feature in enumerate(expected):
-        first = int(first_places[window])
-        tokens = windows.tokens()[window]
+        first, start = first_places[window], windows.starts[window]
+        tokens = tf.range(start, start + windows.lengths[window])
         is_max_context = (windows.most_context(tokens) == window).numpy()
         is_max_context = is_max_context.tolist()
         assert feature.token_is_max_context == dict(
@@ -85,7 +87,7 @@ def test_windows_equal_the_originals(case):
 @pytest.mark.parametrize("case", CASES)
 def test_answers_equal_the_originals(case):
     examples, _, recorded = load(case, "predict_file", False)
-    _, *made = create_windows(case, examples)
+    made = create_windows(case, examples)
     decoder = decoder_layer.SquadDecoder(decoding_options(case))
     best = decoder.find_best(recorded["start_logits"], recorded["end_logits"])
     outputs = tf.function(decoder)(*made, best)
@@ -216,11 +218,12 @@ def test_odd_text_is_answered_alike(
 
     @tf.function
     def answer(questions, contexts):
-        pack, cut, *made = windows_layer.create_windows(
+        made, passages = windows_layer.create_windows(
             tokenizer.layer, windows, questions, contexts
         )
         best = decoder.find_best(*logits)
-        return (pack(0, tf.size(cut.rows)), decoder(cut, *made, best))
+        packed = made.pack(tokenizer.layer, windows.max_seq_length)
+        return packed, decoder(made, passages, best)
 
     made, outputs = answer(
         tf.constant([example.question_text for example in examples]),
@@ -243,16 +246,17 @@ def test_bytes_are_those_of_the_passage_as_given():
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
-    _, windows, first_places, passages = windows_layer.create_windows(
+    windows, passages = windows_layer.create_windows(
         tokenizer.layer,
         WindowOptions(32, 7, 9),
         tf.constant(["q"]),
         tf.constant([context]),
     )
+    first_places = windows.first_places
     last_places = first_places + windows.lengths - 1
     logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
     best = decoder.find_best(*logits)
-    found = decoder(windows, first_places, passages, best)
+    found = decoder(windows, passages, best)
     assert found["answer"].numpy().tolist() == [b"the light"]
     cut = context[int(found["start_byte"][0]) : int(found["end_byte"][0])]
     assert cut == b"the\xe2\x82\r\n light"
@@ -263,7 +267,7 @@ def test_logits_that_are_not_numbers_answer_nothing():
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     options = decoding.DecodingOptions(version_2_with_negative=True)
     decoder = decoder_layer.SquadDecoder(options)
-    _, *made = windows_layer.create_windows(
+    made = windows_layer.create_windows(
         tokenizer.layer,
         WindowOptions(32, 7, 9),
         tf.constant(["q", "q"]),
