@@ -15,8 +15,8 @@ A run resumes in these steps. Everything else follows from the step number:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`), including the variables of the callbacks. Then
-   `start.create_trainer` stops a run whose settings have changed since it began
-   (`model_checks.check_same`).
+   `start.open_run` stops a run whose settings have changed since it began
+   (`RunFolder.check`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` how many hours were
    trained before the checkpoint, and deletes its lines after the checkpoint.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all earlier steps.

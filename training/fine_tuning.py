@@ -13,19 +13,12 @@ from absl import logging
 
 import modeling
 from data.io import tfrecords
-from training import (
-    checks,
-    exports,
-    fingerprints,
-    model_checks,
-    model_folder,
-    start,
-)
+from training import checks, exports, fingerprints, start
 from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
 from training.prediction import LossFigures
-from training.run_folder import find_results, warn_of_earlier
+from training.results import ResultFiles
 from training.splits import Splits, suffix_of
 from training.task import Batches, Task
 from training.trainer import Trainer
@@ -39,14 +32,14 @@ def run(task: Task, config: FineTuningConfig) -> None:
         OSError: a file is missing or cannot be written.
     """
     # ----- Check the flags and files, then write the records. -----
-    members = start.find_members(config)
+    members = checks.find_members(config)
     if members:
         config = config.varied(init_checkpoint=members[0])
     flow = _Flow(task, config, members)
     # Files that predictions may replace.
     is_scored = {*task.splits["eval"]} & {*flow.splits.of("predict")}
     others = ["eval_results.txt"] if is_scored else []
-    earlier = find_results(config.output_dir, others)
+    files = ResultFiles(config.output_dir, others)
     with tfrecords.naming_wrong_records(flow.splits.records.values()):
         # ----- Train, once or several times, and evaluate. -----
         if config.do_train and config.num_train_runs > 1:
@@ -68,11 +61,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.do_predict:
             logging.info("Predicting with %s", flow.describe(trainer))
             results = flow.write_predictions(trainer, results)
-            found = find_results(config.output_dir, others)
-            warn_of_earlier(config.output_dir, earlier, found)
-            trainer.summary.add_predictions(
-                dict(found.items() - earlier.items())
-            )
+            trainer.summary.add_predictions(files.find_written())
         if config.export_dir:
             exports.export(task, trainer, flow.splits, results)
         trainer.finish(task.tokenizer, task.labels)
@@ -122,12 +111,13 @@ class _Flow:
         }
         if tokenizer := getattr(task, "tokenizer", None):
             self.settings["tokenizer"] = tokenizer.identity
+        if self.teacher:
+            self.settings |= self.teacher.settings
         if self.teacher and not config.distill_layers:
             # Compare the settings before the teacher's long computation. Each
             # training compares all of them again.
-            settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                model_checks.check_same(variant, settings, are_all=False)
+                variant.open_run().check(variant, self.settings, are_all=False)
             self.splits.records["train"] = self.teacher.add_outputs(records)
 
     def train(self, config: FineTuningConfig) -> Trainer:
@@ -140,7 +130,7 @@ class _Flow:
                     lambda trainer: self._evaluate(trainer, trainer.step),
                     self.steps_per_epoch,
                     self.metric,
-                    config.best_dir,
+                    config.open_run().best,
                     config.early_stopping_patience,
                 )
             )
@@ -152,14 +142,17 @@ class _Flow:
             task.train_loss or task.loss,
             (config.max_seq_length * task.sequences_per_example, 0),
             self.num_steps,
-            settings=self.settings,
-            data=self.splits.describe(),
-            teacher=self.teacher,
-            records=self.splits.records.get("train"),
-            more_callbacks=callbacks,
-            tokenizer=getattr(task, "tokenizer", None),
-            labels=task.labels,
-            output_names=task.output_names,
+            callbacks,
+            self.teacher,
+        )
+        start.open_run(
+            trainer,
+            self.settings,
+            self.splits.describe(),
+            self.num_steps[0] if self.num_steps else None,
+            getattr(task, "tokenizer", None),
+            task.labels,
+            task.output_names,
         )
         if self.num_steps is None:
             return trainer
@@ -206,22 +199,18 @@ class _Flow:
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
             trainer = self.train(variants[best])
-        # In summary.json, record --seed of the command, not of the best run.
+        # From now on, all output belongs to the folder of all runs.
+        trainer.config = trainer.summary.config = self.config
+        trainer.run = self.config.open_run()
+        # In model.json, record --seed of the command, not of the best run.
         changed = {**trainer.summary.settings, "seed": self.config.seed}
-        settings, changes = model_checks.check_same(
-            self.config, changed, are_all=False
-        )
-        model_folder.write(
-            self.config.output_dir,
-            model_folder.describe(
-                self.config, trainer.model, settings, changes
-            ),
-            self.bert_config,
+        trainer.run.check(self.config, changed, are_all=False)
+        trainer.run.write(
+            self.config,
+            trainer.model,
             getattr(self.task, "tokenizer", None),
             self.task.labels,
         )
-        # From now on, all output belongs to the folder of all runs.
-        trainer.config = trainer.summary.config = self.config
         trainer.save_weights(self.config.output_dir, trainer.global_step)
         results = all_results[best] | {"best_run": best + 1}
         for name in all_results[0].keys() - {"global_step"}:

@@ -43,7 +43,8 @@ def run(
         OSError: a file is missing.
     """
     # ----- Check the model to use, then find and check the records. -----
-    checks.check_identity(config, bert_config, tokenizer, {})
+    models = checks.read_models(config)
+    checks.check_identity(config, models, bert_config, tokenizer, {})
     _check_heads(config)
     expected = bert_config, tokenizer
     records = evaluated = _find_records(config, "input_file", *expected)
@@ -75,7 +76,9 @@ def run(
             )
         evaluate = evaluation.evaluate_while_training
         callbacks.append(
-            BestStep(evaluate, config.eval_steps, "loss", config.best_dir)
+            BestStep(
+                evaluate, config.eval_steps, "loss", config.open_run().best
+            )
         )
     is_evaluated = config.do_eval or config.eval_input_file is not None
     # ----- Create the model, and restore or load its weights. -----
@@ -83,21 +86,26 @@ def run(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
     loss = modeling.PretrainingLoss(config.next_sentence)
-    num_steps = config.num_train_steps, config.num_warmup_steps
-    teacher = None
-    if config.do_train and config.teacher:
-        teacher = Teacher(config, create_model, loss)
+    teacher = num_steps = None
+    if config.do_train:
+        num_steps = config.num_train_steps, config.num_warmup_steps
+        if config.teacher:
+            teacher = Teacher(config, create_model, loss)
+            settings |= teacher.settings
     trainer = start.create_trainer(
         config,
         functools.partial(create_model, bert_config),
         loss,
         (config.max_seq_length, config.max_predictions_per_seq),
-        num_steps if config.do_train else None,
+        num_steps,
+        callbacks if config.do_train else (),
+        teacher,
+    )
+    start.open_run(
+        trainer,
         settings,
         {"dev_set": evaluation.describe()} if is_evaluated else {},
-        teacher,
-        records,
-        callbacks if config.do_train else (),
+        config.num_train_steps if config.do_train else None,
         tokenizer,
     )
     if config.is_chief:
@@ -121,7 +129,7 @@ def run(
         _report_target(trainer, config.target_accuracy)
     if config.export_dir or config.export_weights:
         # Export the weights that a later command would load from --output_dir.
-        if may_use(config.best_dir, trainer.summary.settings):
+        if may_use(trainer.run, trainer.summary.settings):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
     return trainer if trainer.is_chief else None

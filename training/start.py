@@ -1,25 +1,20 @@
-"""Starts a run: finds its weights, and creates model and optimizer."""
+"""Starts a run: creates model, optimizer and callbacks, and finds its weights.
+
+A flow calls `create_trainer`, then `open_run`, then `train`.
+"""
 
 import contextlib
-import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import keras
 import tensorflow as tf
 
-import modeling
 from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.tf1 import check_release
 from modeling.losses import Loss
-from training import (
-    devices,
-    fingerprints,
-    model_checks,
-    model_folder,
-)
+from training import devices, fingerprints, model_folder
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
@@ -28,9 +23,8 @@ from training.callbacks.history import History
 from training.callbacks.memory_check import MemoryCheck
 from training.callbacks.nonfinite import NonFinite
 from training.callbacks.progress import ProgressBar, Summaries
-from training.config import FineTuningConfig, TrainingConfig
+from training.config import TrainingConfig
 from training.optimizers import optimization
-from training.run_folder import BEST, are_same, checkpoint_steps, folder_of
 from training.summary import fingerprint_of
 from training.trainer import Trainer
 
@@ -41,19 +35,10 @@ def create_trainer(
     loss: Loss | None,
     shape: tuple[int, int],
     num_steps: tuple[int, int] | None = None,
-    settings: Mapping[str, Any] | None = None,
-    data: Mapping[str, Any] | None = None,
-    teacher: distillation.Teacher | None = None,
-    records: tfrecords.Records | None = None,
     more_callbacks: Sequence[Callback] = (),
-    tokenizer: FullTokenizer | None = None,
-    labels: Sequence[str] | None = None,
-    output_names: Sequence[Sequence[str]] = (),
+    teacher: distillation.Teacher | None = None,
 ) -> Trainer:
-    """Returns the Trainer of a run, at the step where training continues.
-
-    The weights come from the newest checkpoint in `output_dir`, else from
-    --init_checkpoint. Otherwise they are random.
+    """Returns the Trainer of a run, whose weights are still random.
 
     Args:
         config: the flags.
@@ -63,22 +48,11 @@ def create_trainer(
         shape: (number of WordPieces, number of masked positions) of a padded
             example.
         num_steps: (training steps, warmup steps), or None without training.
-        settings: settings that must not change when the run is resumed, as in
-            `ModelFolder.settings`.
-        data: descriptions of the dev set and the test set, for
-            `fingerprint_of`.
-        teacher: the teacher to distill. None = train without a teacher.
-        records: the records to train on, which error messages describe.
         more_callbacks: callbacks of the task, such as BestStep.
-        tokenizer: tokenizer to save with the weights. None = save no tokenizer.
-        labels: names of the model's outputs to save with the weights. None =
-            save no names.
-        output_names: value of the argument `labels` of
-            `modeling.load_checkpoint`.
+        teacher: the teacher to distill. None = train without a teacher.
 
     Raises:
-        ValueError: a flag does not fit the model, the devices or the run in
-            the folder.
+        ValueError: a flag does not fit the model or the devices.
     """
     strategy = devices.strategy_of(config)
     keras.utils.set_random_seed(config.seed)
@@ -113,7 +87,7 @@ def create_trainer(
         callbacks = [
             *([teacher] if teacher else []),
             MemoryCheck(),
-            NonFinite(records),
+            NonFinite(),
             ProgressBar(),
             *([WeightAverages()] if config.ema_decay else []),
             *callbacks,
@@ -121,65 +95,88 @@ def create_trainer(
             clock,
             StopSignals(),
         ]
-    trainer = Trainer(
-        model, loss, optimizer, config, callbacks, strategy, shape
-    )
+    return Trainer(model, loss, optimizer, config, callbacks, strategy, shape)
+
+
+def open_run(
+    trainer: Trainer,
+    settings: Mapping[str, Any],
+    data: Mapping[str, Any],
+    num_train_steps: int | None,
+    tokenizer: FullTokenizer | None = None,
+    labels: Sequence[str] | None = None,
+    output_names: Sequence[Sequence[str]] = (),
+) -> None:
+    """Finds the weights of a run, and checks and describes the run.
+
+    The weights come from the newest checkpoint in --output_dir, else from
+    --init_checkpoint. Otherwise they stay random.
+
+    Args:
+        trainer: result of `create_trainer`.
+        settings: settings that must not change when the run is resumed, as in
+            `RunFolder.settings`.
+        data: descriptions of the dev set and the test set, for
+            `fingerprint_of`.
+        num_train_steps: number of the last training step, or None without
+            training.
+        tokenizer: tokenizer to save with the weights. None = save no tokenizer.
+        labels: names of the model's outputs to save with the weights. None =
+            save no names.
+        output_names: value of the argument `labels` of
+            `modeling.load_checkpoint`.
+
+    Raises:
+        ValueError: a flag does not fit the run in the folder.
+    """
+    config, run, summary = trainer.config, trainer.run, trainer.summary
     if config.is_chief and config.export_weights:
         # Before the long training, check that --export_weights can be written.
         check_release(config.export_weights, tokenizer, labels)
-    summary = trainer.summary
-    if num_steps:
+    start = config.init_checkpoint
+    if num_train_steps is not None:
         summary.settings = {
-            "bert_config": model.config.to_dict(),
+            "bert_config": trainer.model.config.to_dict(),
             "batch_size": config.batch_sizes.final,
-            "max_seq_length": shape[0],
+            "max_seq_length": trainer.shape[0],
             "optimizer": config.optimizer,
             "freeze_layers": config.freeze_layers,
             "ema_decay": config.ema_decay or None,
             "seed": config.seed,
-            **(settings or {}),
-            **(teacher.settings if teacher else {}),
+            **settings,
         }
+    elif run.steps or not start:
+        summary.settings = model_folder.read(run.path).settings
     else:
-        start = config.init_checkpoint
-        if config.has_checkpoint or not start:
-            start = config.output_dir
         summary.settings = model_folder.read(start).settings
-    summary.fingerprint = fingerprint_of(summary.settings, data or {})
+    summary.fingerprint = fingerprint_of(summary.settings, data)
     trainer.history.fingerprint = {
         part: checksum
         for part, checksum in summary.fingerprint.items()
         if part != "test_set"
     }
-    has_best = config.prefers_best and may_use(
-        config.best_dir, summary.settings
-    )
+    has_best = config.prefers_best and may_use(run, summary.settings)
     if not (has_best and trainer.restore_best()):
         trainer.restore_or_load(output_names)
-    if num_steps:
-        _check_batch_sizes(config, strategy)
-        settings = dict(summary.settings)
-        start = config.init_checkpoint
-        if start and not are_same(folder_of(start), config.output_dir):
-            # A resumed run does not need its initial checkpoint, which may be
-            # deleted.
-            with contextlib.suppress(OSError):
-                found = fingerprints.fingerprint_checkpoint(start)
-                settings["init_checkpoint"] = found
-        summary.settings, changes = model_checks.check_same(config, settings)
-        is_described = Path(config.output_dir, model_folder.FILE).is_file()
-        if is_described and trainer.global_step >= num_steps[0]:
-            # Do not overwrite the description of a finished run.
-            summary.settings = model_folder.read(config.output_dir).settings
-        elif config.is_chief:
-            description = model_folder.describe(
-                config, model, summary.settings, changes
-            )
-            for folder in config.weight_folders:
-                model_folder.write(
-                    folder, description, model.config, tokenizer, labels
-                )
-    return trainer
+    if num_train_steps is None:
+        return
+    _check_batch_sizes(config, trainer.strategy.num_replicas_in_sync)
+    settings = dict(summary.settings)
+    if start and not run.is_same(model_folder.folder_of(start)):
+        # A resumed run does not need its initial checkpoint, which may be
+        # deleted.
+        with contextlib.suppress(OSError):
+            found = fingerprints.fingerprint_checkpoint(start)
+            settings["init_checkpoint"] = found
+    run.check(config, settings)
+    summary.settings = run.settings
+    if run.is_described and trainer.global_step >= num_train_steps:
+        # Do not overwrite the description of a finished run.
+        summary.settings = run.saved.settings
+    elif config.is_chief:
+        run.write(
+            config, trainer.model, tokenizer, labels, config.weight_folders
+        )
 
 
 def train(
@@ -198,6 +195,7 @@ def train(
             trim=config.unpads,
         )
 
+    trainer.records = records
     trainer.fit(create_dataset, num_train_steps)
 
 
@@ -215,11 +213,9 @@ def _freeze_layers(model: keras.Model, num_layers: int) -> None:
         layer.trainable = False
 
 
-def _check_batch_sizes(
-    config: TrainingConfig, strategy: tf.distribute.Strategy
-) -> None:
+def _check_batch_sizes(config: TrainingConfig, replicas: int) -> None:
     """Checks that the devices can split each batch evenly."""
-    sizes, replicas = config.batch_sizes, strategy.num_replicas_in_sync
+    sizes = config.batch_sizes
     for size, flag in (
         (sizes.final, "--train_batch_size"),
         *((n, "--batch_size_warmup") for n, _ in sizes.warmup),
@@ -230,54 +226,3 @@ def _check_batch_sizes(
                 f"{flag}={size} cannot be split evenly over {replicas} "
                 f"devices; set a multiple of {replicas}"
             )
-
-
-def find_members(config: FineTuningConfig) -> list[str]:
-    """Returns the checkpoints that --ensemble lists, [] without the flag.
-
-    Raises:
-        ValueError: another flag contradicts --ensemble, or the models have
-            different labels.
-        OSError: a checkpoint is missing.
-    """
-    if config.ensemble is None:
-        return []
-    if config.init_checkpoint:
-        raise ValueError(
-            "--ensemble evaluates and predicts with models that are trained "
-            "already; remove --init_checkpoint"
-        )
-    if config.has_checkpoint:
-        raise ValueError(
-            f"--output_dir={config.output_dir} contains a trained model; "
-            "choose another folder for the files of the ensemble"
-        )
-    folders = config.ensemble.split(",")
-    members, labels, found_files = [], [], set()
-    for folder in folders:
-        best = Path(folder) / BEST
-        is_used = config.load_best and may_use(
-            best, model_folder.read(folder).settings
-        )
-        path = modeling.find_checkpoint(folder, is_used)
-        # Detect several paths to the same checkpoint.
-        found_files.add(os.path.realpath(path))
-        # If the last step is used, list the folder, not the checkpoint. Loading
-        # a folder also considers the averages in the last checkpoint.
-        is_last = config.load_best and not checkpoint_steps(best)
-        members.append(folder if is_last else path)
-        labels.append(modeling.load_labels(folder))
-    if len(found_files) < max(len(members), 2):
-        raise ValueError(
-            f"--ensemble={config.ensemble}: list at least two models, and no "
-            "model twice"
-        )
-    for folder, found in zip(folders, labels, strict=True):
-        if found != labels[0] and not modeling.find_order(
-            found or (), [labels[0] or ()]
-        ):
-            raise ValueError(
-                f"--ensemble: {folder} has the labels {found}, but "
-                f"{folders[0]} has {labels[0]}; list models of one task"
-            )
-    return members

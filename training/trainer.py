@@ -17,6 +17,7 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
+from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_text
 from files.run_files import remove_partial_files
@@ -30,11 +31,8 @@ from training import (
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
-from training.run_folder import (
-    checkpoint_steps,
-    format_results,
-    remove_checkpoints,
-)
+from training.results import format_results
+from training.run_folder import checkpoint_steps, remove_checkpoints
 from training.summary import Summary
 
 
@@ -60,6 +58,8 @@ class Trainer(BatchPredictor):
         outcomes: int array of the outcomes (see TrainStep) of the steps in the
             latest call.
         summary: the run's summary.Summary.
+        run: folder of the run.
+        records: records of the training, which error messages name, if known.
     """
 
     def __init__(
@@ -81,7 +81,9 @@ class Trainer(BatchPredictor):
         self.is_chief = config.is_chief
         self.global_step, self.has_best = 0, False
         self.outcomes = np.zeros(0, np.int32)
+        self.run = config.open_run()
         self.summary = Summary(config)
+        self.records: tfrecords.Records | None = None
         for callback in callbacks:
             callback.trainer = self
         self._train_step: Any = None
@@ -146,7 +148,7 @@ class Trainer(BatchPredictor):
         Returns:
             whether a best step is saved. If not, the weights do not change.
         """
-        step = self.weights_in(self.config.best_dir).restore()
+        step = self.weights_in(self.run.best).restore()
         if step is not None:
             self.global_step, self.has_best = step, True
             for callback in self.callbacks:

@@ -97,6 +97,7 @@ def pretrain(spec):
         (length, num_predictions),
         (NUM_TRAIN_STEPS, 0),
     )
+    start.open_run(trainer, {}, {}, NUM_TRAIN_STEPS)
     batch_size = options.batch_sizes.final
     instances = race.random_inputs(spec, config.vocab_size, num_batches=16)
     positions = race.masked_positions(spec)
@@ -184,6 +185,7 @@ def mrpc(spec):
         (options.max_seq_length, 0),
         (NUM_TRAIN_STEPS, 0),
     )
+    start.open_run(trainer, {}, {}, NUM_TRAIN_STEPS)
     dataset = tfrecords.create_dataset(
         splits.records["train"],
         options.batch_sizes.final,

@@ -36,8 +36,8 @@ from training.config import (
     PretrainingConfig,
     TrainingConfig,
 )
+from training.model_folder import folder_of
 from training.prediction import BatchPredictor
-from training.run_folder import are_same, folder_of
 
 # Logit that fills up outputs at padding. After a softmax it becomes 0.
 _PADDING = -10000.0
@@ -91,7 +91,7 @@ def check_teacher(
             f"{config.teacher}; set a smaller length"
         )
     modeling.find_checkpoint(config.teacher)
-    if are_same(folder_of(config.teacher), config.output_dir):
+    if config.open_run().is_same(folder_of(config.teacher)):
         raise ValueError(
             f"--output_dir={config.output_dir} is also the folder of --teacher="
             f"{config.teacher}, so the teacher's checkpoints would be resumed; "
