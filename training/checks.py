@@ -93,16 +93,22 @@ def load_config(config: Any) -> modeling.BertConfig:
     return found
 
 
-def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
+def prepare(
+    task: Task, config: FineTuningConfig
+) -> tuple[FineTuningConfig, modeling.BertConfig, list[str]]:
     """Checks a fine-tuning command, and prepares its task.
 
     Returns:
-        configuration of the model.
+        (the flags, in which --init_checkpoint is the first model of --ensemble,
+        configuration of the model, result of `find_members`).
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing, or an output cannot be written.
     """
+    members = find_members(config)
+    if members:
+        config = config.varied(init_checkpoint=members[0])
     bert_config = check(config)
     folder, num_runs = Path(config.output_dir), config.num_train_runs
     has_runs = (folder / "run_1").is_dir()
@@ -140,7 +146,7 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
             f"--metric_for_best={config.metric_for_best} is no metric of this "
             f"task; choose one of {', '.join(names)}"
         )
-    return bert_config
+    return config, bert_config, members
 
 
 def read_models(config: TrainingConfig) -> list[ModelFolder]:
@@ -148,14 +154,13 @@ def read_models(config: TrainingConfig) -> list[ModelFolder]:
 
     A run without a checkpoint in --output_dir uses --init_checkpoint.
     """
-    flags = {"--init_checkpoint": config.init_checkpoint}
-    if config.has_checkpoint:
-        flags = {"--output_dir": config.output_dir}
     if members := getattr(config, "ensemble", None):
         folders = members.split(",")
         return [model_folder.read(path, "--ensemble") for path in folders]
-    paths = {flag: path for flag, path in flags.items() if path}
-    return [model_folder.read(path, flag) for flag, path in paths.items()]
+    if config.has_checkpoint:
+        return [model_folder.read(config.output_dir, "--output_dir")]
+    start = config.init_checkpoint
+    return [model_folder.read(start, "--init_checkpoint")] if start else []
 
 
 def check_identity(
@@ -218,8 +223,8 @@ def check_labels(
                 "was trained for, or train into another --output_dir"
             )
     if config.do_train and start and not config.has_checkpoint:
-        is_here = config.open_run().is_same(folder_of(start))
-        found = modeling.load_labels(folder_of(start)) if is_here else None
+        is_here = config.open_run().contains(start)
+        found = modeling.load_labels(start) if is_here else None
         if found and found != labels:
             raise ValueError(
                 f"--output_dir={config.output_dir} contains the model of "

@@ -48,7 +48,6 @@ def run(
     _check_heads(config)
     expected = bert_config, tokenizer
     records = evaluated = _find_records(config, "input_file", *expected)
-    evaluation = _Evaluation(config, evaluated, tokenizer)
     inputs = fingerprints.Inputs(config.output_dir)
     settings: dict[str, Any] = {
         "next_sentence": config.next_sentence,
@@ -66,20 +65,17 @@ def run(
             # The records do not say whether their text was lower-cased, so do
             # not record a value for do_lower_case.
             del settings["tokenizer"]["do_lower_case"]
-    callbacks = []
     if config.eval_input_file:
         evaluated = _find_records(config, "eval_input_file", *expected)
-        evaluation = _Evaluation(config, evaluated, tokenizer)
-        if config.do_train:
-            settings["eval_input_file"] = inputs.identify(
-                evaluated.files, "eval_input_file"
-            )
-        evaluate = evaluation.evaluate_while_training
-        callbacks.append(
-            BestStep(
-                evaluate, config.eval_steps, "loss", config.open_run().best
-            )
+    evaluation = _Evaluation(config, evaluated, tokenizer)
+    callbacks = []
+    if config.keeps_best:
+        settings["eval_input_file"] = inputs.identify(
+            evaluated.files, "eval_input_file"
         )
+        evaluate = evaluation.evaluate_while_training
+        best = config.open_run().best
+        callbacks.append(BestStep(evaluate, config.eval_steps, "loss", best))
     is_evaluated = config.do_eval or config.eval_input_file is not None
     # ----- Create the model, and restore or load its weights. -----
     create_model = functools.partial(
@@ -92,28 +88,23 @@ def run(
         if config.teacher:
             teacher = Teacher(config, create_model, loss)
             settings |= teacher.settings
-    trainer = start.create_trainer(
-        config,
-        functools.partial(create_model, bert_config),
-        loss,
-        (config.max_seq_length, config.max_predictions_per_seq),
-        num_steps,
-        callbacks if config.do_train else (),
-        teacher,
+    setup = start.RunSetup(
+        create_model=functools.partial(create_model, bert_config),
+        loss=loss,
+        shape=(config.max_seq_length, config.max_predictions_per_seq),
+        num_steps=num_steps,
+        records=records,
+        settings=settings,
+        data={"dev_set": evaluation.describe()} if is_evaluated else {},
+        teacher=teacher,
+        tokenizer=tokenizer,
     )
-    start.open_run(
-        trainer,
-        settings,
-        {"dev_set": evaluation.describe()} if is_evaluated else {},
-        config.num_train_steps if config.do_train else None,
-        tokenizer,
-    )
+    trainer = setup.open(config, callbacks)
     if config.is_chief:
         inputs.save()
     with tfrecords.naming_wrong_records([records, evaluated]):
         # ----- Train. -----
-        if config.do_train:
-            start.train(trainer, records, config.num_train_steps)
+        setup.train(trainer)
         # ----- Evaluate. -----
         if config.do_eval:
             step = trainer.global_step

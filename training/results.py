@@ -30,7 +30,7 @@ class ResultFiles:
     def __init__(
         self, folder: str | os.PathLike[str], others: Sequence[str] = ()
     ) -> None:
-        self._folder, self._others = Path(folder), others
+        self._folder, self._others = folder, others
         self._before = self._find()
 
     def _find(self) -> set[tuple[str, int, int]]:
@@ -38,10 +38,10 @@ class ResultFiles:
 
         If a run rewrites a file, both numbers change.
         """
-        is_there = self._folder.is_dir()
+        folder = Path(self._folder)
         return {
             (file.name, file.stat().st_ino, file.stat().st_mtime_ns)
-            for file in (self._folder.iterdir() if is_there else ())
+            for file in (folder.iterdir() if folder.is_dir() else ())
             if run_files.is_run_file(file.name, are_results=True)
             or file.name in self._others
         }

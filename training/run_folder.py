@@ -26,6 +26,7 @@ from training.model_folder import FILE, ModelFolder
 
 if TYPE_CHECKING:
     from training.config import TrainingConfig
+    from training.trainer import Trainer
 
 PREFIX = run_files.PREFIX
 # Settings that a resumed run may add or omit. They do not change the training,
@@ -118,8 +119,9 @@ class RunFolder:
         """Whether the folder contains a model.json."""
         return (self.path / FILE).is_file()
 
-    def is_same(self, folder: str) -> bool:
-        """Returns whether a path names this folder, which must exist."""
+    def contains(self, path: str) -> bool:
+        """Returns whether a path names this folder, or a checkpoint in it."""
+        folder = model_folder.folder_of(path)
         are_there = self.path.is_dir() and os.path.isdir(folder)
         return are_there and os.path.samefile(self.path, folder)
 
@@ -204,22 +206,12 @@ class RunFolder:
             },
         }
 
-    def write(
-        self,
-        config: "TrainingConfig",
-        model: Any,
-        tokenizer: FullTokenizer | None,
-        labels: Sequence[str] | None,
-        folders: Sequence[Path] = (),
-    ) -> None:
-        """Writes the files that describe the weights of `model`.
-
-        The parameters `tokenizer` and `labels` are those of `write`. `folders`
-        are the folders to write to, by default only this folder.
-        """
-        description = self.describe(config, model)
-        for folder in folders or [self.path]:
-            write(folder, description, model.config, tokenizer, labels)
+    def write(self, trainer: "Trainer", *folders: Path) -> None:
+        """Writes the files that describe a trainer's weights into folders."""
+        description = self.describe(trainer.config, trainer.model)
+        about = trainer.model.config, trainer.tokenizer, trainer.labels
+        for folder in folders:
+            write(folder, description, *about)
 
 
 def _check_flags(
@@ -261,7 +253,7 @@ def _check_flags(
 
 
 def write(
-    folder: str | os.PathLike[str],
+    folder: Path,
     description: Mapping[str, Any],
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
@@ -271,10 +263,9 @@ def write(
 
     Args:
         folder: folder of the weights, created if missing.
-        description: result of `describe`.
+        description: result of `RunFolder.describe`.
         bert_config: configuration of the network.
-        tokenizer: tokenizer of the texts, or None if it is unknown, as in
-            pretraining on masked records.
+        tokenizer: tokenizer of the texts, or None if it is unknown.
         labels: names of the outputs, in order. None = write no labels.txt.
 
     Raises:
@@ -283,7 +274,6 @@ def write(
     """
     from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
 
-    folder = Path(folder)
     former = folder / FILE
     found = json_files.read_json(former) if former.is_file() else {"files": []}
     if FILE in manifests.listed(folder, manifests.WEIGHTS) or (

@@ -1,9 +1,7 @@
-"""Starts a run: creates model, optimizer and callbacks, and finds its weights.
-
-A flow calls `create_trainer`, then `open_run`, then `train`.
-"""
+"""Starts a run: creates model, optimizer and callbacks, and finds weights."""
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,174 +27,191 @@ from training.summary import fingerprint_of
 from training.trainer import Trainer
 
 
-def create_trainer(
-    config: TrainingConfig,
-    create_model: Callable[..., keras.Model],
-    loss: Loss | None,
-    shape: tuple[int, int],
-    num_steps: tuple[int, int] | None = None,
-    more_callbacks: Sequence[Callback] = (),
-    teacher: distillation.Teacher | None = None,
-) -> Trainer:
-    """Returns the Trainer of a run, whose weights are still random.
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunSetup:
+    """What all runs of a command train: a model, its loss and its records.
 
-    Args:
-        config: the flags.
+    Attributes:
         create_model: function (**options) -> the task's model. `options` are
             the arguments that every model accepts.
         loss: the task's loss. None if the model only predicts.
         shape: (number of WordPieces, number of masked positions) of a padded
             example.
         num_steps: (training steps, warmup steps), or None without training.
-        more_callbacks: callbacks of the task, such as BestStep.
-        teacher: the teacher to distill. None = train without a teacher.
-
-    Raises:
-        ValueError: a flag does not fit the model or the devices.
-    """
-    strategy = devices.strategy_of(config)
-    keras.utils.set_random_seed(config.seed)
-    if config.deterministic:
-        tf.config.experimental.enable_op_determinism()
-    devices.set_precision(config.mixed_precision)
-    optimizer = time_spent = None
-    with strategy.scope():
-        model = create_model(
-            use_one_hot_embeddings=config.is_tpu,
-            gradient_checkpointing=config.gradient_checkpointing,
-            unpad=config.unpads,
-            seed=config.seed,
-        )
-        model.build()
-        if num_steps:
-            _freeze_layers(model, config.freeze_layers)
-            if config.lr_schedule == "time":
-                time_spent = tf.Variable(0.0, trainable=False, dtype="float64")
-            optimizer = optimization.create_optimizer(
-                config, *num_steps, model.config.num_hidden_layers, time_spent
-            )
-            if config.mixed_precision == "float16":
-                # Small gradients underflow in float16 without a loss scale.
-                optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    clock = TimeLimit(config.max_hours, time_spent)
-    callbacks: list[Callback] = [History(config, clock), *more_callbacks]
-    if num_steps:
-        # The workers average one vote for each callback, so all workers need
-        # the same number of callbacks.
-        summaries = Summaries() if config.is_chief else Callback()
-        callbacks = [
-            *([teacher] if teacher else []),
-            MemoryCheck(),
-            NonFinite(),
-            ProgressBar(),
-            *([WeightAverages()] if config.ema_decay else []),
-            *callbacks,
-            *([summaries] if config.summary_steps else []),
-            clock,
-            StopSignals(),
-        ]
-    return Trainer(model, loss, optimizer, config, callbacks, strategy, shape)
-
-
-def open_run(
-    trainer: Trainer,
-    settings: Mapping[str, Any],
-    data: Mapping[str, Any],
-    num_train_steps: int | None,
-    tokenizer: FullTokenizer | None = None,
-    labels: Sequence[str] | None = None,
-    output_names: Sequence[Sequence[str]] = (),
-) -> None:
-    """Finds the weights of a run, and checks and describes the run.
-
-    The weights come from the newest checkpoint in --output_dir, else from
-    --init_checkpoint. Otherwise they stay random.
-
-    Args:
-        trainer: result of `create_trainer`.
-        settings: settings that must not change when the run is resumed, as in
+        records: the records to train on. None without training.
+        settings: settings that must not change when a run is resumed, as in
             `RunFolder.settings`.
         data: descriptions of the dev set and the test set, for
             `fingerprint_of`.
-        num_train_steps: number of the last training step, or None without
-            training.
+        teacher: the teacher to distill. None = train without a teacher.
         tokenizer: tokenizer to save with the weights. None = save no tokenizer.
         labels: names of the model's outputs to save with the weights. None =
             save no names.
         output_names: value of the argument `labels` of
             `modeling.load_checkpoint`.
-
-    Raises:
-        ValueError: a flag does not fit the run in the folder.
     """
-    config, run, summary = trainer.config, trainer.run, trainer.summary
-    if config.is_chief and config.export_weights:
-        # Before the long training, check that --export_weights can be written.
-        check_release(config.export_weights, tokenizer, labels)
-    start = config.init_checkpoint
-    if num_train_steps is not None:
-        summary.settings = {
-            "bert_config": trainer.model.config.to_dict(),
-            "batch_size": config.batch_sizes.final,
-            "max_seq_length": trainer.shape[0],
-            "optimizer": config.optimizer,
-            "freeze_layers": config.freeze_layers,
-            "ema_decay": config.ema_decay or None,
-            "seed": config.seed,
-            **settings,
+
+    create_model: Callable[..., keras.Model]
+    loss: Loss | None
+    shape: tuple[int, int]
+    num_steps: tuple[int, int] | None = None
+    records: tfrecords.Records | None = None
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    data: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    teacher: distillation.Teacher | None = None
+    tokenizer: FullTokenizer | None = None
+    labels: Sequence[str] | None = None
+    output_names: Sequence[Sequence[str]] = ()
+
+    def open(
+        self, config: TrainingConfig, more_callbacks: Sequence[Callback] = ()
+    ) -> Trainer:
+        """Returns the Trainer of a run, at the step where training continues.
+
+        The weights come from the newest checkpoint in --output_dir, else from
+        --init_checkpoint. Otherwise they are random.
+
+        Args:
+            config: the flags of the run.
+            more_callbacks: callbacks of the task, such as BestStep.
+
+        Raises:
+            ValueError: a flag does not fit the model, the devices or the run in
+                the folder.
+        """
+        trainer = self._create_trainer(config, more_callbacks)
+        trainer.tokenizer, trainer.labels = self.tokenizer, self.labels
+        trainer.records = self.records
+        self._restore(trainer)
+        return trainer
+
+    def _create_trainer(
+        self, config: TrainingConfig, more_callbacks: Sequence[Callback]
+    ) -> Trainer:
+        """Returns a Trainer whose weights are still random."""
+        strategy = devices.strategy_of(config)
+        keras.utils.set_random_seed(config.seed)
+        if config.deterministic:
+            tf.config.experimental.enable_op_determinism()
+        devices.set_precision(config.mixed_precision)
+        optimizer = time_spent = None
+        with strategy.scope():
+            model = self.create_model(
+                use_one_hot_embeddings=config.is_tpu,
+                gradient_checkpointing=config.gradient_checkpointing,
+                unpad=config.unpads,
+                seed=config.seed,
+            )
+            model.build()
+            if self.num_steps:
+                _freeze_layers(model, config.freeze_layers)
+                if config.lr_schedule == "time":
+                    time_spent = tf.Variable(
+                        0.0, trainable=False, dtype="float64"
+                    )
+                optimizer = optimization.create_optimizer(
+                    config,
+                    *self.num_steps,
+                    model.config.num_hidden_layers,
+                    time_spent,
+                )
+                if config.mixed_precision == "float16":
+                    # Small gradients underflow in float16 without a loss scale.
+                    optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
+        clock = TimeLimit(config.max_hours, time_spent)
+        callbacks: list[Callback] = [History(config, clock), *more_callbacks]
+        if self.num_steps:
+            # The workers average one vote for each callback, so all workers
+            # need the same number of callbacks.
+            summaries = Summaries() if config.is_chief else Callback()
+            callbacks = [
+                *([self.teacher] if self.teacher else []),
+                MemoryCheck(),
+                NonFinite(),
+                ProgressBar(),
+                *([WeightAverages()] if config.ema_decay else []),
+                *callbacks,
+                *([summaries] if config.summary_steps else []),
+                clock,
+                StopSignals(),
+            ]
+        return Trainer(
+            model, self.loss, optimizer, config, callbacks, strategy, self.shape
+        )
+
+    def _restore(self, trainer: Trainer) -> None:
+        """Finds the weights of a run, and checks and describes the run."""
+        config, run, summary = trainer.config, trainer.run, trainer.summary
+        if config.is_chief and config.export_weights:
+            # Before the long training, check that the weights can be written.
+            check_release(config.export_weights, self.tokenizer, self.labels)
+        start = config.init_checkpoint
+        if self.num_steps:
+            summary.settings = {
+                "bert_config": trainer.model.config.to_dict(),
+                "batch_size": config.batch_sizes.final,
+                "max_seq_length": self.shape[0],
+                "optimizer": config.optimizer,
+                "freeze_layers": config.freeze_layers,
+                "ema_decay": config.ema_decay or None,
+                "seed": config.seed,
+                **self.settings,
+            }
+        elif run.steps or not start:
+            summary.settings = model_folder.read(run.path).settings
+        else:
+            summary.settings = model_folder.read(start).settings
+        summary.fingerprint = fingerprint_of(summary.settings, self.data)
+        trainer.history.fingerprint = {
+            part: checksum
+            for part, checksum in summary.fingerprint.items()
+            if part != "test_set"
         }
-    elif run.steps or not start:
-        summary.settings = model_folder.read(run.path).settings
-    else:
-        summary.settings = model_folder.read(start).settings
-    summary.fingerprint = fingerprint_of(summary.settings, data)
-    trainer.history.fingerprint = {
-        part: checksum
-        for part, checksum in summary.fingerprint.items()
-        if part != "test_set"
-    }
-    has_best = config.prefers_best and may_use(run, summary.settings)
-    if not (has_best and trainer.restore_best()):
-        trainer.restore_or_load(output_names)
-    if num_train_steps is None:
-        return
-    _check_batch_sizes(config, trainer.strategy.num_replicas_in_sync)
-    settings = dict(summary.settings)
-    if start and not run.is_same(model_folder.folder_of(start)):
-        # A resumed run does not need its initial checkpoint, which may be
-        # deleted.
-        with contextlib.suppress(OSError):
-            found = fingerprints.fingerprint_checkpoint(start)
-            settings["init_checkpoint"] = found
-    run.check(config, settings)
-    summary.settings = run.settings
-    if run.is_described and trainer.global_step >= num_train_steps:
-        # Do not overwrite the description of a finished run.
-        summary.settings = run.saved.settings
-    elif config.is_chief:
-        run.write(
-            config, trainer.model, tokenizer, labels, config.weight_folders
-        )
+        has_best = config.prefers_best and may_use(run, summary.settings)
+        if not (has_best and trainer.restore_best()):
+            trainer.restore_or_load(self.output_names)
+        if not self.num_steps:
+            return
+        _check_batch_sizes(config, trainer.strategy.num_replicas_in_sync)
+        settings = dict(summary.settings)
+        if start and not run.contains(start):
+            # A resumed run does not need its initial checkpoint, which may be
+            # deleted.
+            with contextlib.suppress(OSError):
+                found = fingerprints.fingerprint_checkpoint(start)
+                settings["init_checkpoint"] = found
+        run.check(config, settings)
+        summary.settings = run.settings
+        if run.is_described and trainer.global_step >= self.num_steps[0]:
+            # Do not overwrite the description of a finished run.
+            summary.settings = run.saved.settings
+        elif config.is_chief:
+            run.write(
+                trainer,
+                run.path,
+                *([run.averages] if config.ema_decay else []),
+                *([run.best] if config.keeps_best else []),
+            )
 
+    def train(self, trainer: Trainer) -> None:
+        """Trains from the current step to the last step, if there are any."""
+        config, records = trainer.config, self.records
+        if records is None or self.num_steps is None:
+            return
 
-def train(
-    trainer: Trainer, records: tfrecords.Records, num_train_steps: int
-) -> None:
-    """Trains on records, from the trainer's current step to the last."""
-    config = trainer.config
+        def create_dataset(
+            batch_size: int, skip_records: int
+        ) -> tf.data.Dataset:
+            return tfrecords.create_dataset(
+                records,
+                batch_size,
+                is_training=True,
+                seed=config.seed,
+                skip_records=skip_records,
+                trim=config.unpads,
+            )
 
-    def create_dataset(batch_size: int, skip_records: int) -> tf.data.Dataset:
-        return tfrecords.create_dataset(
-            records,
-            batch_size,
-            is_training=True,
-            seed=config.seed,
-            skip_records=skip_records,
-            trim=config.unpads,
-        )
-
-    trainer.records = records
-    trainer.fit(create_dataset, num_train_steps)
+        trainer.fit(create_dataset, self.num_steps[0])
 
 
 def _freeze_layers(model: keras.Model, num_layers: int) -> None:

@@ -1,6 +1,7 @@
 """What a folder of weights tells, and what a resume must share with it."""
 
 import json
+import types
 
 import pytest
 
@@ -29,7 +30,10 @@ def check(folder, settings, **flags):
     run = run_folder.RunFolder(folder)
     run.check(config, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    run.write(config, model, None, None)
+    trainer = types.SimpleNamespace(
+        config=config, model=model, tokenizer=None, labels=None
+    )
+    run.write(trainer, folder)
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):

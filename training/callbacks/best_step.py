@@ -13,7 +13,7 @@ from modeling.checkpoints import find_checkpoint
 from modeling.checkpoints.folders import find_fault
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
 from training import summary
-from training.callbacks import Callback
+from training.callbacks import Callback, Logs
 from training.results import format_results
 from training.run_folder import RunFolder
 
@@ -101,9 +101,7 @@ class BestStep(Callback):
         except OSError as error:
             raise OSError(f"{error}{_ADVICE.format(self._folder)}") from error
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> bool:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
         """Runs an evaluation if one is due at `step`.
 
         Returns True if training should stop. Ignores `logs` and `agreed`.

@@ -1,12 +1,10 @@
 """Stops a run whose losses or gradients stay infinite or NaN."""
 
-from collections.abc import Mapping
-
 from absl import logging
 
 from data.io import tfrecords
 from training import train_step
-from training.callbacks import Callback
+from training.callbacks import Callback, Logs
 
 
 class NonFinite(Callback):
@@ -26,9 +24,7 @@ class NonFinite(Callback):
         """False after a skipped step, to postpone a checkpoint."""
         return not self._in_a_row
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> None:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> None:
         """Logs and counts the skipped steps since the last call.
 
         Raises:

@@ -2,7 +2,6 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from files import flags
@@ -317,16 +316,6 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
         return False
-
-    @property
-    def weight_folders(self) -> list[Path]:
-        """Folders in which training saves weights."""
-        run = self.open_run()
-        return [
-            run.path,
-            *([run.averages] if self.ema_decay else []),
-            *([run.best] if self.keeps_best else []),
-        ]
 
     @property
     def initial_checkpoint(self) -> str | None:
