@@ -95,20 +95,16 @@ def load_config(config: Any) -> modeling.BertConfig:
 
 def prepare(
     task: Task, config: FineTuningConfig
-) -> tuple[FineTuningConfig, modeling.BertConfig, list[str]]:
+) -> tuple[modeling.BertConfig, list[ModelFolder]]:
     """Checks a fine-tuning command, and prepares its task.
 
     Returns:
-        (the flags, in which --init_checkpoint is the first model of --ensemble,
-        configuration of the model, result of `find_members`).
+        (configuration of the model, result of `read_models`).
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
         OSError: a file is missing, or an output cannot be written.
     """
-    members = find_members(config)
-    if members:
-        config = config.varied(init_checkpoint=members[0])
     bert_config = check(config)
     folder, num_runs = Path(config.output_dir), config.num_train_runs
     has_runs = (folder / "run_1").is_dir()
@@ -146,7 +142,7 @@ def prepare(
             f"--metric_for_best={config.metric_for_best} is no metric of this "
             f"task; choose one of {', '.join(names)}"
         )
-    return config, bert_config, members
+    return bert_config, models
 
 
 def read_models(config: TrainingConfig) -> list[ModelFolder]:

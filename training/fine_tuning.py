@@ -65,7 +65,10 @@ class _Flow:
     """The steps of `run`: training, evaluation and prediction of one task."""
 
     def __init__(self, task: Task, config: FineTuningConfig) -> None:
-        config, bert_config, self.members = checks.prepare(task, config)
+        self.members = checks.find_members(config)
+        if self.members:
+            config = config.varied(init_checkpoint=self.members[0])
+        bert_config, models = checks.prepare(task, config)
         self.task, self.config = task, config
         teacher = None
         if config.do_train and config.teacher:
@@ -76,6 +79,11 @@ class _Flow:
         self.metric = config.metric_for_best or task.metrics[0]
         # {(folder of a run, step): results} of all evaluations so far.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
+        training: dict[str, Any] = {}
+        if config.do_train:
+            training = self._describe_training(teacher)
+        else:
+            training["settings"] = models[0].settings
         self.setup = start.RunSetup(
             create_model=functools.partial(
                 task.create_model, bert_config, **config.network
@@ -87,7 +95,7 @@ class _Flow:
             tokenizer=getattr(task, "tokenizer", None),
             labels=task.labels,
             output_names=task.output_names,
-            **(self._describe_training(teacher) if config.do_train else {}),
+            **training,
         )
 
     def _describe_training(self, teacher: Teacher | None) -> dict[str, Any]:

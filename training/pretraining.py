@@ -94,7 +94,7 @@ def run(
         shape=(config.max_seq_length, config.max_predictions_per_seq),
         num_steps=num_steps,
         records=records,
-        settings=settings,
+        settings=settings if config.do_train else models[0].settings,
         data={"dev_set": evaluation.describe()} if is_evaluated else {},
         teacher=teacher,
         tokenizer=tokenizer,

@@ -12,7 +12,7 @@ from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from modeling.checkpoints.tf1 import check_release
 from modeling.losses import Loss
-from training import devices, fingerprints, model_folder
+from training import devices, fingerprints
 from training.callbacks import Callback, distillation
 from training.callbacks.averages import WeightAverages
 from training.callbacks.best_step import may_use
@@ -40,7 +40,8 @@ class RunSetup:
         num_steps: (training steps, warmup steps), or None without training.
         records: the records to train on. None without training.
         settings: settings that must not change when a run is resumed, as in
-            `RunFolder.settings`.
+            `RunFolder.settings`. Without training, the settings with which the
+            weights were trained.
         data: descriptions of the dev set and the test set, for
             `fingerprint_of`.
         teacher: the teacher to distill. None = train without a teacher.
@@ -146,6 +147,7 @@ class RunSetup:
             # Before the long training, check that the weights can be written.
             check_release(config.export_weights, self.tokenizer, self.labels)
         start = config.init_checkpoint
+        summary.settings = self.settings
         if self.num_steps:
             summary.settings = {
                 "bert_config": trainer.model.config.to_dict(),
@@ -157,10 +159,6 @@ class RunSetup:
                 "seed": config.seed,
                 **self.settings,
             }
-        elif run.steps or not start:
-            summary.settings = model_folder.read(run.path).settings
-        else:
-            summary.settings = model_folder.read(start).settings
         summary.fingerprint = fingerprint_of(summary.settings, self.data)
         trainer.history.fingerprint = {
             part: checksum

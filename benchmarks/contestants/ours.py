@@ -174,7 +174,7 @@ def mrpc(spec):
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
-    _, config, _ = checks.prepare(task, options)
+    config, _ = checks.prepare(task, options)
     splits = Splits(task, options, config)
     trainer = start.RunSetup(
         create_model=functools.partial(task.create_model, config),
