@@ -233,15 +233,13 @@ def main(options: Config) -> None:
     """Writes the vectors, and exports the encoder if --export_dir is set."""
     # Import late, so that --help and wrong flags do not wait for TensorFlow.
     from serving import encoder
-    from training import checks, devices, model_checks, model_folder
+    from training import checks, devices, model_folder
     from training.prediction import BatchPredictor
 
     config = checks.load_config(options)
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
-    model_checks.check_identity(
-        "--init_checkpoint", options.init_checkpoint, config, tokenizer
-    )
-    network = model_folder.read(options.init_checkpoint).network
+    folder = model_folder.read(options.init_checkpoint, "--init_checkpoint")
+    folder.check_identity(config, tokenizer)
     layer_names, weights = parse_layers(options, config.num_hidden_layers)
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:
@@ -252,7 +250,7 @@ def main(options: Config) -> None:
         model = modeling.BertModel(
             config,
             use_one_hot_embeddings=options.use_one_hot_embeddings,
-            left_to_right=network["left_to_right"],
+            left_to_right=folder.network["left_to_right"],
         )
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)

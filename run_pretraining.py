@@ -38,7 +38,7 @@ def main(options: Config) -> None:
             serving_options,
             export_options=options,
         )
-    trainer.finish(tokenizer)
+    trainer.finish()
 
 
 command = functools.partial(cli.run, main, Config)

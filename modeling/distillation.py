@@ -8,7 +8,7 @@ In shapes, B = batch, T = length in WordPieces, W = hidden size and N = heads.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import keras
@@ -16,6 +16,10 @@ import keras
 from modeling.losses import Features, Loss, weighted_sum
 from modeling.model import select_features
 from modeling.ops import Tensor, at_least_float32
+
+# Prefix of the names of features that are outputs of a teacher. A teacher with
+# a single output has the feature OUTPUT_PREFIX + "outputs".
+OUTPUT_PREFIX = "teacher_"
 
 
 class Distilled(NamedTuple):
@@ -56,9 +60,7 @@ class Distiller:
         student: a built TaskModel.
         loss: the student's DistillationLoss.
         teacher: a built TaskModel. None = the features contain the teacher's
-            outputs.
-        read_outputs: function (features) -> the teacher's outputs, which the
-            features contain. Used only if `teacher` is None.
+            outputs, with OUTPUT_PREFIX before their names.
         seed: int, seed of the projection's initial weights.
 
     Attributes:
@@ -72,12 +74,10 @@ class Distiller:
         student: keras.Model,
         loss: "DistillationLoss",
         teacher: keras.Model | None = None,
-        read_outputs: Callable[[Features], Any] | None = None,
         seed: int | None = None,
     ) -> None:
         self.student, self.teacher = student, teacher
         self.loss: Any = loss
-        self._read_outputs = read_outputs or (lambda features: None)
         self.projection = None
         if not loss.layers or teacher is None:
             return
@@ -116,13 +116,15 @@ class Distiller:
         `training` and `seed` apply to the student. The teacher uses no dropout.
         """
         if self.teacher is None:
+            inputs = select_features(self.student, features)
+            read = {
+                name.removeprefix(OUTPUT_PREFIX): value
+                for name, value in features.items()
+                if name.startswith(OUTPUT_PREFIX)
+            }
             return Distilled(
-                self.student(
-                    select_features(self.student, features),
-                    training=training,
-                    seed=seed,
-                ),
-                self._read_outputs(features),
+                self.student(inputs, training=training, seed=seed),
+                read.get("outputs", read),
             )
         student, outputs = _run(self.student, features, training, seed)
         teacher, teacher_outputs = _stop_gradient(

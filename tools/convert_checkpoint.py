@@ -22,9 +22,9 @@ from data.text import casing, tokenization, vocabulary
 from files.flags import flag
 from files.json_files import read_json
 from files.paths import Kind
-from training import model_card, model_checks, model_folder
+from training import model_card, model_folder
 from training.command_line import cli
-from training.run_folder import folder_of
+from training.model_folder import folder_of
 
 if TYPE_CHECKING:
     import keras
@@ -242,7 +242,9 @@ def read_tokenizer(
     if vocab_file:
         tokenizer = tokenization.FullTokenizer(vocab_file, is_lower_case)
         tokenizer.check_vocab(config.vocab_size)
-    model_checks.check_identity("--init_checkpoint", start, config, tokenizer)
+    model_folder.read(start, "--init_checkpoint").check_identity(
+        config, tokenizer
+    )
     path = options.extended_vocab_file
     if not path:
         return tokenizer, None

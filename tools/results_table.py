@@ -31,7 +31,7 @@ from files.paths import Kind, named_folders
 from training import finished_runs
 from training.command_line import cli
 from training.finished_runs import Run
-from training.run_folder import split_by_label
+from training.results import split_by_label
 
 # The tool writes this text into each of its files. It replaces a file only if
 # the file contains the text, because other files belong to the user.

@@ -15,8 +15,8 @@ A run resumes in these steps. Everything else follows from the step number:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`), including the variables of the callbacks. Then
-   `start.create_trainer` stops a run whose settings have changed since it began
-   (`model_checks.check_same`).
+   `RunSetup.open` stops a run whose settings have changed since it began
+   (`RunFolder.check`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` how many hours were
    trained before the checkpoint, and deletes its lines after the checkpoint.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all earlier steps.
@@ -149,6 +149,12 @@ class Checkpointer:
         lines += [f'all_model_checkpoint_paths: "{PREFIX}-{s}"' for s in kept]
         write_text(self.output_dir / "checkpoint", "\n".join(lines) + "\n")
         logging.info("Saved the checkpoint %s", path)
+
+    def remove_from(self, step: int) -> None:
+        """Deletes the checkpoints of `step` and later steps."""
+        if self.is_chief:
+            later = [number for number in self.steps() if number >= step]
+            remove_checkpoints(self.output_dir, later)
 
     def restore(self) -> int | None:
         """Restores the newest undamaged checkpoint.

@@ -1,7 +1,8 @@
 """Checks a command's flags against the files they name, before long work."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,12 @@ import modeling
 from data.text.tokenization import FullTokenizer
 from files import export_folders
 from files.labels import PROBLEM_TYPES, similar_labels
-from training import costs, model_checks, model_folder, run_state
+from training import costs, model_folder, run_state
 from training.callbacks import distillation
-from training.config import (
-    FineTuningConfig,
-    PretrainingConfig,
-    TrainingConfig,
-)
-from training.run_folder import are_same, folder_of
+from training.callbacks.best_step import may_use
+from training.config import FineTuningConfig, PretrainingConfig, TrainingConfig
+from training.model_folder import ModelFolder, folder_of
+from training.run_folder import RunFolder, checkpoint_steps
 from training.splits import suffix_of
 from training.task import Task
 
@@ -94,11 +93,13 @@ def load_config(config: Any) -> modeling.BertConfig:
     return found
 
 
-def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
+def prepare(
+    task: Task, config: FineTuningConfig
+) -> tuple[modeling.BertConfig, list[ModelFolder]]:
     """Checks a fine-tuning command, and prepares its task.
 
     Returns:
-        configuration of the model.
+        (configuration of the model, result of `read_models`).
 
     Raises:
         ValueError: a flag contradicts another flag or a file.
@@ -118,17 +119,17 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
             f"--output_dir={folder} contains several runs; set "
             "--num_train_runs to resume them, or another --output_dir"
         )
-    # A run that starts fine-tuning ignores the labels of --init_checkpoint.
+    models = read_models(config)
     saved_labels = None
-    if config.has_checkpoint:
-        saved_labels = modeling.load_labels(config.output_dir)
-    elif config.init_checkpoint and not config.do_train:
-        saved_labels = modeling.load_labels(config.init_checkpoint)
+    # A run that starts fine-tuning ignores the labels of --init_checkpoint.
+    if models and (config.has_checkpoint or not config.do_train):
+        saved_labels = models[0].labels
     task.prepare(bert_config, saved_labels)
     tokenizer = getattr(task, "tokenizer", None)
-    check_identity(config, bert_config, tokenizer, task.settings)
+    check_identity(config, models, bert_config, tokenizer, task.settings)
     if not config.do_train:
-        check_heads(task, config, saved_labels)
+        for model in models:
+            check_head(task, config, model, saved_labels)
     if task.labels:
         check_labels(task, config, saved_labels)
     names = [
@@ -141,30 +142,35 @@ def prepare(task: Task, config: FineTuningConfig) -> modeling.BertConfig:
             f"--metric_for_best={config.metric_for_best} is no metric of this "
             f"task; choose one of {', '.join(names)}"
         )
-    return bert_config
+    return bert_config, models
 
 
-def _models(config: TrainingConfig) -> list[tuple[str, str]]:
-    """Returns (flag, path) of the models whose weights a command uses."""
+def read_models(config: TrainingConfig) -> list[ModelFolder]:
+    """Reads the folders of the models whose weights a command uses.
+
+    A run without a checkpoint in --output_dir uses --init_checkpoint.
+    """
     if members := getattr(config, "ensemble", None):
-        return [("--ensemble", path) for path in members.split(",")]
+        folders = members.split(",")
+        return [model_folder.read(path, "--ensemble") for path in folders]
     if config.has_checkpoint:
-        return [("--output_dir", config.output_dir)]
-    # Without a checkpoint in --output_dir, a run uses --init_checkpoint.
+        return [model_folder.read(config.output_dir, "--output_dir")]
     start = config.init_checkpoint
-    return [("--init_checkpoint", start)] if start else []
+    return [model_folder.read(start, "--init_checkpoint")] if start else []
 
 
 def check_identity(
     config: TrainingConfig,
+    models: Sequence[ModelFolder],
     bert_config: modeling.BertConfig,
     tokenizer: FullTokenizer | None,
     settings: Mapping[str, Any],
 ) -> None:
-    """Checks that the model was trained with this tokenizer and network.
+    """Checks that the models were trained with this tokenizer and network.
 
     Args:
         config: the flags.
+        models: result of `read_models`.
         bert_config: configuration of the model.
         tokenizer: the task's tokenizer. None = do not compare tokenizers.
         settings: settings of the task, of which only `output_mode` is compared.
@@ -175,19 +181,13 @@ def check_identity(
     mode = {"output_mode"} & settings.keys()
     head = {name: settings[name] for name in mode}
     given = config.network | ({} if config.do_train else head)
-    for flag, path in _models(config):
-        model_checks.check_identity(
-            flag, path, bert_config, tokenizer, given, config.do_train
-        )
+    for folder in models:
+        folder.check_identity(bert_config, tokenizer, given, config.do_train)
     if config.teacher:
         # The teacher reads the student's records, so their tokenizers must be
         # equal. Their networks may differ.
-        model_checks.check_identity(
-            "--teacher",
-            config.teacher,
-            distillation.load_teacher_config(config.teacher),
-            tokenizer,
-            head,
+        model_folder.read(config.teacher, "--teacher").check_identity(
+            distillation.load_teacher_config(config.teacher), tokenizer, head
         )
 
 
@@ -219,8 +219,8 @@ def check_labels(
                 "was trained for, or train into another --output_dir"
             )
     if config.do_train and start and not config.has_checkpoint:
-        is_here = are_same(folder_of(start), config.output_dir)
-        found = modeling.load_labels(folder_of(start)) if is_here else None
+        is_here = config.open_run().contains(start)
+        found = modeling.load_labels(start) if is_here else None
         if found and found != labels:
             raise ValueError(
                 f"--output_dir={config.output_dir} contains the model of "
@@ -236,65 +236,114 @@ def check_labels(
         )
 
 
-def check_heads(
-    task: Task, config: FineTuningConfig, saved: list[str] | None
+def check_head(
+    task: Task,
+    config: FineTuningConfig,
+    folder: ModelFolder,
+    saved: list[str] | None,
 ) -> None:
     """Checks that a checkpoint's head fits a task that will not be trained.
 
     Args:
         task: the task. If its `problem_type` is None, it chooses one of its own
             labels. Then a head of another type only causes a warning.
-        config: the flags, which name the models.
+        config: the flags.
+        folder: a result of `read_models`.
         saved: labels saved beside the checkpoint, None if there are none.
 
     Raises:
-        ValueError: a head has another class or `problem_type` than the task.
+        ValueError: the head has another class or `problem_type` than the task.
     """
-    for flag, path in _models(config):
-        folder = model_folder.read(path)
-        folder.check_class(config.head)
-        found = folder.task.get("problem_type")
-        if config.head == "BertClassifier" and (
-            found not in (None, task.problem_type)
+    folder.check_class(config.head)
+    found = folder.task.get("problem_type")
+    if config.head == "BertClassifier" and (
+        found not in (None, task.problem_type)
+    ):
+        message = f"{folder.weights} has problem_type={found}"
+        if task.problem_type:
+            raise ValueError(
+                f"{message}; received {task.problem_type}. Set --output_mode "
+                "to the value that the model was trained with"
+            )
+        if found != PROBLEM_TYPES["classification"]:
+            logging.warning(
+                "%s, but this task chooses one label for each example.",
+                message,
+            )
+    if config.has_checkpoint:
+        return
+    shapes = modeling.read_shapes(modeling.find_checkpoint(folder.weights))
+    if config.head and not modeling.has_head(config.head, shapes):
+        foreign = [
+            name
+            for name, shape in shapes.items()
+            if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
+        ]
+        if foreign:
+            raise ValueError(
+                f"{folder.source} contains {', '.join(foreign)}, and no head "
+                f"that a {config.head} loads. Save the model under the names "
+                "of BERT in transformers (such as classifier.weight), or train "
+                "a new head with --do_train"
+            )
+        logging.warning(
+            "%s contains no weights for the task's head, so the outputs are "
+            "random. Train the model on the task first (--do_train).",
+            folder.source,
+        )
+    elif task.labels and not saved:
+        logging.warning(
+            "%s does not name its outputs. They are assumed to be %s, in this "
+            "order.",
+            folder.source,
+            ", ".join(task.labels),
+        )
+
+
+def find_members(config: FineTuningConfig) -> list[str]:
+    """Returns the checkpoints that --ensemble lists, [] without the flag.
+
+    Raises:
+        ValueError: another flag contradicts --ensemble, or the models have
+            different labels.
+        OSError: a checkpoint is missing.
+    """
+    if config.ensemble is None:
+        return []
+    if config.init_checkpoint:
+        raise ValueError(
+            "--ensemble evaluates and predicts with models that are trained "
+            "already; remove --init_checkpoint"
+        )
+    if config.has_checkpoint:
+        raise ValueError(
+            f"--output_dir={config.output_dir} contains a trained model; "
+            "choose another folder for the files of the ensemble"
+        )
+    members, found_files, models = [], set(), read_models(config)
+    for folder in models:
+        run = RunFolder(folder.weights)
+        is_used = config.load_best and may_use(run, folder.settings)
+        path = modeling.find_checkpoint(folder.weights, is_used)
+        # Detect several paths to the same checkpoint.
+        found_files.add(os.path.realpath(path))
+        # If the last step is used, list the folder, not the checkpoint. Loading
+        # a folder also considers the averages in the last checkpoint.
+        is_last = config.load_best and not checkpoint_steps(run.best)
+        members.append(folder.weights if is_last else path)
+    if len(found_files) < max(len(members), 2):
+        raise ValueError(
+            f"--ensemble={config.ensemble}: list at least two models, and no "
+            "model twice"
+        )
+    labels = models[0].labels
+    for folder in models:
+        found = folder.labels
+        if found != labels and not modeling.find_order(
+            found or (), [labels or ()]
         ):
-            message = f"{path} has problem_type={found}"
-            if task.problem_type:
-                raise ValueError(
-                    f"{message}; received {task.problem_type}. Set "
-                    "--output_mode to the value that the model was trained with"
-                )
-            if found != PROBLEM_TYPES["classification"]:
-                logging.warning(
-                    "%s, but this task chooses one label for each example.",
-                    message,
-                )
-        if config.has_checkpoint:
-            continue
-        shapes = modeling.read_shapes(modeling.find_checkpoint(path))
-        if config.head and not modeling.has_head(config.head, shapes):
-            foreign = [
-                name
-                for name, shape in shapes.items()
-                if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
-            ]
-            if foreign:
-                raise ValueError(
-                    f"{flag}={path} contains {', '.join(foreign)}, and no head "
-                    f"that a {config.head} loads. Save the model under the "
-                    "names of BERT in transformers (such as "
-                    "classifier.weight), or train a new head with --do_train"
-                )
-            logging.warning(
-                "%s=%s contains no weights for the task's head, so the outputs "
-                "are random. Train the model on the task first (--do_train).",
-                flag,
-                path,
+            raise ValueError(
+                f"--ensemble: {folder.weights} has the labels {found}, but "
+                f"{models[0].weights} has {labels}; list models of one task"
             )
-        elif task.labels and not saved:
-            logging.warning(
-                "%s=%s does not name its outputs. They are assumed to be %s, "
-                "in this order.",
-                flag,
-                path,
-                ", ".join(task.labels),
-            )
+    return members

@@ -5,7 +5,7 @@ This module does not depend on the task. A script passes its `Task` (task.py).
 
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,19 +13,12 @@ from absl import logging
 
 import modeling
 from data.io import tfrecords
-from training import (
-    checks,
-    exports,
-    fingerprints,
-    model_checks,
-    model_folder,
-    start,
-)
+from training import checks, exports, fingerprints, start
 from training.callbacks.best_step import BestStep, sign_of
 from training.callbacks.distillation import Teacher
 from training.config import FineTuningConfig
 from training.prediction import LossFigures
-from training.run_folder import find_results, warn_of_earlier
+from training.results import ResultFiles
 from training.splits import Splits, suffix_of
 from training.task import Batches, Task
 from training.trainer import Trainer
@@ -39,21 +32,15 @@ def run(task: Task, config: FineTuningConfig) -> None:
         OSError: a file is missing or cannot be written.
     """
     # ----- Check the flags and files, then write the records. -----
-    members = start.find_members(config)
-    if members:
-        config = config.varied(init_checkpoint=members[0])
-    flow = _Flow(task, config, members)
+    flow = _Flow(task, config)
+    config = flow.config
     # Files that predictions may replace.
     is_scored = {*task.splits["eval"]} & {*flow.splits.of("predict")}
     others = ["eval_results.txt"] if is_scored else []
-    earlier = find_results(config.output_dir, others)
+    files = ResultFiles(config.output_dir, others)
     with tfrecords.naming_wrong_records(flow.splits.records.values()):
         # ----- Train, once or several times, and evaluate. -----
-        if config.do_train and config.num_train_runs > 1:
-            trainer, results = flow.train_several()
-        else:
-            trainer = flow.train(config)
-            results = flow.evaluate(trainer) if config.do_eval else {}
+        trainer, results = flow.train()
         if results:
             for name, batches in flow.predict(trainer, "eval", "Tuning"):
                 results = results | _suffixed(task.tune(name, batches), name)
@@ -68,46 +55,59 @@ def run(task: Task, config: FineTuningConfig) -> None:
         if config.do_predict:
             logging.info("Predicting with %s", flow.describe(trainer))
             results = flow.write_predictions(trainer, results)
-            found = find_results(config.output_dir, others)
-            warn_of_earlier(config.output_dir, earlier, found)
-            trainer.summary.add_predictions(
-                dict(found.items() - earlier.items())
-            )
+            trainer.summary.add_predictions(files.find_written())
         if config.export_dir:
             exports.export(task, trainer, flow.splits, results)
-        trainer.finish(task.tokenizer, task.labels)
+        trainer.finish()
 
 
 class _Flow:
     """The steps of `run`: training, evaluation and prediction of one task."""
 
-    def __init__(
-        self, task: Task, config: FineTuningConfig, members: Sequence[str]
-    ) -> None:
-        self.task, self.config, self.members = task, config, members
-        self.bert_config = checks.prepare(task, config)
-        self.teacher: Teacher | None = None
+    def __init__(self, task: Task, config: FineTuningConfig) -> None:
+        self.members = checks.find_members(config)
+        if self.members:
+            config = config.varied(init_checkpoint=self.members[0])
+        bert_config, models = checks.prepare(task, config)
+        self.task, self.config = task, config
+        teacher = None
         if config.do_train and config.teacher:
-            self.teacher = Teacher(
+            teacher = Teacher(
                 config, task.create_model, task.loss, task.output_names
             )
-        self.splits = Splits(task, config, self.bert_config)
+        self.splits = Splits(task, config, bert_config)
         self.metric = config.metric_for_best or task.metrics[0]
         # {(folder of a run, step): results} of all evaluations so far.
         self.evaluated: dict[tuple[str, int], dict[str, float]] = {}
-        self.num_steps: tuple[int, int] | None = None
-        self.settings: dict[str, Any] = {}
-        if not config.do_train:
-            return
-        records = self.splits.records["train"]
-        num_records = self.splits.num_records["train"]
-        self.num_steps = config.num_steps(
-            self.splits.num_examples["train"]
-            if task.counts_examples
-            else num_records
+        training: dict[str, Any] = {}
+        if config.do_train:
+            training = self._describe_training(teacher)
+        else:
+            training["settings"] = models[0].settings
+        self.setup = start.RunSetup(
+            create_model=functools.partial(
+                task.create_model, bert_config, **config.network
+            ),
+            loss=task.train_loss or task.loss,
+            shape=(config.max_seq_length * task.sequences_per_example, 0),
+            data=self.splits.describe(),
+            teacher=teacher,
+            tokenizer=getattr(task, "tokenizer", None),
+            labels=task.labels,
+            output_names=task.output_names,
+            **training,
         )
-        self.steps_per_epoch = max(num_records // config.batch_sizes.final, 1)
-        self.settings = {
+
+    def _describe_training(self, teacher: Teacher | None) -> dict[str, Any]:
+        """Returns the fields of RunSetup that only a training needs."""
+        task, config, splits = self.task, self.config, self.splits
+        records = splits.records["train"]
+        num_examples = splits.num_records["train"]
+        self.steps_per_epoch = max(num_examples // config.batch_sizes.final, 1)
+        if task.counts_examples:
+            num_examples = splits.num_examples["train"]
+        num_steps = config.num_steps(num_examples)
+        settings = {
             **task.settings,
             **{name: True for name, is_on in config.network.items() if is_on},
             "train_records": fingerprints.fingerprint(records.files),
@@ -121,18 +121,23 @@ class _Flow:
             ],
         }
         if tokenizer := getattr(task, "tokenizer", None):
-            self.settings["tokenizer"] = tokenizer.identity
-        if self.teacher and not config.distill_layers:
+            settings["tokenizer"] = tokenizer.identity
+        if teacher:
+            settings |= teacher.settings
+        if teacher and not config.distill_layers:
             # Compare the settings before the teacher's long computation. Each
             # training compares all of them again.
-            settings = self.settings | self.teacher.settings
             for variant in self._variants():
-                model_checks.check_same(variant, settings, are_all=False)
-            self.splits.records["train"] = self.teacher.add_outputs(records)
+                variant.open_run().check(variant, settings, are_all=False)
+            records = splits.records["train"] = teacher.add_outputs(records)
+        return {
+            "num_steps": num_steps,
+            "records": records,
+            "settings": settings,
+        }
 
-    def train(self, config: FineTuningConfig) -> Trainer:
-        """Creates a Trainer, and trains its model if --do_train is set."""
-        task = self.task
+    def _train(self, config: FineTuningConfig) -> Trainer:
+        """Opens a run, and trains its model if --do_train is set."""
         callbacks: list[BestStep] = []
         if config.keeps_best:
             callbacks.append(
@@ -140,37 +145,19 @@ class _Flow:
                     lambda trainer: self._evaluate(trainer, trainer.step),
                     self.steps_per_epoch,
                     self.metric,
-                    config.best_dir,
+                    config.open_run().best,
                     config.early_stopping_patience,
                 )
             )
-        trainer = start.create_trainer(
-            config,
-            functools.partial(
-                task.create_model, self.bert_config, **config.network
-            ),
-            task.train_loss or task.loss,
-            (config.max_seq_length * task.sequences_per_example, 0),
-            self.num_steps,
-            settings=self.settings,
-            data=self.splits.describe(),
-            teacher=self.teacher,
-            records=self.splits.records.get("train"),
-            more_callbacks=callbacks,
-            tokenizer=getattr(task, "tokenizer", None),
-            labels=task.labels,
-            output_names=task.output_names,
-        )
-        if self.num_steps is None:
-            return trainer
-        start.train(trainer, self.splits.records["train"], self.num_steps[0])
+        trainer = self.setup.open(config, callbacks)
+        self.setup.train(trainer)
         if callbacks and callbacks[0].is_of_run and config.load_best:
             trainer.restore_best()
         return trainer
 
     def _variants(self) -> list[FineTuningConfig]:
         """Returns one configuration for each of the --num_train_runs."""
-        if self.config.num_train_runs == 1:
+        if self.config.num_train_runs == 1 or not self.config.do_train:
             return [self.config]
         return [
             self.config.varied(
@@ -180,23 +167,30 @@ class _Flow:
             for n in range(1, self.config.num_train_runs + 1)
         ]
 
-    def train_several(self) -> tuple[Trainer, dict[str, float]]:
-        """Trains --num_train_runs times with different seeds.
+    def train(self) -> tuple[Trainer, dict[str, float]]:
+        """Trains --num_train_runs times with different seeds, and evaluates.
 
-        Run number n writes to the folder `run_n` of --output_dir, uses the seed
-        --seed + n - 1, and resumes like any other run. The weights of the best
-        run are also saved in --output_dir itself.
+        A single run writes to --output_dir, and is evaluated with --do_eval. Of
+        several runs, run number n writes to the folder `run_n` of --output_dir,
+        uses the seed --seed + n - 1, and resumes like any other run. The
+        weights of the best run are also saved in --output_dir itself.
 
         Returns:
-            the best run's Trainer, and its results. For each result NAME, they
-            include `NAME_mean` and `NAME_deviation` (the sample standard
-            deviation) over the runs. `best_run` is the number of the best run.
+            the best run's Trainer, and its results. Of several runs, they
+            include for each result NAME `NAME_mean` and `NAME_deviation` (the
+            sample standard deviation) over the runs, and the number of the best
+            run, `best_run`.
         """
         variants = self._variants()
+        if len(variants) == 1:
+            trainer = self._train(variants[0])
+            return trainer, self.evaluate(
+                trainer
+            ) if self.config.do_eval else {}
         all_results = []
         for number, config in enumerate(variants, start=1):
             logging.info("***** Run %d of %d *****", number, len(variants))
-            trainer = self.train(config)
+            trainer = self._train(config)
             all_results.append(self.evaluate(trainer))
             trainer.write_results("eval_results.txt", all_results[-1])
             trainer.summary.write(trainer.global_step)
@@ -205,23 +199,14 @@ class _Flow:
         # Rank a NaN result below all others.
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
-            trainer = self.train(variants[best])
-        # In summary.json, record --seed of the command, not of the best run.
-        changed = {**trainer.summary.settings, "seed": self.config.seed}
-        settings, changes = model_checks.check_same(
-            self.config, changed, are_all=False
-        )
-        model_folder.write(
-            self.config.output_dir,
-            model_folder.describe(
-                self.config, trainer.model, settings, changes
-            ),
-            self.bert_config,
-            getattr(self.task, "tokenizer", None),
-            self.task.labels,
-        )
+            trainer = self._train(variants[best])
         # From now on, all output belongs to the folder of all runs.
         trainer.config = trainer.summary.config = self.config
+        trainer.run = self.config.open_run()
+        # In model.json, record --seed of the command, not of the best run.
+        changed = {**trainer.summary.settings, "seed": self.config.seed}
+        trainer.run.check(self.config, changed, are_all=False)
+        trainer.run.write(trainer, trainer.run.path)
         trainer.save_weights(self.config.output_dir, trainer.global_step)
         results = all_results[best] | {"best_run": best + 1}
         for name in all_results[0].keys() - {"global_step"}:

@@ -15,7 +15,7 @@ import modeling
 from data.io import records
 from files import json_files
 from files.atomic import is_remote, write_json
-from training import model_folder
+from training.run_folder import RunFolder
 
 # Name of the file that stores the inputs' checksums, so that a resumed run does
 # not have to read the inputs again to compute them.
@@ -98,7 +98,7 @@ class Inputs:
             write_json(self._output_dir / FILE, {"files": entries})
 
     def _recorded(self, setting: str) -> Any:
-        return model_folder.read_run(self._output_dir).settings.get(setting)
+        return RunFolder(self._output_dir).saved.settings.get(setting)
 
 
 def _read_manifests(

@@ -17,14 +17,9 @@ import jinja2
 import modeling
 from data.text.tokenization import FullTokenizer
 from files import json_files, manifests
-from training.model_folder import (
-    FILE,
-    VERSION,
-    ModelFolder,
-    base_name,
-    read,
-)
-from training.run_folder import BEST
+from files.run_files import BEST
+from training.model_folder import FILE, VERSION, ModelFolder, read
+from training.run_folder import base_name
 
 # Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"

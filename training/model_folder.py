@@ -1,4 +1,4 @@
-"""Reads and writes the files that describe the weights in a folder.
+"""Reads the files that describe the weights in a folder, and compares them.
 
 These files are in a run's folder, in its best/ and averages/, in the folders
 that --export_weights and tools.convert_checkpoint write, and in every export:
@@ -9,32 +9,23 @@ that --export_weights and tools.convert_checkpoint write, and in every export:
     labels.txt                         names of the outputs, in order
 
 Google's releases and Hugging Face's folders contain some of these files, or
-similar files with other names. The files that this module writes do not reveal
-paths, machines or the contents of other files. It imports no TensorFlow.
+similar files with other names. A run's files are written by run_folder.py. They
+do not reveal paths, machines or the contents of other files. This module
+imports no TensorFlow.
 """
 
 import dataclasses
 import os
-import platform
-import re
-import sys
-import urllib.parse
-from collections.abc import Mapping, Sequence
-from importlib import metadata
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import modeling
 from data.text import casing
 from data.text.tokenization import FullTokenizer
-from files import flags, json_files, manifests
-from files.atomic import write_bytes, write_json
-from files.flags import Role
+from files import json_files
 from files.labels import PROBLEM_TYPES
-from training.run_folder import AVERAGES, BEST, checkpoint_steps
-
-if TYPE_CHECKING:
-    from training.config import TrainingConfig
+from files.run_files import AVERAGES, BEST
 
 FILE = "model.json"
 VERSION = 1
@@ -59,8 +50,15 @@ _ENTRIES = {
     "task.name": str | None,
     "task.problem_type": str | None,
 }
-# Flags that name machines or accounts, which model.json must not contain.
-_ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
+# Entries of bert_config.json that inference does not use.
+_NOT_IDENTITY = {
+    "attention_probs_dropout_prob",
+    "hidden_dropout_prob",
+    "initializer_range",
+    "unused",
+}
+# Entries of bert_config.json that the shapes of the weights do not determine.
+_INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +67,8 @@ class ModelFolder:
 
     Attributes:
         path: path of the folder.
+        weights: path that was read: the folder, or a checkpoint in it.
+        flag: flag that names `weights`, for messages. "" if there is none.
         config_file: path of the configuration, or None if it is missing.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
@@ -85,6 +85,8 @@ class ModelFolder:
     """
 
     path: str
+    weights: str = ""
+    flag: str = ""
     config_file: str | None = None
     vocab_file: str | None = None
     do_lower_case: bool | None = None
@@ -92,6 +94,11 @@ class ModelFolder:
     task: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     changes: Sequence[Mapping[str, Any]] = ()
+
+    @property
+    def source(self) -> str:
+        """The path that was read, with its flag, for messages."""
+        return f"{self.flag}={self.weights}" if self.flag else self.weights
 
     @property
     def network(self) -> dict[str, bool]:
@@ -126,12 +133,93 @@ class ModelFolder:
                 "training (--do_train) in another --output_dir"
             )
 
+    @property
+    def labels(self) -> list[str] | None:
+        """Names of the outputs, in order, or None if the folder names none."""
+        return modeling.load_labels(self.path)
 
-def read(path: str | os.PathLike[str]) -> ModelFolder:
+    def check_identity(
+        self,
+        bert_config: modeling.BertConfig,
+        tokenizer: FullTokenizer | None = None,
+        given: Mapping[str, Any] | None = None,
+        trains: bool = False,
+    ) -> None:
+        """Checks that a model is used with the network it was trained with.
+
+        Args:
+            bert_config: configuration of the network that loads the checkpoint.
+            tokenizer: tokenizer of the texts. None = do not compare tokenizers.
+            given: {setting: value} to compare, for example for the options in
+                NETWORK. Settings that the model's run did not record are not
+                compared.
+            trains: whether the model will be trained. Then sizes in the
+                configuration may differ, as in a student with fewer blocks.
+
+        Raises:
+            ValueError: a setting differs. The message names the setting.
+        """
+        given = {**(given or {}), "bert_config": bert_config.to_dict()}
+        if tokenizer:
+            self._check_vocabulary(tokenizer)
+            given["tokenizer"] = tokenizer.identity
+        # A release records no settings, so training may change these options.
+        network = self.network if self.settings or not trains else {}
+        trained = {**self.settings, **network}
+        if trains:
+            # Do not compare --bilstm, because it belongs to the head, which
+            # starts with new weights.
+            trained.pop("bilstm", None)
+        if "tokenizer" not in trained and self.do_lower_case is not None:
+            # A Hugging Face folder records only the casing of its tokenizer.
+            trained["tokenizer"] = {"do_lower_case": self.do_lower_case}
+        if self.config_file and "bert_config" not in trained:
+            config = modeling.load_config(self.config_file)
+            trained["bert_config"] = config.to_dict()
+        both = given.keys() & trained.keys()
+        compared = [{n: each[n] for n in both} for each in (trained, given)]
+        for each in compared:
+            if "bert_config" in each:
+                known = dict(each["bert_config"])
+                config = modeling.BertConfig.from_dict(known)
+                values = dataclasses.asdict(config)
+                # If the model will be trained, its sizes may change.
+                names = _INVISIBLE if trains else values.keys() - _NOT_IDENTITY
+                each["bert_config"] = {name: values[name] for name in names}
+        for name, former, now in differences(*compared):
+            if tokenizer and name == "tokenizer.vocab":
+                now = f"{now}, of {tokenizer.vocab_file}"
+            raise ValueError(
+                f"{self.source} was trained with {name}={former}; received "
+                f"{now}. Use the value that it was trained with"
+            )
+
+    def _check_vocabulary(self, tokenizer: FullTokenizer) -> None:
+        """Checks that the tokenizer uses the vocabulary in this folder.
+
+        The tokenizer may replace [unusedN] in this vocabulary by any word.
+        """
+        file, ours_file = self.vocab_file, tokenizer.vocab_file
+        if file is None or os.path.abspath(file) == os.path.abspath(ours_file):
+            return
+        words = zip(
+            FullTokenizer(file, None).tokens, tokenizer.tokens, strict=False
+        )
+        for row, (word, ours) in enumerate(words, start=1):
+            if word != ours and not word.startswith("[unused"):
+                raise ValueError(
+                    f"--vocab_file={ours_file} is not the vocabulary of "
+                    f"{self.source}: line {row} is {ours!r}, but {word!r} in "
+                    f"{file}; remove --vocab_file, or set it to that file"
+                )
+
+
+def read(path: str | os.PathLike[str], flag: str = "") -> ModelFolder:
     """Returns a description of the weights at a path.
 
     Args:
         path: a folder with weights, or a checkpoint in it.
+        flag: flag that names the path, for messages.
 
     Raises:
         OSError: a file cannot be read.
@@ -162,6 +250,8 @@ def read(path: str | os.PathLike[str]) -> ModelFolder:
     ]
     return ModelFolder(
         str(folder),
+        os.fspath(path),
+        flag,
         find("bert_config.json", "config.json"),
         find("vocab.txt", "tokenizer.json"),
         next((found for found in casings if found is not None), None),
@@ -232,169 +322,34 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     return {"task": told}
 
 
-def read_run(output_dir: str | os.PathLike[str]) -> ModelFolder:
-    """Reads the settings of the run in `output_dir`.
+def folder_of(checkpoint: str) -> str:
+    """Returns the folder of a checkpoint. A folder is returned unchanged."""
+    is_folder = os.path.isdir(checkpoint)
+    return (checkpoint if is_folder else os.path.dirname(checkpoint)) or "."
 
-    The settings are empty if the folder contains no checkpoint.
+
+def differences(
+    former: Mapping[str, Any], given: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
+    """Yields (name, former value, value now) of the settings that differ.
+
+    For an entry of a dict, the name is such as `bert_config.hidden_size`.
     """
-    if not checkpoint_steps(output_dir):
-        return ModelFolder(os.fspath(output_dir))
-    try:
-        return read(output_dir)
-    except ValueError as error:
-        raise ValueError(
-            f"{error}. This file contains the settings that the run was "
-            "started with. Restore it from a backup, or delete it if you are "
-            "sure that your flags are the same, or train into another "
-            "--output_dir"
-        ) from error
-
-
-def describe(
-    config: "TrainingConfig",
-    model: Any,
-    settings: Mapping[str, Any],
-    changes: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
-    """Returns the contents of a run's model.json.
-
-    Args:
-        config: the flags.
-        model: the model that is trained.
-        settings: settings that must not change when the run is resumed.
-        changes: flags that --allow_changed_settings changed.
-    """
-    head = flag_values(config, Role.HEAD, Role.DECODING)
-    resolved = {name: settings[name] for name in head if name in settings}
-    # In the settings, max_seq_length is the sum over all choices of an
-    # example. The flag is the length of one choice.
-    resolved.pop("max_seq_length", None)
-    return {
-        "version": VERSION,
-        "task": {"name": type(model).__name__, **head, **resolved},
-        "origin": {
-            "script": os.path.basename(sys.argv[0]),
-            "command": _command(config),
-            "settings": settings,
-            "changes": [*changes],
-            "versions": {
-                "python": platform.python_version(),
-                **{n: metadata.version(n) for n in ("keras", "tensorflow")},
-            },
-        },
-    }
-
-
-def write(
-    folder: str | os.PathLike[str],
-    description: Mapping[str, Any],
-    bert_config: modeling.BertConfig,
-    tokenizer: FullTokenizer | None,
-    labels: Sequence[str] | None,
-) -> None:
-    """Writes the files that describe a run's weights into a folder.
-
-    Args:
-        folder: folder of the weights, created if missing.
-        description: result of `describe`.
-        bert_config: configuration of the network.
-        tokenizer: tokenizer of the texts, or None if it is unknown, as in
-            pretraining on masked records.
-        labels: names of the outputs, in order. None = write no labels.txt.
-
-    Raises:
-        ValueError: files in the folder describe another model.
-        OSError: a file cannot be written.
-    """
-    from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
-
-    folder = Path(folder)
-    former = folder / FILE
-    found = json_files.read_json(former) if former.is_file() else {"files": []}
-    if FILE in manifests.listed(folder, manifests.WEIGHTS) or (
-        "files" not in found and "origin" not in found
-    ):
-        raise ValueError(
-            f"--output_dir={folder} contains a {FILE} that no run in this "
-            "folder wrote; choose another --output_dir"
-        )
-    texts = {"bert_config.json": bert_config.to_json_string().encode()}
-    if tokenizer:
-        texts |= tokenizer_files.describe_tokenizer(
-            tokenizer, bert_config.max_position_embeddings
-        )
-        known = description["origin"]["settings"].get("tokenizer", {})
-        if "do_lower_case" not in known:
-            # Do not write tokenizer_config.json, which states the casing.
-            # Pretraining records do not say if their text was lower-cased.
-            del texts[tokenizer_files.CONFIG_FILE]
-    ours = {*found.get("files", [])}
-    for name, text in texts.items():
-        path = folder / name
-        is_left = name in ours and not checkpoint_steps(folder)
-        if is_left or not path.is_file():
-            write_bytes(path, text)
-            ours.add(name)
-        elif not _is_same(path, text):
-            raise ValueError(
-                f"{path} describes another model than this command would "
-                "train; choose another --output_dir"
-            )
-    if labels is not None:
-        modeling.save_labels(folder, labels)
-    write_json(former, {**description, "files": sorted(ours)})
-
-
-def _is_same(path: Path, text: bytes) -> bool:
-    """Returns whether the file at `path` agrees with the contents `text`."""
-    found = path.read_bytes()
-    if path.suffix != ".json":
-        return found == text
-    # Compare only our entries. Another program's file may contain more entries,
-    # or another model_max_length.
-    former = json_files.parse_json(found, str(path))
-    entries = json_files.parse_json(text, path.name)
-    entries.pop("model_max_length", None)
-    return all(
-        former.get(name, value) == value for name, value in entries.items()
-    )
-
-
-def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
-    """Returns {flag: value} of the flags with these roles.
-
-    Omits flags that name files or folders.
-    """
-    return {
-        field.name: _without_folders(getattr(config, field.name))
-        for field in flags.fields(config, *roles)
-        if flags.meta_of(field).kind is None
-    }
-
-
-def _command(config: "TrainingConfig") -> dict[str, Any]:
-    """Returns {flag on the command line: value}, with paths cut to names."""
-    paths = {
-        field.name
-        for field in flags.fields(config, *Role)
-        if flags.meta_of(field).kind
-    }
-    return {
-        name: ",".join(map(base_name, str(value).split(",")))
-        if name in paths or re.match(r"[/~.]|\w+://", str(value))
-        else _without_folders(value)
-        for name, value in config.given_flags.items()
-        if name not in _ADDRESSES
-    }
-
-
-def base_name(path: str) -> str:
-    """Returns the last part of a path or URL, never a host or a bucket."""
-    path = urllib.parse.urlsplit(path).path if "://" in path else path
-    return os.path.basename(path.rstrip("/"))
-
-
-def _without_folders(value: Any) -> Any:
-    """Returns the file name of an existing path. Returns others unchanged."""
-    is_path = isinstance(value, str) and os.path.exists(value)
-    return os.path.basename(value) if is_path else value
+    for name in sorted(former.keys() | given.keys()):
+        before, now = former.get(name), given.get(name)
+        if isinstance(before, dict) and isinstance(now, dict):
+            both = before.keys() & now.keys()
+            if name == "tokenizer":
+                # An earlier version may have recorded fewer entries.
+                before, now = ({n: d[n] for n in both} for d in (before, now))
+            for key, *values in differences(before, now):
+                yield f"{name}.{key}", *values
+        elif before != now:
+            if isinstance(before, list) and isinstance(now, list):
+                # Of a long list, such as files, name only the entries that
+                # differ.
+                gone = [value for value in before if value not in now]
+                come = [value for value in now if value not in before]
+                if gone and come:
+                    before, now = gone, come
+            yield name, before, now

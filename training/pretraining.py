@@ -43,11 +43,11 @@ def run(
         OSError: a file is missing.
     """
     # ----- Check the model to use, then find and check the records. -----
-    checks.check_identity(config, bert_config, tokenizer, {})
+    models = checks.read_models(config)
+    checks.check_identity(config, models, bert_config, tokenizer, {})
     _check_heads(config)
     expected = bert_config, tokenizer
     records = evaluated = _find_records(config, "input_file", *expected)
-    evaluation = _Evaluation(config, evaluated, tokenizer)
     inputs = fingerprints.Inputs(config.output_dir)
     settings: dict[str, Any] = {
         "next_sentence": config.next_sentence,
@@ -65,47 +65,46 @@ def run(
             # The records do not say whether their text was lower-cased, so do
             # not record a value for do_lower_case.
             del settings["tokenizer"]["do_lower_case"]
-    callbacks = []
     if config.eval_input_file:
         evaluated = _find_records(config, "eval_input_file", *expected)
-        evaluation = _Evaluation(config, evaluated, tokenizer)
-        if config.do_train:
-            settings["eval_input_file"] = inputs.identify(
-                evaluated.files, "eval_input_file"
-            )
-        evaluate = evaluation.evaluate_while_training
-        callbacks.append(
-            BestStep(evaluate, config.eval_steps, "loss", config.best_dir)
+    evaluation = _Evaluation(config, evaluated, tokenizer)
+    callbacks = []
+    if config.keeps_best:
+        settings["eval_input_file"] = inputs.identify(
+            evaluated.files, "eval_input_file"
         )
+        evaluate = evaluation.evaluate_while_training
+        best = config.open_run().best
+        callbacks.append(BestStep(evaluate, config.eval_steps, "loss", best))
     is_evaluated = config.do_eval or config.eval_input_file is not None
     # ----- Create the model, and restore or load its weights. -----
     create_model = functools.partial(
         modeling.BertPretrainer, left_to_right=config.left_to_right
     )
     loss = modeling.PretrainingLoss(config.next_sentence)
-    num_steps = config.num_train_steps, config.num_warmup_steps
-    teacher = None
-    if config.do_train and config.teacher:
-        teacher = Teacher(config, create_model, loss)
-    trainer = start.create_trainer(
-        config,
-        functools.partial(create_model, bert_config),
-        loss,
-        (config.max_seq_length, config.max_predictions_per_seq),
-        num_steps if config.do_train else None,
-        settings,
-        {"dev_set": evaluation.describe()} if is_evaluated else {},
-        teacher,
-        records,
-        callbacks if config.do_train else (),
-        tokenizer,
+    teacher = num_steps = None
+    if config.do_train:
+        num_steps = config.num_train_steps, config.num_warmup_steps
+        if config.teacher:
+            teacher = Teacher(config, create_model, loss)
+            settings |= teacher.settings
+    setup = start.RunSetup(
+        create_model=functools.partial(create_model, bert_config),
+        loss=loss,
+        shape=(config.max_seq_length, config.max_predictions_per_seq),
+        num_steps=num_steps,
+        records=records,
+        settings=settings if config.do_train else models[0].settings,
+        data={"dev_set": evaluation.describe()} if is_evaluated else {},
+        teacher=teacher,
+        tokenizer=tokenizer,
     )
+    trainer = setup.open(config, callbacks)
     if config.is_chief:
         inputs.save()
     with tfrecords.naming_wrong_records([records, evaluated]):
         # ----- Train. -----
-        if config.do_train:
-            start.train(trainer, records, config.num_train_steps)
+        setup.train(trainer)
         # ----- Evaluate. -----
         if config.do_eval:
             step = trainer.global_step
@@ -121,7 +120,7 @@ def run(
         _report_target(trainer, config.target_accuracy)
     if config.export_dir or config.export_weights:
         # Export the weights that a later command would load from --output_dir.
-        if may_use(config.best_dir, trainer.summary.settings):
+        if may_use(trainer.run, trainer.summary.settings):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
     return trainer if trainer.is_chief else None

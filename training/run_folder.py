@@ -1,134 +1,365 @@
-"""Names of files and results in a run's folder. Imports no TensorFlow."""
+"""The folder of a training run: its checkpoints, settings and descriptions.
 
+A resumed run must be the run that began in the folder, so its settings and
+flags are compared with model.json. This module imports no TensorFlow.
+"""
+
+import functools
+import json
 import os
+import platform
 import re
+import sys
+import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from absl import logging
+import modeling
+from data.text.tokenization import FullTokenizer
+from files import flags, json_files, manifests, run_files
+from files.atomic import write_bytes, write_json
+from files.flags import Role
+from training import model_folder
+from training.model_folder import FILE, ModelFolder
 
-from files import run_files
-
-RATES = ("precision", "recall", "f1")
-# Matches the name of a label's score, with or without a split's suffix.
-_OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
+if TYPE_CHECKING:
+    from training.config import TrainingConfig
+    from training.trainer import Trainer
 
 PREFIX = run_files.PREFIX
-BEST, AVERAGES = run_files.BEST, run_files.AVERAGES
+# Settings that a resumed run may add or omit. They do not change the training,
+# or earlier versions of this project did not record them.
+MAY_BE_MISSING = frozenset(
+    "eval_input_file flags init_checkpoint tokenizer "
+    "train_records_checksum".split()
+)
+# Training flags that must not change even with --allow_changed_settings,
+# because checkpoints depend on them.
+_FIXED = frozenset(
+    "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
+    "freeze_layers batch_size_warmup".split()
+)
+# Roles of the flags that a resume must not change.
+_COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
+# Flags that name machines or accounts, which model.json must not contain.
+_ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
+
+
+def checkpoint_steps(folder: str | os.PathLike[str]) -> list[int]:
+    """Returns the steps of complete checkpoints in a folder, oldest first."""
+    files = Path(folder).glob(f"{PREFIX}-*.index")
+    return run_files.checkpoint_steps(file.name for file in files)
 
 
 def remove_checkpoints(
-    output_dir: str | os.PathLike[str], steps: Iterable[int]
+    folder: str | os.PathLike[str], steps: Iterable[int]
 ) -> None:
     """Deletes the checkpoints of `steps`, but no files with similar names."""
     for step in steps:
         # Delete the index first. Without an index, the data file that remains
         # is not read as a checkpoint.
         for end in (".index", ".data-00000-of-00001"):
-            path = Path(output_dir) / f"{PREFIX}-{step}{end}"
+            path = Path(folder) / f"{PREFIX}-{step}{end}"
             path.unlink(missing_ok=True)
 
 
-def checkpoint_steps(output_dir: str | os.PathLike[str]) -> list[int]:
-    """Returns the steps of complete checkpoints in a folder, oldest first."""
-    files = Path(output_dir).glob(f"{PREFIX}-*.index")
-    return run_files.checkpoint_steps(file.name for file in files)
-
-
-def folder_of(checkpoint: str) -> str:
-    """Returns the folder of a checkpoint. A folder is returned unchanged."""
-    is_folder = os.path.isdir(checkpoint)
-    return (checkpoint if is_folder else os.path.dirname(checkpoint)) or "."
-
-
-def are_same(folder: str, other: str) -> bool:
-    """Returns whether two paths name the same existing folder."""
-    are_there = os.path.isdir(folder) and os.path.isdir(other)
-    return are_there and os.path.samefile(folder, other)
-
-
-def find_results(
-    folder: str | os.PathLike[str], others: Sequence[str] = ()
-) -> dict[str, tuple[int, int]]:
-    """Finds the result files in a folder.
-
-    Returns {name of the file: (inode, time of the last change)}. If a run
-    rewrites a file, both numbers change.
+class RunFolder:
+    """The folder of a run (--output_dir), as a command opens it.
 
     Args:
-        folder: folder of a run.
-        others: names of additional files to include.
+        path: path of the folder.
+
+    Attributes:
+        path: path of the folder.
+        best: folder of the weights of the best step.
+        averages: folder of the averages of the weights (--ema_decay).
+        settings: settings that must not change when the run is resumed. `check`
+            sets them.
+        changes: flags that --allow_changed_settings changed, one dict for each
+            resume that changed any. `check` sets them.
     """
-    path = Path(folder)
-    return {
-        file.name: (file.stat().st_ino, file.stat().st_mtime_ns)
-        for file in (path.iterdir() if path.is_dir() else ())
-        if run_files.is_run_file(file.name, are_results=True)
-        or file.name in others
-    }
 
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.best = self.path / run_files.BEST
+        self.averages = self.path / run_files.AVERAGES
+        self.settings: Mapping[str, Any] = {}
+        self.changes: list[Mapping[str, Any]] = []
 
-def warn_of_earlier(
-    folder: str, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> None:
-    """Warns of result files of an earlier run that this run did not rewrite.
+    @property
+    def steps(self) -> list[int]:
+        """Steps of the complete checkpoints, oldest first."""
+        return checkpoint_steps(self.path)
 
-    For example, a run without --version_2_with_negative writes no
-    null_odds.json, so users could think that an earlier run's file belongs to
-    the new answers. The file is not deleted, because it may be the user's.
+    @functools.cached_property
+    def saved(self) -> ModelFolder:
+        """Description of the weights when the command opened the folder.
 
-    `before` and `after` are results of `find_results`.
-    """
-    left = sorted(before.items() & after.items())
-    if left:
-        logging.warning(
-            "%s in %s are left over from an earlier run; move or remove them.",
-            ", ".join(name for name, _ in left),
-            folder,
+        The description is empty if the folder contains no checkpoint.
+
+        Raises:
+            ValueError: model.json is malformed.
+        """
+        if not self.steps:
+            return ModelFolder(os.fspath(self.path))
+        try:
+            return model_folder.read(self.path)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}. This file contains the settings that the run was "
+                "started with. Restore it from a backup, or delete it if you "
+                "are sure that your flags are the same, or train into another "
+                "--output_dir"
+            ) from error
+
+    @property
+    def is_described(self) -> bool:
+        """Whether the folder contains a model.json."""
+        return (self.path / FILE).is_file()
+
+    def contains(self, path: str) -> bool:
+        """Returns whether a path names this folder, or a checkpoint in it."""
+        folder = model_folder.folder_of(path)
+        are_there = self.path.is_dir() and os.path.isdir(folder)
+        return are_there and os.path.samefile(self.path, folder)
+
+    def check(
+        self,
+        config: "TrainingConfig",
+        settings: Mapping[str, Any],
+        are_all: bool = True,
+    ) -> None:
+        """Checks that the run is resumed with the settings it started with.
+
+        Args:
+            config: the flags.
+            settings: JSON-serializable dict of settings, besides the flags,
+                that must not change. Keys in MAY_BE_MISSING are optional.
+            are_all: False if `settings` is incomplete, so that missing settings
+                are no errors.
+
+        Raises:
+            ValueError: a setting differs. The message names the setting.
+        """
+        settings = {**settings, "flags": flag_values(config, *_COMPARED)}
+        # Compare the settings as model.json stores them, with lists for tuples.
+        settings = json.loads(json.dumps(settings))
+        saved, self.changes = self.saved.settings, list(self.saved.changes)
+        self.settings = {**saved, **settings}
+        if not saved:
+            return
+        optional = MAY_BE_MISSING
+        if "flags" in saved and "init_checkpoint" in settings:
+            # The run recorded its flags. If it recorded no initial checkpoint,
+            # it began with random weights.
+            optional = optional - {"init_checkpoint"}
+        names = settings.keys() | (saved.keys() if are_all else ())
+        names -= {"flags"} | optional - (settings.keys() & saved.keys())
+        for name, former, now in model_folder.differences(
+            {name: saved.get(name) for name in names},
+            {name: settings.get(name) for name in names},
+        ):
+            if name == "init_checkpoint":
+                raise ValueError(
+                    f"--output_dir={config.output_dir} contains a run that "
+                    "began with other weights than --init_checkpoint="
+                    f"{config.init_checkpoint} contains. Remove the flag to "
+                    "resume the run with its own weights, or set another "
+                    "--output_dir"
+                )
+            raise ValueError(
+                f"--output_dir={config.output_dir} contains a run with {name}="
+                f"{former}; received {now}. To resume the run, use the run's "
+                "value. For a new run, set another --output_dir"
+            )
+        changed = _check_flags(
+            config, saved.get("flags", {}), settings["flags"]
         )
+        if changed:
+            self.changes.append(
+                {"after_step": self.steps[-1], "flags": changed}
+            )
+
+    def describe(self, config: "TrainingConfig", model: Any) -> dict[str, Any]:
+        """Returns the contents of model.json for the weights of `model`."""
+        head = flag_values(config, Role.HEAD, Role.DECODING)
+        resolved = {
+            name: self.settings[name] for name in head if name in self.settings
+        }
+        # In the settings, max_seq_length is the sum over all choices of an
+        # example. The flag is the length of one choice.
+        resolved.pop("max_seq_length", None)
+        return {
+            "version": model_folder.VERSION,
+            "task": {"name": type(model).__name__, **head, **resolved},
+            "origin": {
+                "script": os.path.basename(sys.argv[0]),
+                "command": _command(config),
+                "settings": self.settings,
+                "changes": self.changes,
+                "versions": {
+                    "python": platform.python_version(),
+                    **{n: metadata.version(n) for n in ("keras", "tensorflow")},
+                },
+            },
+        }
+
+    def write(self, trainer: "Trainer", *folders: Path) -> None:
+        """Writes the files that describe a trainer's weights into folders."""
+        description = self.describe(trainer.config, trainer.model)
+        about = trainer.model.config, trainer.tokenizer, trainer.labels
+        for folder in folders:
+            write(folder, description, *about)
 
 
-def split_by_label(
-    results: Mapping[str, float],
-) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-    """Returns the overall scores, and {label: scores of the label}.
+def _check_flags(
+    config: "TrainingConfig", saved: Mapping[str, Any], given: Mapping[str, Any]
+) -> dict[str, list[Any]]:
+    """Checks that a resumed run changes no flag that it must not change.
+
+    Ignores flags that the run did not save, because they are newer than the
+    run. A flag defined with `may_grow` may increase, and None is no limit.
+
+    Returns:
+        {flag: [value before, value now]} for the changes that
+        --allow_changed_settings allows.
+    """
+    changed = {}
+    for field in flags.fields(config, *_COMPARED):
+        name, meta = field.name, flags.meta_of(field)
+        if name not in saved or name not in given or saved[name] == given[name]:
+            continue
+        former, now = saved[name], given[name]
+        if meta.may_grow and (former is None or now is None or now > former):
+            continue
+        may_change = meta.role is Role.TRAINING and name not in _FIXED
+        if not (may_change and config.allow_changed_settings):
+            message = (
+                f"--output_dir={config.output_dir} contains a run with "
+                f"--{name}={former}; received {now}. Set another --output_dir. "
+                "To start from this run's weights, also set "
+                f"--init_checkpoint={config.output_dir}"
+            )
+            if may_change:
+                message += (
+                    ". Or set --allow_changed_settings to resume with the new "
+                    "value"
+                )
+            raise ValueError(message)
+        changed[name] = [former, now]
+    return changed
+
+
+def write(
+    folder: Path,
+    description: Mapping[str, Any],
+    bert_config: modeling.BertConfig,
+    tokenizer: FullTokenizer | None,
+    labels: Sequence[str] | None,
+) -> None:
+    """Writes the files that describe a run's weights into a folder.
 
     Args:
-        results: {name: score}. LABEL_precision, LABEL_recall and LABEL_f1
-            are the scores of one label.
+        folder: folder of the weights, created if missing.
+        description: result of `RunFolder.describe`.
+        bert_config: configuration of the network.
+        tokenizer: tokenizer of the texts, or None if it is unknown.
+        labels: names of the outputs, in order. None = write no labels.txt.
+
+    Raises:
+        ValueError: files in the folder describe another model.
+        OSError: a file cannot be written.
     """
-    matches = {name: _OF_LABEL.fullmatch(name) for name in results}
-    by_label: dict[str, dict[str, float]] = {}
-    for name, match in matches.items():
-        if match:
-            label = by_label.setdefault(match[1] + match[3], {})
-            label[match[2]] = results[name]
-    # Only a label's scores include all three rates. SQuAD's HasAns_f1, for
-    # example, is not the score of a label.
-    by_label = {k: v for k, v in by_label.items() if len(v) == len(RATES)}
-    overall = {
-        name: results[name]
-        for name, match in matches.items()
-        if not (match and match[1] + match[3] in by_label)
+    from modeling.checkpoints.huggingface import tokenizer as tokenizer_files
+
+    former = folder / FILE
+    found = json_files.read_json(former) if former.is_file() else {"files": []}
+    if FILE in manifests.listed(folder, manifests.WEIGHTS) or (
+        "files" not in found and "origin" not in found
+    ):
+        raise ValueError(
+            f"--output_dir={folder} contains a {FILE} that no run in this "
+            "folder wrote; choose another --output_dir"
+        )
+    texts = {"bert_config.json": bert_config.to_json_string().encode()}
+    if tokenizer:
+        texts |= tokenizer_files.describe_tokenizer(
+            tokenizer, bert_config.max_position_embeddings
+        )
+        known = description["origin"]["settings"].get("tokenizer", {})
+        if "do_lower_case" not in known:
+            # Do not write tokenizer_config.json, which states the casing.
+            # Pretraining records do not say if their text was lower-cased.
+            del texts[tokenizer_files.CONFIG_FILE]
+    ours = {*found.get("files", [])}
+    for name, text in texts.items():
+        path = folder / name
+        is_left = name in ours and not checkpoint_steps(folder)
+        if is_left or not path.is_file():
+            write_bytes(path, text)
+            ours.add(name)
+        elif not _is_same(path, text):
+            raise ValueError(
+                f"{path} describes another model than this command would "
+                "train; choose another --output_dir"
+            )
+    if labels is not None:
+        modeling.save_labels(folder, labels)
+    write_json(former, {**description, "files": sorted(ours)})
+
+
+def _is_same(path: Path, text: bytes) -> bool:
+    """Returns whether the file at `path` agrees with the contents `text`."""
+    found = path.read_bytes()
+    if path.suffix != ".json":
+        return found == text
+    # Compare only our entries. Another program's file may contain more entries,
+    # or another model_max_length.
+    former = json_files.parse_json(found, str(path))
+    entries = json_files.parse_json(text, path.name)
+    entries.pop("model_max_length", None)
+    return all(
+        former.get(name, value) == value for name, value in entries.items()
+    )
+
+
+def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
+    """Returns {flag: value} of the flags with these roles.
+
+    Omits flags that name files or folders.
+    """
+    return {
+        field.name: _without_folders(getattr(config, field.name))
+        for field in flags.fields(config, *roles)
+        if flags.meta_of(field).kind is None
     }
-    return overall, by_label
 
 
-def format_results(results: Mapping[str, float]) -> str:
-    """Returns a text table of scores, followed by one row for each label."""
-    overall, by_label = split_by_label(results)
-    width = max(map(len, [*overall, *by_label, "label"]))
-    lines = [
-        f"  {name:<{width}}  {_right(value)}" for name, value in overall.items()
-    ]
-    if by_label:
-        lines.append("  ".join([f"  {'label':<{width}}", *map(_right, RATES)]))
-    for label, scores in by_label.items():
-        cells = [_right(scores[name]) for name in RATES]
-        lines.append("  ".join([f"  {label:<{width}}", *cells]))
-    return "\n".join(lines)
+def _command(config: "TrainingConfig") -> dict[str, Any]:
+    """Returns {flag on the command line: value}, with paths cut to names."""
+    paths = {
+        field.name
+        for field in flags.fields(config, *Role)
+        if flags.meta_of(field).kind
+    }
+    return {
+        name: ",".join(map(base_name, str(value).split(",")))
+        if name in paths or re.match(r"[/~.]|\w+://", str(value))
+        else _without_folders(value)
+        for name, value in config.given_flags.items()
+        if name not in _ADDRESSES
+    }
 
 
-def _right(cell: str | float) -> str:
-    return f"{cell:>9.4f}" if isinstance(cell, float) else f"{cell:>9}"
+def base_name(path: str) -> str:
+    """Returns the last part of a path or URL, never a host or a bucket."""
+    path = urllib.parse.urlsplit(path).path if "://" in path else path
+    return os.path.basename(path.rstrip("/"))
+
+
+def _without_folders(value: Any) -> Any:
+    """Returns the file name of an existing path. Returns others unchanged."""
+    is_path = isinstance(value, str) and os.path.exists(value)
+    return os.path.basename(value) if is_path else value

@@ -17,13 +17,13 @@ import numpy as np
 import tensorflow as tf
 
 from files import atomic, json_files
-from training import costs, fingerprints, model_checks
+from training import costs, fingerprints, run_folder
 from training.config import TrainingConfig
 
 _FILE = "summary.json"
 # Settings that do not identify a run, because a resumed run may add, omit or
 # change them.
-_NOT_OF_RUN = model_checks.MAY_BE_MISSING - {"train_records_checksum"}
+_NOT_OF_RUN = run_folder.MAY_BE_MISSING - {"train_records_checksum"}
 
 
 class Summary:
@@ -128,7 +128,7 @@ def fingerprint_of(
     """Returns {"run", "dev_set" or "test_set": checksum that identifies it}.
 
     Args:
-        settings: settings that must not change in a resume (model_folder.py).
+        settings: settings that must not change in a resume (run_folder.py).
         data: {"dev_set" or "test_set": JSON-serializable description}.
     """
     run = {name: settings[name] for name in settings.keys() - _NOT_OF_RUN}

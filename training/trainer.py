@@ -17,6 +17,7 @@ import tensorflow as tf
 from absl import logging
 
 import modeling
+from data.io import tfrecords
 from data.text.tokenization import FullTokenizer
 from files.atomic import write_text
 from files.run_files import remove_partial_files
@@ -30,11 +31,7 @@ from training import (
 from training.callbacks import Callback
 from training.callbacks.history import History
 from training.prediction import BatchPredictor
-from training.run_folder import (
-    checkpoint_steps,
-    format_results,
-    remove_checkpoints,
-)
+from training.results import format_results
 from training.summary import Summary
 
 
@@ -60,6 +57,12 @@ class Trainer(BatchPredictor):
         outcomes: int array of the outcomes (see TrainStep) of the steps in the
             latest call.
         summary: the run's summary.Summary.
+        run: folder of the run.
+        records: records of the training, which error messages name, if known.
+        tokenizer: tokenizer of the texts, which is saved with the weights. None
+            without a vocabulary, as in pretraining on masked records.
+        labels: names of the model's outputs, in order, saved with the weights.
+            None if the outputs are no labels.
     """
 
     def __init__(
@@ -81,7 +84,11 @@ class Trainer(BatchPredictor):
         self.is_chief = config.is_chief
         self.global_step, self.has_best = 0, False
         self.outcomes = np.zeros(0, np.int32)
+        self.run = config.open_run()
         self.summary = Summary(config)
+        self.records: tfrecords.Records | None = None
+        self.tokenizer: FullTokenizer | None = None
+        self.labels: Sequence[str] | None = None
         for callback in callbacks:
             callback.trainer = self
         self._train_step: Any = None
@@ -146,7 +153,7 @@ class Trainer(BatchPredictor):
         Returns:
             whether a best step is saved. If not, the weights do not change.
         """
-        step = self.weights_in(self.config.best_dir).restore()
+        step = self.weights_in(self.run.best).restore()
         if step is not None:
             self.global_step, self.has_best = step, True
             for callback in self.callbacks:
@@ -176,12 +183,11 @@ class Trainer(BatchPredictor):
         Deletes the weights that `folder` contained. `files`, {name: text}, are
         files whose texts the checkpoint also stores.
         """
-        if self.is_chief:
-            # Delete weights of an earlier run. With a higher step number, they
-            # would be read as the newest.
-            later = [s for s in checkpoint_steps(folder) if s >= step]
-            remove_checkpoints(folder, later)
-        self.weights_in(folder).save(step, files)
+        weights = self.weights_in(folder)
+        # With a higher step number, weights of an earlier run would be read as
+        # the newest.
+        weights.remove_from(step)
+        weights.save(step, files)
 
     def fit(
         self,
@@ -314,23 +320,13 @@ class Trainer(BatchPredictor):
             write_text(path, "".join(lines))
             logging.info("Wrote %s", path)
 
-    def finish(
-        self,
-        tokenizer: FullTokenizer | None,
-        labels: Sequence[str] | None = None,
-    ) -> None:
+    def finish(self) -> None:
         """Writes --export_weights and summary.json at the end of a script.
 
         The folder --export_weights gets the files of Google's releases
         (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
         labels.txt if the model's outputs are labels. A path that ends in
         `.ckpt` names the checkpoint to write in its folder.
-
-        Args:
-            tokenizer: tokenizer of the model, or None without a vocabulary, as
-                in pretraining on masked records.
-            labels: labels in the order of the model's outputs. None if the
-                outputs are no labels.
 
         Raises:
             OSError: a file cannot be written.
@@ -340,15 +336,15 @@ class Trainer(BatchPredictor):
             modeling.save_release(
                 self.model,
                 path,
-                tokenizer,
-                labels,
+                self.tokenizer,
+                self.labels,
                 files=model_card.describe_copy(
                     self.config.weights,
                     self.model,
                     step=self.global_step or None,
                     card=model_card.WEIGHTS,
-                    labels=labels,
-                    tokenizer=tokenizer,
+                    labels=self.labels,
+                    tokenizer=self.tokenizer,
                     results=self.summary.results,
                 ),
             )

@@ -90,13 +90,12 @@ def pretrain(spec):
     )
     options = parse(run_pretraining, spec, command)
     config = modeling.load_config(options.bert_config_file)
-    trainer = start.create_trainer(
-        options,
-        functools.partial(modeling.BertPretrainer, config),
-        losses.PretrainingLoss(),
-        (length, num_predictions),
-        (NUM_TRAIN_STEPS, 0),
-    )
+    trainer = start.RunSetup(
+        create_model=functools.partial(modeling.BertPretrainer, config),
+        loss=losses.PretrainingLoss(),
+        shape=(length, num_predictions),
+        num_steps=(NUM_TRAIN_STEPS, 0),
+    ).open(options)
     batch_size = options.batch_sizes.final
     instances = race.random_inputs(spec, config.vocab_size, num_batches=16)
     positions = race.masked_positions(spec)
@@ -175,15 +174,14 @@ def mrpc(spec):
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
-    config = checks.prepare(task, options)
+    config, _ = checks.prepare(task, options)
     splits = Splits(task, options, config)
-    trainer = start.create_trainer(
-        options,
-        functools.partial(task.create_model, config),
-        task.loss,
-        (options.max_seq_length, 0),
-        (NUM_TRAIN_STEPS, 0),
-    )
+    trainer = start.RunSetup(
+        create_model=functools.partial(task.create_model, config),
+        loss=task.loss,
+        shape=(options.max_seq_length, 0),
+        num_steps=(NUM_TRAIN_STEPS, 0),
+    ).open(options)
     dataset = tfrecords.create_dataset(
         splits.records["train"],
         options.batch_sizes.final,

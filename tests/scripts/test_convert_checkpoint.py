@@ -21,7 +21,7 @@ from tests.data.text import test_tokenizer_json as tokenizer_json
 from tests.models import built, tiny_config
 from tests.script_runner import check_refusals
 from tools import convert_checkpoint
-from training import model_checks, model_folder
+from training import model_folder
 
 RECORDED = golden.ROOT / "tests/testdata/huggingface"
 SCRIPT = "tools.convert_checkpoint"
@@ -341,7 +341,7 @@ def test_a_network_that_transformers_lacks_is_kept_or_refused(tmp_path):
     # It is another vocabulary than the one of the training.
     config = modeling.load_config(tmp_path / "tf1")
     assert config.vocab_size == len(TOKENS) + 1
-    model_checks.check_identity("--init_checkpoint", found.path, config)
+    found.check_identity(config)
 
 
 def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):

@@ -13,7 +13,7 @@ from serving.server.limits import Limits
 from serving.server.worker import Version
 from tests.script_runner import SAMPLES
 from tests.serving.conftest import create_model
-from training import model_checks, model_folder
+from training import model_folder, run_folder
 
 NAME = "tests.serving.test_segmenter:split_to_fours"
 TEXT = "theboatleft town"
@@ -91,9 +91,9 @@ def test_another_segmenter_is_refused(tokenizer, tmp_path):
         "task": {},
         "origin": {"settings": {"tokenizer": tokenizer.identity}},
     }
-    model_folder.write(tmp_path, description, config, tokenizer, None)
-    check = model_checks.check_identity
-    check("init_checkpoint", tmp_path, config, tokenizer)
+    run_folder.write(tmp_path, description, config, tokenizer, None)
+    check = model_folder.read(tmp_path).check_identity
+    check(config, tokenizer)
     plain = FullTokenizer(tmp_path / "vocab.txt")
     with pytest.raises(ValueError, match="tokenizer.segmenter=tests.*None"):
-        check("init_checkpoint", tmp_path, config, plain)
+        check(config, plain)

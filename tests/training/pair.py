@@ -84,10 +84,11 @@ def create_trainer(
     optimizer = optimization.create_optimizer(config, 100, 0)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    skipping = NonFinite(records)
-    return Trainer(
-        Pair(), Sum(), optimizer, config, [skipping, *callbacks], strategy
+    trainer = Trainer(
+        Pair(), Sum(), optimizer, config, [NonFinite(), *callbacks], strategy
     )
+    trainer.records = records
+    return trainer
 
 
 def fit(trainer, dataset, num_train_steps):

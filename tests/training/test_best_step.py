@@ -13,7 +13,7 @@ import modeling
 from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.script_runner import read_results
-from training import checkpointing, fine_tuning, start
+from training import checkpointing, checks, fine_tuning
 from training.callbacks import history
 
 LENGTH, EXAMPLES, BATCH_SIZE = 4, 8, 4
@@ -240,7 +240,7 @@ def test_an_earlier_runs_best_is_not_predicted_with(
     trains_on(
         options, [0.5, 0.9], output_dir=str(tmp_path / "b"), num_train_epochs=2
     )
-    members = start.find_members(
+    members = checks.find_members(
         dataclasses.replace(
             options,
             do_train=False,

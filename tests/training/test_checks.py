@@ -144,6 +144,10 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
     check_labels(command, ["a", "b"])
 
 
+def check_identity(config, *arguments):
+    checks.check_identity(config, checks.read_models(config), *arguments)
+
+
 @pytest.mark.parametrize("place", ["", "run_1"])
 def test_weights_of_another_network_are_refused(tmp_path, place):
     bert_config = tiny_config()
@@ -177,18 +181,16 @@ def test_weights_of_another_network_are_refused(tmp_path, place):
     ):
         message = f"--{flag}={folder}.* was trained with left_to_right=True"
         with pytest.raises(ValueError, match=message):
-            checks.check_identity(
-                given.varied(**{flag: value}), bert_config, None, {}
-            )
+            check_identity(given.varied(**{flag: value}), bert_config, None, {})
     # A training adds a BiLSTM to what it starts from, and keeps the network.
     start = given.varied(init_checkpoint=str(folder), do_train=True)
     with pytest.raises(ValueError, match="trained with left_to_right=True"):
-        checks.check_identity(start, bert_config, None, {})
-    checks.check_identity(
+        check_identity(start, bert_config, None, {})
+    check_identity(
         start.varied(left_to_right=True, bilstm=True), bert_config, None, {}
     )
     with pytest.raises(ValueError, match="trained with bilstm=False"):
-        checks.check_identity(
+        check_identity(
             given.varied(
                 output_dir=str(folder), left_to_right=True, bilstm=True
             ),
@@ -230,7 +232,7 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(tmp_path, changed):
     )
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
     arguments = config, bert_config, tokenizer, {"output_mode": "regression"}
-    checks.check_identity(*arguments)
+    check_identity(*arguments)
     origin = {"settings": {"output_mode": "multilabel"}}
     other = {
         "vocab.txt": text.replace("\nthe\n", "\nelse\n"),
@@ -239,4 +241,4 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(tmp_path, changed):
     }
     (teacher / changed).write_text(other[changed])
     with pytest.raises(ValueError, match=TEACHERS[changed]):
-        checks.check_identity(*arguments)
+        check_identity(*arguments)

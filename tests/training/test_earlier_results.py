@@ -4,15 +4,12 @@ import logging
 import os
 
 from files import run_files
-from training import run_folder
+from training import results
 
 
 def look_again(folder, others=()):
     """Returns a function that warns of what it finds as it is now."""
-    before = run_folder.find_results(folder, others)
-    return lambda: run_folder.warn_of_earlier(
-        str(folder), before, run_folder.find_results(folder, others)
-    )
+    return results.ResultFiles(folder, others).find_written
 
 
 WRITTEN = ["predictions.json", "nbest_predictions.json"]
@@ -31,7 +28,7 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
         os.utime(tmp_path / "new", ns=(times.st_atime_ns, times.st_mtime_ns))
         os.replace(tmp_path / "new", tmp_path / name)
     with caplog.at_level(logging.WARNING, logger="absl"):
-        warn()
+        assert warn() == sorted(WRITTEN)
     (line,) = (record.getMessage() for record in caplog.records)
     assert ", ".join(OPTIONAL) in line and str(tmp_path) in line
     assert not any(name in line for name in ["my_notes", *WRITTEN])
@@ -57,14 +54,14 @@ def test_nothing_is_said_of_a_new_folder(tmp_path, caplog):
 
 
 def test_scores_of_single_labels_are_rows_of_a_table():
-    results = {
+    scores = {
         "accuracy": 0.5,
         "global_step": 12,
         "HasAns_f1": 0.25,
-        **{f"not_{rate}_mm": 0.75 for rate in run_folder.RATES},
-        **{f"a b_{rate}": 1.0 for rate in run_folder.RATES},
+        **{f"not_{rate}_mm": 0.75 for rate in results.RATES},
+        **{f"a b_{rate}": 1.0 for rate in results.RATES},
     }
-    assert run_folder.format_results(results).splitlines() == [
+    assert results.format_results(scores).splitlines() == [
         "  accuracy        0.5000",
         "  global_step         12",
         "  HasAns_f1       0.2500",

@@ -13,7 +13,7 @@ from tests import events, script_runner, toy_task
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
 from tests.script_runner import read_results
-from training import fine_tuning, start
+from training import checks, fine_tuning
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
 SQUAD = script_runner.SAMPLES / "squad"
@@ -188,7 +188,7 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
         modeling.save_release(model, tmp_path / name, labels=labels)
     (tmp_path / "link").symlink_to("member_0")
     with pytest.raises((ValueError, OSError), match=re.escape(message)):
-        start.find_members(
+        checks.find_members(
             toy_task.create_config(
                 "out", **{"ensemble": "member_0,other"} | changed
             )

@@ -16,7 +16,7 @@ from tests.script_runner import SAMPLES
 from tests.training import test_best_step
 from tests.training.test_best_step import ScriptedTask, accuracies
 from tools import convert_checkpoint
-from training import fine_tuning, fingerprints, start
+from training import checks, fine_tuning, fingerprints
 
 AVERAGED = {"evaluate_each_epoch": False, "ema_decay": 0.5}
 LAST = {"evaluate_each_epoch": False}
@@ -151,7 +151,7 @@ def test_an_ensemble_takes_what_its_members_export(
 ):
     more = {} if load_best else {"load_best": False}
     made = [train(**BEST | more | {"seed": seed}) for seed in (1, 2)]
-    found = start.find_members(
+    found = checks.find_members(
         toy_task.create_config(
             tmp_path / "out",
             ensemble=",".join(str(run) for run, _ in made),

@@ -108,10 +108,8 @@ HEADS = {
 def check_head(folder, name, problem_type):
     """Checks the head of a run in a folder for a task of another command."""
     task = SimpleNamespace(problem_type=problem_type)
-    config = SimpleNamespace(
-        head=name, has_checkpoint=True, output_dir=str(folder)
-    )
-    checks.check_heads(task, config, None)
+    config = SimpleNamespace(head=name, has_checkpoint=True)
+    checks.check_head(task, config, model_folder.read(folder), None)
 
 
 @pytest.mark.parametrize("kind", HEADS)

@@ -10,7 +10,7 @@ import modeling
 from files import manifests
 from tests import conftest, toy_task
 from tests.models import built
-from training import model_card, model_folder
+from training import model_card
 
 TINY = modeling.BertConfig(**conftest.TINY)
 FLAGS = {
@@ -111,7 +111,7 @@ def test_command_names_files_but_no_folders(tmp_path):
             "tpu_name": "secret",
         },
     )
-    description = model_folder.describe(config, None, {})
+    description = config.open_run().describe(config, None)
     card = model_card.format_card(
         description, model_card.WEIGHTS, None, None, None
     )

@@ -1,6 +1,7 @@
 """What a folder of weights tells, and what a resume must share with it."""
 
 import json
+import types
 
 import pytest
 
@@ -9,7 +10,7 @@ from data.text import tokenization
 from tests import conftest, toy_task
 from tests.golden import ROOT
 from tests.script_runner import SAMPLES
-from training import model_checks, model_folder
+from training import model_folder, run_folder
 from training.config import DataFolderConfig
 
 RECORDS = [["eval.tfrecord", 5, 1]]
@@ -26,11 +27,13 @@ def folder(tmp_path):
 def check(folder, settings, **flags):
     """Compares settings with those of a run, and records them."""
     config = toy_task.create_config(folder, max_seq_length=8, **flags)
-    settings, changes = model_checks.check_same(config, settings)
+    run = run_folder.RunFolder(folder)
+    run.check(config, settings)
     model = modeling.BertClassifier(modeling.BertConfig(**conftest.TINY), 2)
-    description = model_folder.describe(config, model, settings, changes)
-    model_folder.write(folder, description, model.config, None, None)
-    return settings
+    trainer = types.SimpleNamespace(
+        config=config, model=model, tokenizer=None, labels=None
+    )
+    run.write(trainer, folder)
 
 
 def test_a_run_may_be_evaluated_later_and_then_on_the_same_records(folder):
@@ -133,7 +136,7 @@ def test_a_file_of_another_form_is_named(folder, change, message):
 def write(folder, tokenizer=None, settings=(), **changes):
     config = modeling.BertConfig(**conftest.TINY | changes)
     description = {"version": 1, "origin": {"settings": dict(settings)}}
-    model_folder.write(folder, description, config, tokenizer, None)
+    run_folder.write(folder, description, config, tokenizer, None)
 
 
 def test_only_what_a_run_left_is_replaced(tmp_path):

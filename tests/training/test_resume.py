@@ -9,8 +9,9 @@ import tensorflow as tf
 
 from tests import script_runner
 from tests.checkpoints import assert_same_bits, values
-from training import checkpointing, model_folder
+from training import checkpointing
 from training.callbacks import endings
+from training.run_folder import RunFolder
 
 NUM_STEPS = 60
 BATCH_SIZE = 8
@@ -151,7 +152,7 @@ def test_settings_that_cannot_be_read_are_named(tmp_path, text, message):
     (tmp_path / "model.ckpt-3.index").touch()
     (tmp_path / "model.json").write_text(text)
     with pytest.raises(ValueError, match=message) as error:
-        model_folder.read_run(tmp_path)
+        RunFolder(tmp_path).saved.settings.get("seed")
     assert str(error.value).startswith(str(tmp_path / "model.json"))
     assert "or delete it" in str(error.value)
     assert (tmp_path / "model.json").read_text() == text

@@ -14,7 +14,7 @@ import modeling
 from modeling.checkpoints import tf1
 from tests import conftest, toy_task
 from tests.checkpoints import assert_same_bits, values
-from training import checks, fine_tuning, run_state
+from training import checks, fine_tuning, model_folder, run_state
 from training.callbacks import history
 
 FILES = (
@@ -143,6 +143,28 @@ def test_other_contents_stay(run, name, text):
     (run / name).write_text(text)
     run_state.mend(run)
     assert (run / name).read_text() == text
+
+
+def test_a_new_folder_in_a_run_mends_nothing(run):
+    (run / "labels.txt").write_bytes(b"")
+    run_state.mend(run / "new")
+    assert not (run / "labels.txt").read_bytes()
+
+
+def test_an_evaluation_reads_the_description_twice(run, monkeypatch):
+    """For the flags, and again once the folder is locked."""
+    reads, read = [], model_folder.read
+    monkeypatch.setattr(
+        model_folder, "read", lambda *args: reads.append(args) or read(*args)
+    )
+    options = toy_task.create_config(
+        run,
+        bert_config_file=str(run / "bert_config.json"),
+        max_seq_length=Task.max_seq_length,
+        do_eval=True,
+    )
+    fine_tuning.run(Task(), options)
+    assert [str(path) for path, *_ in reads] == [str(run)] * 2
 
 
 def test_checkpoints_without_the_entry_mend_nothing(run):

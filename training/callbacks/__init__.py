@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 # Import TensorFlow only for type checkers, because programs that read a history
 # (training/callbacks/history.py) must not load TensorFlow.
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from training.trainer import Trainer
+
+# The loss of a step, the terms of which it is the sum, the learning rate and
+# the norm of the gradient, by name.
+Logs: TypeAlias = Mapping[str, float]
 
 
 class Callback:
@@ -87,9 +91,7 @@ class Callback:
             is_made: False if the update was skipped, bool [].
         """
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> bool | None:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> bool | None:
         """Runs after a step, and returns True to end the training.
 
         Args:

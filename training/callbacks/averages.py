@@ -78,7 +78,7 @@ class WeightAverages(Callback):
     def on_trained(self) -> None:
         """Replaces the weights by their averages, and saves the averages."""
         self._apply()
-        folder = self.trainer.config.averages_dir
+        folder = self.trainer.run.averages
         self.trainer.save_weights(folder, self.trainer.global_step)
 
     def _apply(self) -> None:

@@ -13,8 +13,9 @@ from modeling.checkpoints import find_checkpoint
 from modeling.checkpoints.folders import find_fault
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
 from training import summary
-from training.callbacks import Callback
-from training.run_folder import checkpoint_steps, format_results
+from training.callbacks import Callback, Logs
+from training.results import format_results
+from training.run_folder import RunFolder
 
 if TYPE_CHECKING:
     from training.trainer import Trainer
@@ -100,9 +101,7 @@ class BestStep(Callback):
         except OSError as error:
             raise OSError(f"{error}{_ADVICE.format(self._folder)}") from error
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> bool:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
         """Runs an evaluation if one is due at `step`.
 
         Returns True if training should stop. Ignores `logs` and `agreed`.
@@ -171,21 +170,20 @@ def sign_of(metric: str) -> int:
     return -1 if is_loss else 1
 
 
-def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
+def may_use(run: RunFolder, settings: Mapping[str, Any]) -> bool:
     """Returns whether this run wrote the best weights. Warns if another did.
 
     If you delete the checkpoints of a run to train again, the folder still
     contains the earlier run's best weights.
 
     Args:
-        folder: folder of the best weights, inside the run's folder.
+        run: folder of the run.
         settings: settings of the run, {} if unknown.
 
     Raises:
         ValueError: a file of the run is damaged.
     """
-    newest = max(checkpoint_steps(folder.parent), default=0)
-    fault = _find_fault(folder, settings, newest)
+    fault = _find_fault(run.best, settings, max(run.steps, default=0))
     if fault:
         logging.warning("%s; using the run's last step instead.", fault)
     return not fault

@@ -14,7 +14,6 @@ from typing import Any
 
 import keras
 import numpy as np
-import tensorflow as tf
 from absl import logging
 
 import modeling
@@ -27,7 +26,11 @@ from data.io.records import (
 )
 from files import json_files
 from files.atomic import write_json
-from modeling.distillation import DistillationLoss, Distiller
+from modeling.distillation import (
+    OUTPUT_PREFIX,
+    DistillationLoss,
+    Distiller,
+)
 from training import fingerprints, model_folder
 from training.callbacks import Callback
 from training.config import (
@@ -36,8 +39,8 @@ from training.config import (
     PretrainingConfig,
     TrainingConfig,
 )
+from training.model_folder import folder_of
 from training.prediction import BatchPredictor
-from training.run_folder import are_same, folder_of
 
 # Logit that fills up outputs at padding. After a softmax it becomes 0.
 _PADDING = -10000.0
@@ -91,7 +94,7 @@ def check_teacher(
             f"{config.teacher}; set a smaller length"
         )
     modeling.find_checkpoint(config.teacher)
-    if are_same(folder_of(config.teacher), config.output_dir):
+    if config.open_run().contains(config.teacher):
         raise ValueError(
             f"--output_dir={config.output_dir} is also the folder of --teacher="
             f"{config.teacher}, so the teacher's checkpoints would be resumed; "
@@ -137,7 +140,8 @@ class Teacher(Callback):
         labels: Sequence[Sequence[str]] = (),
     ) -> None:
         path = str(config.teacher)
-        found = modeling.load_labels(path)
+        folder = model_folder.read(path)
+        found = folder.labels
         if labels and found and not modeling.find_order(found, labels):
             raise ValueError(
                 f"--teacher={path} was trained with the labels {found}, but "
@@ -157,12 +161,9 @@ class Teacher(Callback):
             "distill_alpha": config.distill_alpha,
             "distill_layers": config.distill_layers,
         }
-        # {name of an output: shape} of the teacher's outputs that are added to
-        # the records.
-        self._shapes: Mapping[str, Sequence[int | None]] = {}
         self._model: Any = create_model(
             load_teacher_config(path),
-            **model_folder.read(path).network,
+            **folder.network,
             unpad=config.unpads,
             dtype=PRECISIONS[config.mixed_precision],
         )
@@ -188,7 +189,6 @@ class Teacher(Callback):
             model,
             self._loss,
             self._model,
-            self._read_outputs,
             self._config.seed,
         )
         return self._distiller, self._loss
@@ -211,7 +211,7 @@ class Teacher(Callback):
         model, config = self._model, self._config
         (source,), spec, _ = records
         path = os.path.join(os.path.dirname(source), "train_teacher.tf_record")
-        self._shapes = _by_name(
+        shapes = _by_name(
             model.compute_output_shape(
                 {name: (None, *feature.shape) for name, feature in spec.items()}
             )
@@ -235,19 +235,26 @@ class Teacher(Callback):
             logging.info(
                 "Computing the outputs of --teacher=%s", config.teacher
             )
-            self._write_records(model, records, path)
+            self._write_records(model, records, path, shapes)
             write_json(f"{path}.json", describe())
         self._model = None
         added = {
-            f"teacher_{name}": feature_specs.Feature(shape[1:], "float32")
-            for name, shape in self._shapes.items()
+            OUTPUT_PREFIX + name: feature_specs.Feature(shape[1:], "float32")
+            for name, shape in shapes.items()
         }
         return tfrecords.Records([path], {**spec, **added})
 
     def _write_records(
-        self, model: keras.Model, records: tfrecords.Records, path: str
+        self,
+        model: keras.Model,
+        records: tfrecords.Records,
+        path: str,
+        shapes: Mapping[str, Sequence[int]],
     ) -> None:
-        """Writes the records to `path`, each with the model's outputs added."""
+        """Writes the records to `path`, each with the model's outputs added.
+
+        `shapes` is {name of an output: its shape}.
+        """
         config = self._config
         dataset = tfrecords.create_dataset(
             records,
@@ -271,7 +278,7 @@ class Teacher(Callback):
                     gaps = [
                         (0, full - there)
                         for full, there in zip(
-                            self._shapes[name][1:], value.shape[1:], strict=True
+                            shapes[name][1:], value.shape[1:], strict=True
                         )
                     ]
                     value = np.pad(
@@ -279,17 +286,13 @@ class Teacher(Callback):
                         [(0, 0), *gaps],
                         constant_values=_PADDING,
                     )
-                    rows[f"teacher_{name}"] = value.reshape(len(value), -1)
+                    rows[OUTPUT_PREFIX + name] = value.reshape(len(value), -1)
                 # Append the outputs to the bytes of each record. A parser of
                 # protocol buffers reads two concatenated messages as one
                 # message with the fields of both.
                 for values in zip(*rows.values(), strict=True):
                     added = encode_example(dict(zip(rows, values, strict=True)))
                     writer.write(next(serialized) + added)
-
-    def _read_outputs(self, features: Mapping[str, tf.Tensor]) -> Any:
-        outputs = {name: features[f"teacher_{name}"] for name in self._shapes}
-        return outputs.get("outputs", outputs)
 
 
 def _by_name(outputs: Any) -> dict[str, Any]:

@@ -4,13 +4,13 @@ import contextlib
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
 from absl import logging
 
-from training.callbacks import Callback
+from training.callbacks import Callback, Logs
 
 # Exit status of a run that a stop signal ended: EX_TEMPFAIL, "try again".
 INTERRUPTED_STATUS = 75
@@ -83,9 +83,7 @@ class TimeLimit(Callback):
         if self._spent_variable is not None:
             self._spent_variable.assign(tf.cast(agreed, tf.float64))
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> bool:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
         """Returns whether the time spent is at least --max_hours.
 
         `agreed` is the fraction of --max_hours, averaged over all workers.
@@ -139,9 +137,7 @@ class StopSignals(Callback):
         """Returns 1.0 if this worker received a signal, else 0.0."""
         return float(self._stop.is_set())
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> bool:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
         """Returns whether any worker received a signal."""
         if agreed > 0:
             self._stopped_at = step

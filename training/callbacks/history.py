@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from files import atomic, json_files
-from training.callbacks import Callback
+from training.callbacks import Callback, Logs
 
 if TYPE_CHECKING:
     from training.callbacks.endings import TimeLimit
@@ -113,9 +113,7 @@ class History(Callback):
                 api.hparams(values, trial_id=str(self._path.parent))
         yield
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> None:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> None:
         """Stores the learning rate of a step for the next line to write."""
         self._rate = logs.get("learning_rate")
 

@@ -1,12 +1,10 @@
 """Stops a run whose losses or gradients stay infinite or NaN."""
 
-from collections.abc import Mapping
-
 from absl import logging
 
 from data.io import tfrecords
 from training import train_step
-from training.callbacks import Callback
+from training.callbacks import Callback, Logs
 
 
 class NonFinite(Callback):
@@ -16,14 +14,9 @@ class NonFinite(Callback):
     but not counted. The weights may be the cause of a skipped step. So no
     checkpoint is written right after a skipped step, except at the end of
     training.
-
-    Args:
-        records: training records. The error message names the records that the
-            last step read. None = the message names no records.
     """
 
-    def __init__(self, records: tfrecords.Records | None = None) -> None:
-        self._records = records
+    def __init__(self) -> None:
         self._in_a_row = 0
 
     @property
@@ -31,9 +24,7 @@ class NonFinite(Callback):
         """False after a skipped step, to postpone a checkpoint."""
         return not self._in_a_row
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> None:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> None:
         """Logs and counts the skipped steps since the last call.
 
         Raises:
@@ -63,10 +54,10 @@ class NonFinite(Callback):
     def _describe_failure(self, step: int) -> str:
         """Returns the error message, with advice on how to resume."""
         records = ""
-        if self._records:
+        if self.trainer.records:
             config = self.trainer.config
             records = " on " + tfrecords.describe_records(
-                self._records.files,
+                self.trainer.records.files,
                 config.seed,
                 config.batch_sizes.examples(step - 1),
                 config.batch_sizes.at(step - 1),

@@ -3,14 +3,14 @@
 import contextlib
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from absl import logging
 
 from files import progress
 from training import costs
-from training.callbacks import Callback
+from training.callbacks import Callback, Logs
 
 # Maximum fraction of the time to spend on measuring the machine's peak rate.
 _MEASURING_SHARE = 0.01
@@ -45,9 +45,7 @@ class ProgressBar(Callback):
         self._pause.close()
         return 0.0
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> None:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> None:
         """Updates the bar if an update is due, and pauses the bar's clock."""
         if self._bar.due(step):
             self._bar.examples_per_unit = self._sizes.at(step - 1)
@@ -84,9 +82,7 @@ class Summaries(Callback):
             self._peak_rate()
         yield
 
-    def on_step(
-        self, step: int, logs: Mapping[str, float], agreed: float
-    ) -> None:
+    def on_step(self, step: int, logs: Logs, agreed: float) -> None:
         """Adds losses and speed to the history at each multiple of `every`."""
         if self._last is None:
             # Ignore the speed of the first step, whose time includes start-up.

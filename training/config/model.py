@@ -11,7 +11,6 @@ from files import flags, json_files, requirements
 from files.flags import Role
 from files.paths import Kind
 from training import model_folder
-from training.run_folder import folder_of
 
 # {value of --mixed_precision: Keras's dtype policy}.
 PRECISIONS = {
@@ -309,7 +308,7 @@ class ModelConfig(DeviceConfig):
             # checkpoint. Import run_state late, because it loads TensorFlow.
             from training import run_state
 
-            run_state.mend(folder_of(path), is_own=False)
+            run_state.mend(model_folder.folder_of(path), is_own=False)
             folder = model_folder.read(path)
         trains = getattr(self, "do_train", False)
         # A resumed run continues with the head of its checkpoint.

@@ -2,15 +2,14 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from files import flags
 from files.paths import Kind
-from training import model_checks, model_folder
+from training import model_folder
 from training.batch_sizes import BatchSizes
 from training.config.model import ModelConfig
-from training.run_folder import AVERAGES, BEST, checkpoint_steps
+from training.run_folder import RunFolder, checkpoint_steps
 
 # Largest decay rate of Adam's moments and of --ema_decay. At 1.0, the moments
 # and the averages would never change.
@@ -250,7 +249,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         """Checks the flags against each other and against an earlier run."""
         super().__post_init__()
         if self.do_train:
-            model_checks.check_same(self, {}, are_all=False)
+            self.open_run().check(self, {}, are_all=False)
         if self.lr_schedule == "time" and self.max_hours is None:
             raise ValueError("--lr_schedule=time needs --max_hours")
         if self.init_from is not None and bool(self.init_checkpoint) != (
@@ -309,29 +308,14 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         """Whether to restore the weights of the best step, if they exist."""
         return False
 
-    @property
-    def best_dir(self) -> Path:
-        """Folder for the weights of the best step."""
-        return Path(self.output_dir) / BEST
-
-    @property
-    def averages_dir(self) -> Path:
-        """Folder for the averages of the weights (--ema_decay)."""
-        return Path(self.output_dir) / AVERAGES
+    def open_run(self) -> RunFolder:
+        """Opens --output_dir. Call this method once, and pass its result on."""
+        return RunFolder(self.output_dir)
 
     @property
     def keeps_best(self) -> bool:
         """Whether training runs evaluations and saves the best step."""
         return False
-
-    @property
-    def weight_folders(self) -> list[Path]:
-        """Folders in which training saves weights."""
-        return [
-            Path(self.output_dir),
-            *([self.averages_dir] if self.ema_decay else []),
-            *([self.best_dir] if self.keeps_best else []),
-        ]
 
     @property
     def initial_checkpoint(self) -> str | None:

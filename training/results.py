@@ -1,0 +1,104 @@
+"""Result files of a run, and tables of its scores. Imports no TensorFlow."""
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from absl import logging
+
+from files import run_files
+
+RATES = ("precision", "recall", "f1")
+# Matches the name of a label's score, with or without a split's suffix.
+_OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
+
+
+class ResultFiles:
+    """The result files that a run's folder contains before a prediction.
+
+    A prediction does not write all of them. For example, a run without
+    --version_2_with_negative writes no null_odds.json, so users could think
+    that an earlier run's file belongs to the new answers. Such a file is not
+    deleted, because it may be the user's.
+
+    Args:
+        folder: folder of the run.
+        others: names of files to include that are no results of a prediction.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], others: Sequence[str] = ()
+    ) -> None:
+        self._folder, self._others = folder, others
+        self._before = self._find()
+
+    def _find(self) -> set[tuple[str, int, int]]:
+        """Returns (name, inode, time of the last change) of each file.
+
+        If a run rewrites a file, both numbers change.
+        """
+        folder = Path(self._folder)
+        return {
+            (file.name, file.stat().st_ino, file.stat().st_mtime_ns)
+            for file in (folder.iterdir() if folder.is_dir() else ())
+            if run_files.is_run_file(file.name, are_results=True)
+            or file.name in self._others
+        }
+
+    def find_written(self) -> list[str]:
+        """Returns the names of the files written since, and warns of others."""
+        after = self._find()
+        if left := sorted(name for name, *_ in self._before & after):
+            logging.warning(
+                "%s in %s are left over from an earlier run; move or remove "
+                "them.",
+                ", ".join(left),
+                self._folder,
+            )
+        return sorted(name for name, *_ in after - self._before)
+
+
+def split_by_label(
+    results: Mapping[str, float],
+) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """Returns the overall scores, and {label: scores of the label}.
+
+    Args:
+        results: {name: score}. LABEL_precision, LABEL_recall and LABEL_f1
+            are the scores of one label.
+    """
+    matches = {name: _OF_LABEL.fullmatch(name) for name in results}
+    by_label: dict[str, dict[str, float]] = {}
+    for name, match in matches.items():
+        if match:
+            label = by_label.setdefault(match[1] + match[3], {})
+            label[match[2]] = results[name]
+    # Only a label's scores include all three rates. SQuAD's HasAns_f1, for
+    # example, is not the score of a label.
+    by_label = {k: v for k, v in by_label.items() if len(v) == len(RATES)}
+    overall = {
+        name: results[name]
+        for name, match in matches.items()
+        if not (match and match[1] + match[3] in by_label)
+    }
+    return overall, by_label
+
+
+def format_results(results: Mapping[str, float]) -> str:
+    """Returns a text table of scores, followed by one row for each label."""
+    overall, by_label = split_by_label(results)
+    width = max(map(len, [*overall, *by_label, "label"]))
+    lines = [
+        f"  {name:<{width}}  {_right(value)}" for name, value in overall.items()
+    ]
+    if by_label:
+        lines.append("  ".join([f"  {'label':<{width}}", *map(_right, RATES)]))
+    for label, scores in by_label.items():
+        cells = [_right(scores[name]) for name in RATES]
+        lines.append("  ".join([f"  {label:<{width}}", *cells]))
+    return "\n".join(lines)
+
+
+def _right(cell: str | float) -> str:
+    return f"{cell:>9.4f}" if isinstance(cell, float) else f"{cell:>9}"
