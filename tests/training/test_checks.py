@@ -80,6 +80,8 @@ def test_labels_that_differ_in_form_are_found():
         labels[2:4],
         labels[4:7],
     ]
+    unseen = ["good  day", "good\u00a0day", "good day\u200b"]
+    assert similar_labels(["bad", *unseen]) == [unseen]
     assert similar_labels(["a", "b", "B-a", "I-a"]) == []
 
 
