@@ -162,8 +162,13 @@ def check_identity(
             configuration may differ, as in a student with fewer blocks.
 
     Raises:
-        ValueError: a setting differs. The message names the setting.
+        ValueError: a setting differs, or the files beside a run's weights
+            describe other weights. The message names the setting.
     """
+    # Import late, because run_state loads TensorFlow.
+    from training import run_state
+
+    run_state.check(path)
     folder = read(path)
     given = {**(given or {}), "bert_config": bert_config.to_dict()}
     if tokenizer:
