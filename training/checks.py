@@ -27,6 +27,10 @@ from training.task import Task
 _PARTS_OF_BERT = re.compile(
     r"(?:^|[./])(?:bert|embeddings|encoder|pooler|cls|bilstm|distillation)[./]"
 )
+# In names of weights: the heads of fine-tuning, with the optimizer's state.
+_HEAD = re.compile(
+    r"(?:^|[./])(?:output_weights|classifier\.weight|qa_outputs\.weight)(?:/|$)"
+)
 
 
 def check(config: PretrainingConfig | FineTuningConfig) -> modeling.BertConfig:
@@ -271,12 +275,20 @@ def check_heads(
         if config.has_checkpoint:
             continue
         shapes = modeling.read_shapes(modeling.find_checkpoint(path))
-        if config.head and not modeling.has_head(config.head, shapes):
-            foreign = [
-                name
-                for name, shape in shapes.items()
-                if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
-            ]
+        foreign = [
+            name
+            for name, shape in shapes.items()
+            if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
+        ]
+        has_head = not config.head or modeling.has_head(config.head, shapes)
+        more = [name for name in foreign if not _HEAD.search(name)]
+        if has_head and more:
+            logging.warning(
+                "%s=%s also contains %s, which this program does not use. If "
+                "the model needs these weights, its outputs will be wrong.",
+                *(flag, path, ", ".join(more)),
+            )
+        if not has_head:
             if foreign:
                 raise ValueError(
                     f"{flag}={path} contains {', '.join(foreign)}, and no head "

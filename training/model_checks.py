@@ -6,6 +6,7 @@ This module imports no TensorFlow.
 import dataclasses
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ _FIXED = frozenset(
     "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
     "freeze_layers batch_size_warmup".split()
 )
+_BLOCK = re.compile(r"(?:^|[/.])encoder[/.]layer[_.](\d+)[/.]")
 # Roles of the flags that a resume must not change.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 
@@ -202,6 +204,23 @@ def check_identity(
         raise ValueError(
             f"{flag}={os.fspath(path)} was trained with {name}={former}; "
             f"received {now}. Use the value that it was trained with"
+        )
+    if not trains:
+        _check_blocks(flag, path, bert_config.num_hidden_layers)
+
+
+def _check_blocks(flag: str, path: str, num_blocks: int) -> None:
+    """Checks that a model's configuration does not omit blocks of the model."""
+    try:
+        names = modeling.read_shapes(modeling.find_checkpoint(path))
+    except OSError:
+        # Another check reports weights that are missing or damaged.
+        return
+    found = {int(m[1]) for m in map(_BLOCK.search, names) if m}
+    if found and max(found) >= num_blocks:
+        raise ValueError(
+            f"{flag}={os.fspath(path)} contains {max(found) + 1} blocks, but "
+            f"num_hidden_layers is {num_blocks}; correct the configuration"
         )
 
 
