@@ -10,7 +10,7 @@ from absl import logging
 
 from files import atomic, json_files
 from modeling.checkpoints import find_checkpoint
-from modeling.checkpoints.folders import find_fault
+from modeling.checkpoints.folders import find_fault, find_missing_best
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
 from training import summary
 from training.callbacks import Callback
@@ -172,7 +172,7 @@ def sign_of(metric: str) -> int:
 
 
 def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
-    """Returns whether this run wrote the best weights, and warns if it did not.
+    """Returns whether this run wrote the best weights. Warns of other weights.
 
     If you delete the checkpoints of a run to train again, the folder still
     contains the earlier run's best weights.
@@ -186,8 +186,8 @@ def may_use(folder: Path, settings: Mapping[str, Any]) -> bool:
     """
     newest = max(checkpoint_steps(folder.parent), default=0)
     fault = _find_fault(folder, settings, newest)
-    if fault:
-        logging.warning("%s; using the run's last step instead.", fault)
+    if reason := fault or find_missing_best(folder.parent, newest):
+        logging.warning("%s; using the run's last step instead.", reason)
     return not fault
 
 
