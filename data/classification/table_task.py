@@ -25,7 +25,7 @@ from files.paths import StrPath
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
 # A label that occurs once in fewer examples is not unusual.
 _FEWEST = 10
-_EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
+EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 # {value of --output_mode: names of the metrics that score such a task}.
 _METRICS = {
@@ -187,7 +187,7 @@ class TableProcessor(DataProcessor):
             ValueError: the table is malformed, or contains too few examples.
         """
         path = find_set_file(
-            data_dir, name, [name + extension for extension in _EXTENSIONS]
+            data_dir, name, [name + extension for extension in EXTENSIONS]
         )
         options = self._options
         is_test = name == "test" or self.may_lack_labels
