@@ -9,7 +9,7 @@ from absl import logging
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import export_folders
+from files import export_folders, json_files
 from files.labels import PROBLEM_TYPES, similar_labels
 from training import costs, model_checks, model_folder, run_state
 from training.callbacks import distillation
@@ -257,6 +257,8 @@ def check_heads(
     for flag, path in _models(config):
         folder = model_folder.read(path)
         folder.check_class(config.head)
+        if config.head == "BertEmbedder":
+            _check_pooling(Path(folder.path))
         found = folder.task.get("problem_type")
         if config.head == "BertClassifier" and (
             found not in (None, task.problem_type)
@@ -310,3 +312,24 @@ def check_heads(
                 path,
                 ", ".join(task.labels),
             )
+
+
+def _check_pooling(folder: Path) -> None:
+    """Warns if sentence-transformers computes other vectors with a model."""
+    file = folder / "1_Pooling/config.json"
+    pooling = json_files.read_json(file) if file.is_file() else {}
+    modes = [
+        value if isinstance(value, str) else name
+        for name, value in pooling.items()
+        if name.startswith("pooling_mode") and value
+    ]
+    modules, more = folder / "modules.json", False
+    if modules.is_file():
+        found = json_files.parse_json(modules.read_bytes(), str(modules), list)
+        more = any("Dense" in str(module) for module in found)
+    if more or modes not in ([], ["mean"], ["pooling_mode_mean_tokens"]):
+        logging.warning(
+            "%s was trained with %s, but this program computes the mean of a "
+            "text's tokens. Vectors and scores differ from the model's own.",
+            *(folder, "a layer Dense" if more else ", ".join(modes)),
+        )
