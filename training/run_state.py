@@ -34,7 +34,7 @@ _WHOLE = (
     LABELS_FILE,
     "eval_results.json",
 )
-# Settings in model.json that must be those of the weights.
+# Settings in model.json that must agree with the weights.
 _IDENTITY = {
     "bert_config",
     "labels",
@@ -130,7 +130,7 @@ def check(path: str | os.PathLike[str]) -> None:
 
 
 def _identity(name: str, text: str) -> dict[str, Any]:
-    """Returns {key: value} of what a file says about the weights beside it.
+    """Returns {key: value} from a file that describes the weights beside it.
 
     Two such files need not have the same keys. Labels that a user renamed have
     another key, so only their order is compared.

@@ -166,9 +166,10 @@ class PairProcessor(TableProcessor):
         names = row if isinstance(row, dict) else {}
         if other := names.keys() & {*_SCORES} - {*self._text_columns}:
             raise ValueError(
-                f"{path} has no column 'score', but {min(other)!r}. If it "
-                "contains scores, set --label_column to it; otherwise remove "
-                "it, and all pairs count as similar"
+                f"{path} lacks the column 'score', but contains "
+                f"{min(other)!r}. If these are scores, set --label_column to "
+                "this name. Otherwise remove the column, and all pairs count "
+                "as similar"
             )
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:

@@ -157,9 +157,9 @@ class TableProcessor(DataProcessor):
         is_lone = counts.get(first) == 1 and counts.total() >= _FEWEST
         if is_lone and options.label_column.isdecimal():
             raise ValueError(
-                f"{where}: only line 1 has the label {first!r}. If that line "
-                "contains the names of the columns, set --text_column and "
-                "--label_column to these names; if it is an example, move it "
+                f"{where}: only line 1 contains the label {first!r}. If that "
+                "line names the columns, set --text_column and "
+                "--label_column to these names. If it is an example, move it "
                 "to another line"
             )
         for label in counts if self.output_mode == "multilabel" else ():

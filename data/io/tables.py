@@ -276,7 +276,7 @@ def _read_separated(
                 f"the line has {len(row)} columns, where {width} are needed"
             )
         elif row == names and not are_numbers:
-            problem = "the line repeats the names of the columns; remove it"
+            problem = "the line repeats the names of the columns. Remove it"
         elif form == "tsv" and any("\t" in x and "\n" in x for x in row):
             problem = (
                 "a quoted cell contains the next lines of the table. If quotes "

@@ -122,7 +122,7 @@ def read(
     if tags_of_words or "O" in labels:
         raise ValueError(
             f"{path}: the labels of spans are tags of words, such as "
-            f"{min(tags_of_words or 'O')!r}; set one span for each entity, "
+            f"{min(tags_of_words or 'O')!r}. Set one span for each entity, "
             "labeled with its type"
         )
     num_cut = min(len(widened), _MAX_SHIFTED)

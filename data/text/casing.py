@@ -77,7 +77,7 @@ def find_casing(
     if num_foreign > len(tokens) // 20:
         raise ValueError(
             f"{options.vocab_file}: {num_foreign} words begin with \u2581 or "
-            "\u0120, so it belongs to another tokenizer than BERT's; use a "
+            "\u0120, so it belongs to another tokenizer than BERT's. Use a "
             "vocabulary of WordPieces"
         )
     flag = options.do_lower_case

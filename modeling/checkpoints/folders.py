@@ -89,8 +89,8 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
 def find_missing_best(path: str | os.PathLike[str], newest: int) -> str | None:
     """Returns a sentence about a run's best weights if they are missing.
 
-    They are missing if only a part of the run was copied. The arguments are
-    those of `find_fault`.
+    They are missing if only a part of the run was copied. `find_fault`
+    documents the arguments.
     """
     step = _recorded_best(path, newest)
     best = Path(path, run_files.BEST)

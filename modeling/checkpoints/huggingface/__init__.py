@@ -231,7 +231,7 @@ def load_huggingface(
             if _ADAPTER.search(name):
                 raise ValueError(
                     f"{path} contains {name}, a weight of an adapter, without "
-                    "which the model computes something else; merge the "
+                    "which the model computes something else. Merge the "
                     "adapter into the model, and save it again"
                 )
             # Do not report position_ids, which are constants, or the decoder,

@@ -112,7 +112,7 @@ def test_scores_in_another_column_are_named(tmp_path, name):
     """Otherwise all pairs would be trained as similar ones."""
     path = tmp_path / "train.csv"
     path.write_text(f"text,text_b,{name}\na,b,1\nc,d,0\n")
-    with pytest.raises(ValueError, match=f"'score', but '{name}'.* --label_c"):
+    with pytest.raises(ValueError, match=f"contains '{name}'.* --label_c"):
         pairs.PairProcessor(tmp_path, TableOptions()).get_train_examples(
             tmp_path
         )

@@ -171,7 +171,9 @@ def test_names_of_columns_are_no_example(tmp_path):
     path = tmp_path / "train.csv"
     columns = {"text_column": "1", "label_column": "2"}
     path.write_text(f"text,label\n{rows}")
-    with pytest.raises(ValueError, match="only line 1 has the label 'label'"):
+    with pytest.raises(
+        ValueError, match="only line 1 contains the label 'label'"
+    ):
         processor(tmp_path, **columns).get_labels()
     path.write_text(rows)
     assert processor(tmp_path, **columns).get_labels() == ["no", "yes"]
