@@ -43,7 +43,7 @@ from absl import logging
 
 from data.io import tables, text_files
 from files.atomic import atomic_open, is_remote
-from files.flags import flag
+from files.flags import flag, meta_of
 from files.paths import Kind
 from serving import answer_files, requests
 from serving.engines import EngineConfig
@@ -181,6 +181,17 @@ class Config(EngineConfig, TaskOptions):
             )
         return number, count
 
+    def check_task(self, name: str) -> None:
+        """Raises a ValueError if the task `name` does not use a flag."""
+        for field in dataclasses.fields(TaskOptions):
+            # The help of such a flag begins with the tasks that use it.
+            is_used = f"{name}: " in meta_of(field).help
+            if not is_used and getattr(self, field.name) != field.default:
+                raise ValueError(
+                    f"--{field.name} is not used by the task {name}; remove "
+                    "the flag, or set another --task"
+                )
+
     def load(self, default: str | None = None) -> "TextModel":
         """Loads the model of --model with the options of the flags.
 
@@ -251,6 +262,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     from serving import answers
 
     task = model.task(config.task, config)
+    config.check_task(task.name)
     logging.info("%s: ready to %s", config.model, task.name)
     source = requests.Source(
         paths=paths,

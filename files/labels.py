@@ -73,11 +73,14 @@ def similar_labels(labels: Sequence[str]) -> list[list[str]]:
     """Returns groups of labels that differ only in their spelling.
 
     Labels of a group differ in upper and lower case, in their Unicode
-    normalization, or in the format of a number, as in "1", "01" and "1.0".
+    normalization, in white space or invisible characters, or in the format of
+    a number, as in "1", "01" and "1.0".
     """
     groups: dict[str, list[str]] = {}
     for label in labels:
-        key = unicodedata.normalize("NFKC", label).casefold().strip()
+        key = unicodedata.normalize("NFKC", label).casefold()
+        key = "".join(c for c in key if unicodedata.category(c) != "Cf")
+        key = " ".join(key.split())
         with contextlib.suppress(ValueError):
             key = repr(float(key))
         groups.setdefault(key, []).append(label)

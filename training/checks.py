@@ -10,7 +10,7 @@ from absl import logging
 
 import modeling
 from data.text.tokenization import FullTokenizer
-from files import export_folders
+from files import export_folders, json_files
 from files.labels import PROBLEM_TYPES, similar_labels
 from training import costs, model_folder, run_state
 from training.callbacks import distillation
@@ -25,6 +25,10 @@ from training.task import Task
 # fine-tuning.
 _PARTS_OF_BERT = re.compile(
     r"(?:^|[./])(?:bert|embeddings|encoder|pooler|cls|bilstm|distillation)[./]"
+)
+# In names of weights: the heads of fine-tuning, with the optimizer's state.
+_HEAD = re.compile(
+    r"(?:^|[./])(?:output_weights|classifier\.weight|qa_outputs\.weight)(?:/|$)"
 )
 
 
@@ -255,6 +259,8 @@ def check_head(
         ValueError: the head has another class or `problem_type` than the task.
     """
     folder.check_class(config.head)
+    if config.head == "BertEmbedder":
+        _check_pooling(Path(folder.path))
     found = folder.task.get("problem_type")
     if config.head == "BertClassifier" and (
         found not in (None, task.problem_type)
@@ -273,12 +279,20 @@ def check_head(
     if config.has_checkpoint:
         return
     shapes = modeling.read_shapes(modeling.find_checkpoint(folder.weights))
-    if config.head and not modeling.has_head(config.head, shapes):
-        foreign = [
-            name
-            for name, shape in shapes.items()
-            if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
-        ]
+    foreign = [
+        name
+        for name, shape in shapes.items()
+        if len(shape) == 2 and not _PARTS_OF_BERT.search(name)
+    ]
+    has_head = not config.head or modeling.has_head(config.head, shapes)
+    more = [name for name in foreign if not _HEAD.search(name)]
+    if has_head and more:
+        logging.warning(
+            "%s also contains %s, which this program does not use. If the "
+            "model needs these weights, its outputs will be wrong.",
+            *(folder.source, ", ".join(more)),
+        )
+    if not has_head:
         if foreign:
             raise ValueError(
                 f"{folder.source} contains {', '.join(foreign)}, and no head "
@@ -297,6 +311,27 @@ def check_head(
             "order.",
             folder.source,
             ", ".join(task.labels),
+        )
+
+
+def _check_pooling(folder: Path) -> None:
+    """Warns if sentence-transformers computes other vectors with a model."""
+    file = folder / "1_Pooling/config.json"
+    pooling = json_files.read_json(file) if file.is_file() else {}
+    modes = [
+        value if isinstance(value, str) else name
+        for name, value in pooling.items()
+        if name.startswith("pooling_mode") and value
+    ]
+    modules, more = folder / "modules.json", False
+    if modules.is_file():
+        found = json_files.parse_json(modules.read_bytes(), str(modules), list)
+        more = any("Dense" in str(module) for module in found)
+    if more or modes not in ([], ["mean"], ["pooling_mode_mean_tokens"]):
+        logging.warning(
+            "%s was trained with %s, but this program computes the mean of a "
+            "text's tokens. Vectors and scores differ from the model's own.",
+            *(folder, "a layer Dense" if more else ", ".join(modes)),
         )
 
 

@@ -16,6 +16,7 @@ imports no TensorFlow.
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,7 @@ _NOT_IDENTITY = {
     "initializer_range",
     "unused",
 }
+_BLOCK = re.compile(r"(?:^|[/.])encoder[/.]layer[_.](\d+)[/.]")
 # Entries of bert_config.json that the shapes of the weights do not determine.
 _INVISIBLE = ("hidden_act", "layer_norm_eps", "num_attention_heads")
 
@@ -157,8 +159,13 @@ class ModelFolder:
                 configuration may differ, as in a student with fewer blocks.
 
         Raises:
-            ValueError: a setting differs. The message names the setting.
+            ValueError: a setting differs, or the files beside a run's weights
+                describe other weights. The message names the setting.
         """
+        # Import late, because run_state loads TensorFlow.
+        from training import run_state
+
+        run_state.check(self.weights)
         given = {**(given or {}), "bert_config": bert_config.to_dict()}
         if tokenizer:
             self._check_vocabulary(tokenizer)
@@ -192,6 +199,22 @@ class ModelFolder:
             raise ValueError(
                 f"{self.source} was trained with {name}={former}; received "
                 f"{now}. Use the value that it was trained with"
+            )
+        if not trains:
+            self._check_blocks(bert_config.num_hidden_layers)
+
+    def _check_blocks(self, num_blocks: int) -> None:
+        """Checks that the configuration does not omit blocks of the model."""
+        try:
+            names = modeling.read_shapes(modeling.find_checkpoint(self.weights))
+        except OSError:
+            # Another check reports weights that are missing or damaged.
+            return
+        found = {int(m[1]) for m in map(_BLOCK.search, names) if m}
+        if found and max(found) >= num_blocks:
+            raise ValueError(
+                f"{self.source} contains {max(found) + 1} blocks, but "
+                f"num_hidden_layers is {num_blocks}; correct the configuration"
             )
 
     def _check_vocabulary(self, tokenizer: FullTokenizer) -> None:

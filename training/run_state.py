@@ -10,13 +10,16 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from absl import logging
 
+import modeling
 from files import run_files
 from files.atomic import write_bytes
 from files.json_files import parse_json
 from modeling.checkpoints import tf1
+from modeling.checkpoints.huggingface import is_huggingface
 from modeling.checkpoints.labels import LABELS_FILE
 from training import model_folder
 from training.callbacks import history
@@ -31,6 +34,14 @@ _WHOLE = (
     LABELS_FILE,
     "eval_results.json",
 )
+# Settings in model.json that must agree with the weights.
+_IDENTITY = {
+    "bert_config",
+    "labels",
+    "output_mode",
+    "tokenizer",
+    *model_folder.NETWORK,
+}
 _CHECKPOINT_LINE = b'{"kind": "checkpoint", '
 
 
@@ -81,6 +92,62 @@ def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
                 _mend(folder / name, str(text).encode())
 
 
+def check(path: str | os.PathLike[str]) -> None:
+    """Checks that the files beside a run's weights describe these weights.
+
+    They do not if checkpoints of another run were copied into the folder, or if
+    the lines of labels.txt were sorted.
+
+    Args:
+        path: path of the run, or of a checkpoint in it.
+
+    Raises:
+        ValueError: a checkpoint records another network, tokenizer, kind or
+            order of outputs than a file beside it.
+    """
+    prefixes: list[str] = []
+    with contextlib.suppress(OSError):
+        # Another check reports weights that are missing or damaged.
+        prefixes.append(modeling.find_checkpoint(path))
+    if prefixes and os.path.isdir(path):
+        steps = checkpoint_steps(path)[-1:]
+        prefixes += [os.path.join(path, f"{PREFIX}-{step}") for step in steps]
+    for prefix in dict.fromkeys(prefixes):
+        texts = {} if is_huggingface(prefix) else _read_texts(prefix)
+        for name in (model_folder.FILE, LABELS_FILE):
+            file = Path(prefix).with_name(name)
+            if name not in texts or not file.is_file():
+                continue
+            stored = _identity(name, texts[name])
+            found = _identity(name, file.read_text("utf-8", "replace"))
+            for key in stored.keys() & found.keys():
+                if stored[key] != found[key]:
+                    raise ValueError(
+                        f"{file} says {key}={found[key]}, but {prefix} was "
+                        f"trained with {key}={stored[key]}. Restore the file, "
+                        "or use the checkpoint that belongs to it"
+                    )
+
+
+def _identity(name: str, text: str) -> dict[str, Any]:
+    """Returns {key: value} from a file that describes the weights beside it.
+
+    Two such files need not have the same keys. Labels that a user renamed have
+    another key, so only their order is compared.
+    """
+    if name == LABELS_FILE:
+        labels = text.splitlines()
+        return {f"the order of {sorted(labels)}": labels}
+    values: dict[str, Any] = {}
+    with contextlib.suppress(ValueError, KeyError):
+        settings = parse_json(text.encode(), name)["origin"]["settings"]
+        for key in _IDENTITY & settings.keys():
+            value = settings[key]
+            inner = value if isinstance(value, dict) else {"": value}
+            values |= {f"{key}.{k}".rstrip("."): v for k, v in inner.items()}
+    return values
+
+
 def _mend(path: Path, text: bytes) -> None:
     found = path.read_bytes()
     left = found.rstrip(b"\0")
@@ -119,8 +186,15 @@ def _read(folder: Path) -> dict[str, str]:
     for step in reversed(checkpoint_steps(folder)):
         path = folder / f"{PREFIX}-{step}"
         with contextlib.suppress(OSError, ValueError):
-            with tf1.open_tf1_checkpoint(path) as (reader, _):
-                if reader.has_tensor(tf1.RUN_STATE):
-                    text = reader.get_tensor(tf1.RUN_STATE)
-                    return parse_json(text, f"{path}: {tf1.RUN_STATE}")
+            if texts := _read_texts(path):
+                return texts
     return {}
+
+
+def _read_texts(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Returns {file: text}, as stored in a checkpoint. {} if it has none."""
+    with tf1.open_tf1_checkpoint(path) as (reader, _):
+        if not reader.has_tensor(tf1.RUN_STATE):
+            return {}
+        text = reader.get_tensor(tf1.RUN_STATE)
+        return parse_json(text, f"{path}: {tf1.RUN_STATE}")

@@ -99,6 +99,11 @@ def check(options: Any) -> None:
         found += ["labels"] * ("labels" in given)
         if given.get("output_mode", "regression") != "regression":
             found.append("output_mode")
+    elif name != "csv":
+        # GLUE's files have known columns and labels.
+        columns = [field.name for field in dataclasses.fields(TableOptions)]
+        columns.remove("output_mode")
+        found += [flag for flag in columns if flag in given]
     if found:
         raise ValueError(
             f"--{found[0]} is not used by --task_name={name}; remove the flag"
@@ -120,6 +125,12 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
             --class_weights is empty.
         OSError: --class_weights names a file that does not exist.
     """
+    mode = getattr(options, "given_flags", {}).get("output_mode", output_mode)
+    if mode != output_mode:
+        raise ValueError(
+            f"--output_mode={mode} is not for this task, which is of the kind "
+            f"{output_mode}; remove the flag, or set --task_name=csv"
+        )
     if options.tune_thresholds and output_mode != "multilabel":
         raise ValueError(
             "--tune_thresholds needs --output_mode=multilabel (any number of "

@@ -15,7 +15,13 @@ from data.classification.features import (
     ClassificationFeatures,
     create_joined_features,
 )
-from data.classification.table_task import TableOptions, TableProcessor
+from data.classification.table_task import (
+    EXTENSIONS,
+    TableOptions,
+    TableProcessor,
+)
+from data.io.tables import read_rows
+from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -23,6 +29,8 @@ from files.paths import StrPath
 _DEPTH = 10
 # The largest score in STS-B, whose scores are from 0 to 5.
 _LARGEST_SCORE = 5.0
+# Other usual names of the column "score".
+_SCORES = ("Score", "scores", "label", "similarity", "similarity_score")
 
 
 def _with_columns(options: TableOptions, *names: str) -> TableOptions:
@@ -129,9 +137,12 @@ class PairProcessor(TableProcessor):
         """Reads the set `name` ("train", "dev" or "test") from its table.
 
         Raises a ValueError if some examples of a train or dev set have a score
-        and others do not. In a test set, some scores may be missing.
+        and others do not, or if their scores seem to be in another column. In a
+        test set, some scores may be missing.
         """
         examples = super().read_set(data_dir, name)
+        if name != "test" and examples[0].label is None:
+            self._check_columns(data_dir, name)
         missing = [each for each in examples if each.label is None]
         if missing and len(missing) < len(examples) and name != "test":
             raise ValueError(
@@ -140,6 +151,26 @@ class PairProcessor(TableProcessor):
                 "column of the scores"
             )
         return examples
+
+    def _check_columns(self, data_dir: StrPath, name: str) -> None:
+        """Checks that a table without scores has no column that contains them.
+
+        Otherwise all pairs would count as similar.
+        """
+        path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
+        needed = [[column] for column in self._text_columns]
+        # If columns are selected by number, the table does not name them.
+        optional = [] if self._text_columns[0].isdecimal() else _SCORES
+        quoting = self._options.quoting
+        _, row = next(read_rows(path, needed, optional, quoting=quoting))
+        names = row if isinstance(row, dict) else {}
+        if other := names.keys() & {*_SCORES} - {*self._text_columns}:
+            raise ValueError(
+                f"{path} lacks the column 'score', but contains "
+                f"{min(other)!r}. If these are scores, set --label_column to "
+                "this name. Otherwise remove the column, and all pairs count "
+                "as similar"
+            )
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
         """Returns the highest score of the scale that the labels use, 5 or 1.

@@ -1,6 +1,8 @@
 """Reads a user's own classification or regression task from tables."""
 
+import collections
 import dataclasses
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +21,11 @@ from files import flags
 from files.labels import check_labels, label_problem
 from files.paths import StrPath
 
-_EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
+# A list of strings as Python or JSON writes it.
+_LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
+# A label that occurs once in fewer examples is not unusual.
+_FEWEST = 10
+EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 # {value of --output_mode: names of the metrics that score such a task}.
 _METRICS = {
@@ -84,8 +90,8 @@ class TableProcessor(DataProcessor):
     contains no such line.
 
     Raises:
-        ValueError: the label separator is empty, or `options.labels` contains
-            too few labels or a label twice.
+        ValueError: the label separator is empty, a column is used twice, or
+            `options.labels` contains too few labels or a label twice.
     """
 
     test_set_has_labels = True
@@ -106,6 +112,12 @@ class TableProcessor(DataProcessor):
             options.text_column,
             *filter(None, [options.text_b_column]),
         ]
+        columns = [*self._text_columns, options.label_column]
+        if len({*columns}) < len(columns):
+            raise ValueError(
+                "--text_column, --text_b_column and --label_column must name "
+                f"different columns. Received: {', '.join(columns)}"
+            )
         self._labels: list[str] | None = None
         if options.labels is not None:
             self._labels = self._checked(list(options.labels), "--labels")
@@ -120,15 +132,45 @@ class TableProcessor(DataProcessor):
         if self.output_mode == "regression":
             return None
         if self._labels is None:
-            names: set[str] = set()
-            for example in self.read_set(self._data_dir, "train"):
+            where = f"the train set in {self._data_dir}"
+            counts: collections.Counter[str] = collections.Counter()
+            examples = self.read_set(self._data_dir, "train")
+            for example in examples:
                 label = example.label
-                names.update(label if isinstance(label, list) else [str(label)])
-            self._labels = self._checked(
-                sorted(names), f"the train set in {self._data_dir}"
-            )
+                counts.update(
+                    label if isinstance(label, list) else [str(label)]
+                )
+            self._check_names(where, str(examples[0].label), counts)
+            self._labels = self._checked(sorted(counts), where)
             logging.info("The labels of the train set: %s", self._labels)
         return self._labels
+
+    def _check_names(
+        self, where: str, first: str, counts: collections.Counter[str]
+    ) -> None:
+        """Checks that no label is a column's name, or consists of others.
+
+        `first` is the label of the first line, and `counts` are the numbers of
+        examples with each label.
+        """
+        options = self._options
+        is_lone = counts.get(first) == 1 and counts.total() >= _FEWEST
+        if is_lone and options.label_column.isdecimal():
+            raise ValueError(
+                f"{where}: only line 1 contains the label {first!r}. If that "
+                "line names the columns, set --text_column and "
+                "--label_column to these names. If it is an example, move it "
+                "to another line"
+            )
+        for label in counts if self.output_mode == "multilabel" else ():
+            for mark in {*",;|\t"} - {options.label_separator}:
+                parts = [part.strip() for part in label.split(mark)]
+                if len(parts) > 1 and counts.keys() >= {*parts}:
+                    logging.warning(
+                        "%s: the label %r consists of other labels. If %r "
+                        "separates labels, set --label_separator",
+                        *(where, label, mark),
+                    )
 
     def _checked(self, labels: list[str], where: str) -> list[str]:
         fewest = {"classification": 2, "multilabel": 1, "regression": 0}
@@ -141,7 +183,7 @@ class TableProcessor(DataProcessor):
         The label of a test example is None if the table does not contain it.
         """
         path = find_set_file(
-            data_dir, name, [name + extension for extension in _EXTENSIONS]
+            data_dir, name, [name + extension for extension in EXTENSIONS]
         )
         options = self._options
         is_test = name == "test" or self.may_lack_labels
@@ -186,6 +228,12 @@ class TableProcessor(DataProcessor):
             return regression_label(cell, place)
         if self.output_mode == "multilabel":
             if isinstance(cell, str):
+                if _LIST.fullmatch(cell.strip()):
+                    raise ValueError(
+                        f"{place}: write the labels with "
+                        f"{self._options.label_separator!r} between them, or "
+                        f"lists in a .jsonl file. Received: {cell!r}"
+                    )
                 values = cell.split(self._options.label_separator)
                 cell = [value for value in values if value.strip()]
             if not isinstance(cell, list):

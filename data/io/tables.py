@@ -196,7 +196,8 @@ def _read_separated(
 ) -> Iterator[Row]:
     """Yields the rows of a CSV or TSV file.
 
-    Yields a ValueError for a row whose number of cells is wrong.
+    Yields a ValueError for a row whose number of cells is wrong, that repeats
+    the names of the columns, or in which a quote contains other rows.
     """
 
     def end_lines() -> Iterator[str]:
@@ -269,12 +270,22 @@ def _read_separated(
                 columns = _find_columns(names, needed, optional, where)
             if not are_numbers:
                 continue
-        if len(row) == width:
-            yield number, {column: row[index] for column, index in columns}
+        problem = ""
+        if len(row) != width:
+            problem = (
+                f"the line has {len(row)} columns, where {width} are needed"
+            )
+        elif row == names and not are_numbers:
+            problem = "the line repeats the names of the columns. Remove it"
+        elif form == "tsv" and any("\t" in x and "\n" in x for x in row):
+            problem = (
+                "a quoted cell contains the next lines of the table. If quotes "
+                "are ordinary characters here, turn quoting off"
+            )
+        if problem:
+            yield number, ValueError(f"{problem}. Received: {row}"[:300])
         else:
-            problem = f"{len(row)} columns, where {width} are needed"
-            received = f"the line has {problem}. Received: {row}"
-            yield number, ValueError(received[:300])
+            yield number, {column: row[index] for column, index in columns}
 
 
 def _find_columns(

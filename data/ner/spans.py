@@ -10,7 +10,7 @@ Prodigy and Label Studio, which docs/named_entities.md shows.
 import bisect
 import itertools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from absl import logging
@@ -27,6 +27,8 @@ from files.paths import StrPath
 _SPANS = ("entities", "spans", "ents", "label", "labels")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 _LABELS = ("label", "type", "labels", "hypertextlabels")
+# Number of spans to try with other units than characters.
+_MAX_SHIFTED = 100
 _FORM = '[start, end, label] or {"start", "end", "label"}'
 
 Split = Callable[[str], list[str]]
@@ -65,9 +67,11 @@ def read(
         OSError: the file cannot be read.
         ValueError: a text or a span is malformed, a span is outside its text,
             contains no word, or is not the text that the file records for it,
-            or two spans overlap. The message names the line or list entry.
+            or two spans overlap. Or the labels are tags such as B-PER, or most
+            spans that cut words count other units than characters.
     """
-    num_spans = num_texts = num_unknown = 0
+    num_spans = num_texts = num_unknown = num_shifted = 0
+    labels: set[str] = set()
     widened: list[tuple[str, str]] = []
     for where, record in _read_records(path):
         text, spans = _read_record(record, where, needs_spans)
@@ -102,13 +106,32 @@ def read(
                     f"Text: {text[:80]!r}"
                 )
             before, free = span, after
+            labels.add(span.label)
             wide = Span(starts[first], ends[after - 1], span.label)
             if wide != span:
                 widened.append((_show(text, span), _show(text, wide)))
+                if len(widened) <= _MAX_SHIFTED:
+                    num_shifted += _begins_as_bytes(text, span.start, starts)
             tags[first:after] = [f"I-{span.label}"] * (after - first)
             tags[first] = f"B-{span.label}"
         num_spans += len(distinct)
         yield where, text, places, tags
+    tags_of_words = {
+        n for n in labels if n[:2] == "B-" and f"I{n[1:]}" in labels
+    }
+    if tags_of_words or "O" in labels:
+        raise ValueError(
+            f"{path}: the labels of spans are tags of words, such as "
+            f"{min(tags_of_words or 'O')!r}. Set one span for each entity, "
+            "labeled with its type"
+        )
+    num_cut = min(len(widened), _MAX_SHIFTED)
+    if num_shifted > max(2, num_cut // 2):
+        raise ValueError(
+            f"{path}: of {num_cut} spans that cut words, such as "
+            f"{widened[0][0]}, {num_shifted} begin at a word if they are "
+            "UTF-16 offsets or bytes. Convert them to characters"
+        )
     if widened:
         logging.info(
             "%s: widened %d of %d spans to complete words, such as %s to %s",
@@ -120,6 +143,20 @@ def read(
             *(path, num_unknown, num_texts),
             "are skipped" if needs_spans else "count as texts without entities",
         )
+
+
+def _begins_as_bytes(text: str, start: int, starts: Sequence[int]) -> bool:
+    """Returns whether a word begins at byte or UTF-16 offset `start`.
+
+    `starts` are the words' places in characters. Returns False if the text
+    before the offset is ASCII, because then all units are the same.
+    """
+    before = text[:start]
+    places = {
+        len(before.encode(code)[: size * start].decode(code, "ignore"))
+        for code, size in (("utf-16-le", 2), ("utf-8", 1))
+    }
+    return not (places - {start}).isdisjoint(starts)
 
 
 def _show(text: str, span: Span) -> str:
@@ -184,7 +221,13 @@ def _read_record(
         raise ValueError(
             f"{where}: `text` must be a valid string. {error}"
         ) from error
-    key = next((name for name in _SPANS if name in record), None)
+    # Prefer a key with spans, because tools may leave another one empty, or
+    # write other values there.
+    names = sorted(
+        (name for name in _SPANS if name in record),
+        key=lambda name: not _has_spans(record[name]),
+    )
+    key = next(iter(names), None)
     if key is None and needs_spans:
         raise ValueError(
             f"{where}: the entry contains no spans. Their key must be one of "
@@ -199,6 +242,11 @@ def _read_record(
             f"{repr(found)[:80]}"
         )
     return text, [_read_span(value, text, where) for value in found]
+
+
+def _has_spans(value: Any) -> bool:
+    first = value[:1] if isinstance(value, list) else []
+    return [*map(type, first)] in ([list], [dict])
 
 
 def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:

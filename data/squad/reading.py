@@ -62,7 +62,8 @@ def read_squad_examples(
 
     With `is_training`, questions whose passage does not contain the answer at
     the character position in the file (`answer_start`) are skipped with a
-    warning. With `version_2_with_negative`, questions may be unanswerable.
+    warning. Another warning counts answers that begin near their position. With
+    `version_2_with_negative`, questions may be unanswerable.
 
     With `use_char_offsets`, an answer that equals the passage's characters at
     its position is accepted. Its words are not compared, because str.split
@@ -75,7 +76,7 @@ def read_squad_examples(
             that is not impossible does not have exactly one answer.
     """
     examples = []
-    num_skipped = 0
+    num_skipped = num_moved = 0
     tokenized = None
     for context, qa, where in read_questions(input_file):
         if context is not tokenized:
@@ -104,7 +105,18 @@ def read_squad_examples(
                         example.answer_start,
                     )
                 continue
+            answer, start = example.orig_answer_text, example.answer_start
+            if answer and start is not None:
+                found = context[start : start + len(answer)].lstrip()
+                num_moved += not found.startswith(answer.split()[0])
         examples.append(example)
+    if num_moved:
+        logging.warning(
+            "%s: %d of %d answers do not begin exactly at `answer_start`, so "
+            "the model may learn longer answers. It must count characters, not "
+            "bytes or UTF-16 units",
+            *(input_file, num_moved, len(examples)),
+        )
     if num_skipped:
         logging.warning(
             "%s: skipped %d of %d questions, because the passage does not "

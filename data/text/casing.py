@@ -27,6 +27,17 @@ _CUTS = {
     "word_tokenizer_type": (None, "basic"),
     "subword_tokenizer_type": (None, "wordpiece"),
 }
+# Tokenizers of transformers that tokenize as BERT's. The general ones read a
+# tokenizer.json, or a vocab.txt as BERT's tokenizer does.
+_CLASSES = re.compile(
+    r"(?:Bert|BertJapanese|DistilBert|Electra|MobileBert|PreTrained)Tokenizer"
+    "(?:Fast)?|TokenizersBackend"
+)
+_SPECIAL_TOKENS = {
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "unk_token": "[UNK]",
+}
 # {folder name of one of Google's releases: True if the model is uncased}.
 _RELEASES = {
     "uncased_L-24_H-1024_A-16": True,
@@ -75,8 +86,18 @@ def find_casing(
 
     Raises:
         ValueError: --do_lower_case contradicts a file or a release's name, or
-            the flag is not set and the vocabulary is cased.
+            it is not set and the vocabulary is cased. Or the vocabulary does
+            not consist of WordPieces.
     """
+    # SentencePiece marks the beginning of a word in this way, and GPT-2 a
+    # space. With such a vocabulary, every word would become [UNK].
+    num_foreign = sum(token[:1] in ("\u2581", "\u0120") for token in tokens)
+    if num_foreign > len(tokens) // 20:
+        raise ValueError(
+            f"{options.vocab_file}: {num_foreign} words begin with \u2581 or "
+            "\u0120, so it belongs to another tokenizer than BERT's. Use a "
+            "vocabulary of WordPieces"
+        )
     flag = options.do_lower_case
     is_given = not flag or "do_lower_case" in options.given_flags
     checkpoint = getattr(options, "weights", None)
@@ -164,10 +185,13 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
         not contain this setting.
 
     Raises:
-        ValueError: the value is neither true nor false, or the file sets an
-            option of the tokenizer that this project does not support.
+        ValueError: the value is neither true nor false, or the file, or the
+            special_tokens_map.json beside it, sets an option of the tokenizer
+            that this project does not support.
     """
+    _check_special_tokens(os.path.join(folder, "special_tokens_map.json"))
     path = os.path.join(folder, _CONFIG_FILE)
+    _check_special_tokens(path)
     if not os.path.isfile(path):
         return None
     settings = read_json(path)
@@ -179,6 +203,13 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
         )
     # In transformers, `do_lower_case` is true by default, and `strip_accents`
     # is by default equal to `do_lower_case`.
+    kind = settings.get("tokenizer_class")
+    if kind is not None and not _CLASSES.fullmatch(str(kind)):
+        raise ValueError(
+            f"{path}: `tokenizer_class` is {json.dumps(kind)}, but this "
+            "program tokenizes as BertTokenizer does. Use another model, or "
+            "set the entry to BertTokenizer if both return the same tokens"
+        )
     accents, is_lower_case = settings.get("strip_accents"), value is not False
     if accents not in (None, is_lower_case):
         raise ValueError(
@@ -198,6 +229,23 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
                 "model"
             )
     return value
+
+
+def _check_special_tokens(path: str) -> None:
+    """Checks that a file of transformers names BERT's special tokens, if any.
+
+    In these files, a token is a string, or an object with its `content`.
+    """
+    settings = read_json(path) if os.path.isfile(path) else {}
+    for name, expected in _SPECIAL_TOKENS.items():
+        token = settings.get(name)
+        token = token.get("content") if isinstance(token, dict) else token
+        if token not in (None, expected):
+            raise ValueError(
+                f"{path}: `{name}` is {json.dumps(token)}, but this program "
+                f"always uses {expected}, so the model would receive different "
+                "tokens from those it was trained on. Use another model"
+            )
 
 
 def read_normalizer(folder: str | os.PathLike[str]) -> bool | None:

@@ -78,7 +78,15 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     if not os.path.isdir(path):
         _refuse([path] if os.path.isfile(path) else [])
         return
-    files = [os.path.join(path, name) for name in sorted(os.listdir(path))]
+    # Ignore hidden files, such as ._model.safetensors, which macOS creates.
+    names = [name for name in sorted(os.listdir(path)) if name[0] != "."]
+    files = [os.path.join(path, name) for name in names]
+    # transformers adds an adapter to the model beside it.
+    _refuse(
+        file
+        for file, name in zip(files, names, strict=True)
+        if name.startswith("adapter_model.")
+    )
     if is_huggingface(path) or any(file.endswith(".index") for file in files):
         return
     # Check the usual file names of frameworks before any other names.

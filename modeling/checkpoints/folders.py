@@ -9,6 +9,7 @@ from files import run_files
 from files.json_files import parse_json, read_json
 from modeling.checkpoints.staging import file_system
 
+_UNKNOWN = -1
 _FILE_OF_A_CHECKPOINT = re.compile(
     r"\.(?:index|meta|data-\d{5}-of-\d{5}|tempstate\d+)$"
 )
@@ -72,21 +73,44 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
         newest: newest step of the checkpoints in the folder.
     """
     best = Path(path, run_files.BEST)
-    results, history = best / "eval_results.json", Path(path, "history.jsonl")
+    results = best / "eval_results.json"
     figures = read_json(results) if results.is_file() else {}
     step = max(figures.get("global_step", 0), _newest_step(str(best)))
     if step > newest:
         return f"{best} is of step {step}, but the run is only at step {newest}"
+    recorded = _recorded_best(path, newest)
     # Earlier versions of this project wrote no fingerprint or no history. Then
     # the best step cannot be compared with the run.
-    if "fingerprint" not in figures or not history.is_file():
+    if "fingerprint" in figures and recorded not in (step, _UNKNOWN):
+        return f"{best} is of step {step} of an earlier run"
+    return None
+
+
+def find_missing_best(path: str | os.PathLike[str], newest: int) -> str | None:
+    """Returns a sentence about a run's best weights if they are missing.
+
+    They are missing if only a part of the run was copied. `find_fault`
+    documents the arguments.
+    """
+    step = _recorded_best(path, newest)
+    best = Path(path, run_files.BEST)
+    if not step or step == _UNKNOWN or _newest_step(str(best)) >= 0:
         return None
-    for line in history.read_bytes().splitlines():
+    return f"{best} with the run's best step, {step}, is missing"
+
+
+def _recorded_best(path: str | os.PathLike[str], newest: int) -> int | None:
+    """Returns the best step up to a checkpoint, as the run's history says.
+
+    Returns None if there was none yet, and _UNKNOWN without a history.
+    """
+    history = Path(path, "history.jsonl")
+    lines = history.read_bytes().splitlines() if history.is_file() else []
+    for line in lines:
         if line.startswith(b'{"kind": "checkpoint", "step": %d,' % newest):
             with contextlib.suppress(ValueError):
-                if parse_json(line, str(history)).get("best_step") != step:
-                    return f"{best} is of step {step} of an earlier run"
-    return None
+                return parse_json(line, str(history)).get("best_step")
+    return _UNKNOWN
 
 
 def _newest_step(folder: str) -> int:

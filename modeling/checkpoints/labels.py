@@ -102,7 +102,9 @@ def find_order(
 
 def _plain(label: str) -> str:
     label = unicodedata.normalize("NFKC", label).casefold()
-    return re.sub(r"[\W_]+", "_", label).strip("_")
+    # Keep signs at the ends, which distinguish labels such as -1 and 1.
+    label = re.sub(r"(?<=[^\W_])[\W_]+(?=[^\W_])", "_", label)
+    return label.strip("_ .:'\"()[]")
 
 
 def default_labels(num_labels: int) -> list[str]:

@@ -19,7 +19,11 @@ from absl import logging
 from files import manifests, patterns
 from files.atomic import partial_path
 from files.labels import check_labels
-from modeling.checkpoints.folders import describe, find_tf1_checkpoint
+from modeling.checkpoints.folders import (
+    describe,
+    find_missing_best,
+    find_tf1_checkpoint,
+)
 from modeling.checkpoints.huggingface.tokenizer import describe_tokenizer
 from modeling.checkpoints.labels import save_labels
 from modeling.checkpoints.names import original_name, without_scope
@@ -92,6 +96,9 @@ def load_tf1_checkpoint(
                 stored_names[name] = stored_names[average]
             if found := describe(prefix, bool(averages)):
                 logging.info("%s is %s of the run", prefix, found)
+                step = int(prefix.rpartition("-")[2])
+                if best and (missing := find_missing_best(path, step)):
+                    logging.warning("%s; using step %d instead.", missing, step)
         all_dtypes = reader.get_variable_to_dtype_map()
         dtypes = {name: all_dtypes[stored_names[name]] for name in shapes}
 

@@ -1,6 +1,7 @@
 """Heads that are used as they are: another task's, and other orders."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -231,3 +232,34 @@ def test_a_head_under_a_foreign_name_is_refused(models, tmp_path, name):
         )
     ]
     check_errors(tmp_path, "run_ner.py", given, cases)
+
+
+def test_weights_that_would_not_be_used(models, tmp_path):
+    """Adapters, blocks that the configuration omits, and other layers."""
+    rows = np.zeros((32, 32), np.float32)
+    encoder = "bert.encoder.layer.0"
+    for name, weight in (
+        ("adapter", f"{encoder}.attention.self.query.lora_A.default.weight"),
+        ("block", "bert.encoder.layer.1.output.dense.weight"),
+        ("layer", "dense.weight"),
+    ):
+        shutil.copytree(models / "others", tmp_path / name)
+        file = tmp_path / name / "model.safetensors"
+        tensors = safetensors.numpy.load_file(file) | {weight: rows}
+        safetensors.numpy.save_file(tensors, file)
+    given = {"task_name": "csv", "data_dir": models / "table"}
+    given |= {"max_seq_length": 32, "do_predict": True}
+    cases = [
+        (
+            "--init_checkpoint=adapter --output_dir=out",
+            "lora_A.default.weight, a weight of an adapter",
+        ),
+        (
+            "--init_checkpoint=block --output_dir=out",
+            "contains 2 blocks, but num_hidden_layers is 1",
+        ),
+    ]
+    check_errors(tmp_path, "run_classifier.py", given, cases)
+    given |= {"init_checkpoint": tmp_path / "layer", "output_dir": "layer_out"}
+    done = script_runner.run("run_classifier.py", tmp_path, **given).check()
+    assert "layer also contains dense.weight, which this pr" in done.stderr

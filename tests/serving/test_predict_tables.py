@@ -220,6 +220,13 @@ def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
             },
             "--text_b_column=id: the only fields of embed are text; omit",
         ),
+        *(
+            (
+                {"input_file": "in.csv", name: value},
+                f"--{name} is not used by the task classify",
+            )
+            for name, value in (("labels", ["a"]), ("top_k", 3))
+        ),
     ]:
         model = folders[flags.pop("model", "classifier")]
         flags = {"text_column": "review", "output_file": "no.out", **flags}

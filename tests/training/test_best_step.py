@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import logging
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -254,6 +255,24 @@ def test_an_earlier_runs_best_is_not_predicted_with(
         f"{tmp_path}/run/model.ckpt-6",
         f"{tmp_path}/b/best/model.ckpt-4",
     ]
+
+
+def test_a_best_step_that_was_not_copied_is_warned_of(
+    options, tmp_path, caplog
+):
+    trains_on(options, [0.5, 0.9, 0.6])
+    warning = "best with the run's best step, 4, is missing; using"
+    assert warning not in caplog.text
+    shutil.rmtree(tmp_path / "run/best")
+    trains_on(options, [0.3], do_train=False, evaluate_each_epoch=False)
+    assert f"{warning} the run's last step" in caplog.text
+    model = toy_task.ToyTask().create_model(
+        modeling.load_config(tmp_path / "run")
+    )
+    modeling.load_checkpoint(model, tmp_path / "run", best=False)
+    assert f"{warning} step 6 instead" not in caplog.text
+    modeling.load_checkpoint(model, tmp_path / "run")
+    assert f"{warning} step 6 instead" in caplog.text
 
 
 def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):

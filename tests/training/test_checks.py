@@ -80,6 +80,8 @@ def test_labels_that_differ_in_form_are_found():
         labels[2:4],
         labels[4:7],
     ]
+    unseen = ["good  day", "good\u00a0day", "good day\u200b"]
+    assert similar_labels(["bad", *unseen]) == [unseen]
     assert similar_labels(["a", "b", "B-a", "I-a"]) == []
 
 
@@ -242,3 +244,22 @@ def test_a_teacher_of_other_texts_or_outputs_is_refused(tmp_path, changed):
     (teacher / changed).write_text(other[changed])
     with pytest.raises(ValueError, match=TEACHERS[changed]):
         check_identity(*arguments)
+
+
+def test_vectors_that_are_no_mean_are_warned_of(tmp_path, caplog):
+    (tmp_path / "1_Pooling").mkdir()
+    file = tmp_path / "1_Pooling/config.json"
+    names = ("pooling_mode_cls_token", "pooling_mode_mean_tokens")
+    for chosen, is_said in ((names[0], True), (names[1], False)):
+        caplog.clear()
+        settings = {"word_embedding_dimension": 8, "include_prompt": True}
+        file.write_text(
+            json.dumps(settings | {name: name == chosen for name in names})
+        )
+        checks._check_pooling(tmp_path)
+        assert (f"was trained with {chosen}, but" in caplog.text) == is_said
+    # A further layer.
+    module = "sentence_transformers.models.Dense"
+    (tmp_path / "modules.json").write_text(json.dumps([{"type": module}]))
+    checks._check_pooling(tmp_path)
+    assert "was trained with a layer Dense" in caplog.text

@@ -39,6 +39,11 @@ MULTILABEL = "multi_label_classification"
         (["Not-Entailment", "entailment"], [["entailment", "not_entailment"]])
         + ([1, 0],),
         (["+", "-"], [["-", "+"]], [1, 0]),
+        (["[No]", " yes."], [["Yes", "no"]], [1, 0]),
+        # Signs are no punctuation.
+        (["-1", "0", "2"], [["1", "0", "2"]], None),
+        (["A+", "B"], [["A-", "B"]], None),
+        (["c#", "c++"], [["C++", "C#"]], [1, 0]),
         (["是", "否"], [["否", "是"]], [1, 0]),
         # One letter, and a letter with an accent.
         (["ja", "ne\u0301"], [["n\xe9", "ja"]], [1, 0]),

@@ -211,3 +211,30 @@ def test_every_other_reader_ignores_the_entry(run):
         session.run(tf.compat.v1.global_variables_initializer())
         found = session.run(variable)
     assert (found == reader.get_tensor("output_weights")).all()
+
+
+def test_files_of_another_run_beside_a_checkpoint_are_refused(run, tmp_path):
+    run_state.check(run)
+    labels = run / "best/labels.txt"
+    labels.write_text("yes\nno\n")
+    with pytest.raises(ValueError, match="order of .*=.'yes', 'no'., but .*be"):
+        run_state.check(run)
+    # Renamed by the user.
+    labels.write_text("never\nalways\n")
+    run_state.check(run)
+    other = run / "best/model.json"
+    description = json.loads(other.read_text())
+    settings = description["origin"]["settings"]
+    settings["bert_config"]["num_attention_heads"] = 4
+    other.write_text(json.dumps(description))
+    message = "model.json says bert_config.num_attention_heads=4, but .*best/mo"
+    with pytest.raises(ValueError, match=message):
+        run_state.check(run)
+    # As a command that uses the weights does.
+    config = modeling.load_config(run)
+    with pytest.raises(ValueError, match=message):
+        model_folder.read(run, "--init_checkpoint").check_identity(config)
+    # A file of another version may have fewer entries.
+    settings["bert_config"] = {"hidden_size": 32}
+    other.write_text(json.dumps(description))
+    run_state.check(other)

@@ -10,7 +10,7 @@ from absl import logging
 
 from files import atomic, json_files
 from modeling.checkpoints import find_checkpoint
-from modeling.checkpoints.folders import find_fault
+from modeling.checkpoints.folders import find_fault, find_missing_best
 from modeling.checkpoints.tf1 import open_tf1_checkpoint
 from training import summary
 from training.callbacks import Callback, Logs
@@ -171,7 +171,7 @@ def sign_of(metric: str) -> int:
 
 
 def may_use(run: RunFolder, settings: Mapping[str, Any]) -> bool:
-    """Returns whether this run wrote the best weights. Warns if another did.
+    """Returns whether this run wrote the best weights. Warns of other weights.
 
     If you delete the checkpoints of a run to train again, the folder still
     contains the earlier run's best weights.
@@ -183,9 +183,10 @@ def may_use(run: RunFolder, settings: Mapping[str, Any]) -> bool:
     Raises:
         ValueError: a file of the run is damaged.
     """
-    fault = _find_fault(run.best, settings, max(run.steps, default=0))
-    if fault:
-        logging.warning("%s; using the run's last step instead.", fault)
+    newest = max(run.steps, default=0)
+    fault = _find_fault(run.best, settings, newest)
+    if reason := fault or find_missing_best(run.path, newest):
+        logging.warning("%s; using the run's last step instead.", reason)
     return not fault
 
 

@@ -59,6 +59,8 @@ _WORD_EMBEDDINGS = re.compile(
     r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
+# Names of the weights that peft and adapters insert into the encoder.
+_ADAPTER = re.compile(r"\.(?:lora_\w+|ia3_l|adapters?|adapter_\w+)(?:\.|$)")
 # {Google's name: Hugging Face's name} of the weights that no general rule of
 # `_huggingface_name` converts.
 _HEADS = {
@@ -226,6 +228,12 @@ def load_huggingface(
             shapes[name] = shape[::-1] if name.endswith("/kernel") else shape
             dtypes[name] = _DTYPES.get(dtype, dtype)
         for name in stored_names.values():
+            if _ADAPTER.search(name):
+                raise ValueError(
+                    f"{path} contains {name}, a weight of an adapter, without "
+                    "which the model computes something else. Merge the "
+                    "adapter into the model, and save it again"
+                )
             # Do not report position_ids, which are constants, or the decoder,
             # which copies other weights, as unused.
             if not re.search(r"position_ids$|predictions\.decoder\.", name):

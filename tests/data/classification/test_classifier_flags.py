@@ -89,6 +89,13 @@ def test_flags_that_do_not_fit_the_labels_are_named(tmp_path):
             {"labels": ["a"], "task_name": "ranking"},
             "--labels is not used by --task_name=ranking",
         ),
+        *(
+            (
+                {name: value, "task_name": "mrpc"},
+                f"--{name} is not used by --task_name=mrpc",
+            )
+            for name, value in (("labels", ["a"]), ("text_column", "review"))
+        ),
     ],
 )
 def test_flags_that_contradict_each_other_are_named(flags, message):
@@ -98,3 +105,14 @@ def test_flags_that_contradict_each_other_are_named(flags, message):
         run_classifier.Config(
             **every | {"output_dir": "x", "given_flags": flags} | flags
         )
+
+
+def test_the_mode_of_glues_tasks_is_known():
+    flags = {"task_name": "mrpc", "output_mode": "multilabel"}
+    every = dict.fromkeys(("vocab_file", "bert_config_file", "data_dir"), "x")
+    options = run_classifier.Config(
+        **every, **flags, do_train=True, output_dir="x", given_flags=flags
+    )
+    with pytest.raises(ValueError, match="--output_mode=multilabel is not for"):
+        cf.check_mode(options, "classification")
+    cf.check_mode(options, "multilabel")

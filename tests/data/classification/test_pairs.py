@@ -107,6 +107,21 @@ def test_scores_are_all_there_or_none(tmp_path):
         processor.read_set(tmp_path, "train")
 
 
+@pytest.mark.parametrize("name", ["label", "Score", "similarity"])
+def test_scores_in_another_column_are_named(tmp_path, name):
+    """Otherwise all pairs would be trained as similar ones."""
+    path = tmp_path / "train.csv"
+    path.write_text(f"text,text_b,{name}\na,b,1\nc,d,0\n")
+    with pytest.raises(ValueError, match=f"contains '{name}'.* --label_c"):
+        pairs.PairProcessor(tmp_path, TableOptions()).get_train_examples(
+            tmp_path
+        )
+    # Texts may be anywhere.
+    options = TableOptions(text_column=name, text_b_column="text_b")
+    processor = pairs.PairProcessor(tmp_path, options)
+    assert processor.read_set(tmp_path, "train")[1].text_a == "0"
+
+
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [

@@ -160,6 +160,57 @@ def test_bad_tables_are_named(tmp_path, name, text, message):
     check_refused(tmp_path, name, header + text, message)
 
 
+def test_no_column_is_both_text_and_label(tmp_path):
+    for columns in ({"text_column": "label"}, {"text_b_column": "text"}):
+        with pytest.raises(ValueError, match="must name different columns"):
+            processor(tmp_path, **columns)
+
+
+def test_names_of_columns_are_no_example(tmp_path):
+    rows = "a,yes\nb,no\n" * 5
+    path = tmp_path / "train.csv"
+    columns = {"text_column": "1", "label_column": "2"}
+    path.write_text(f"text,label\n{rows}")
+    with pytest.raises(
+        ValueError, match="only line 1 contains the label 'label'"
+    ):
+        processor(tmp_path, **columns).get_labels()
+    path.write_text(rows)
+    assert processor(tmp_path, **columns).get_labels() == ["no", "yes"]
+    # Two files, one after the other.
+    path.write_text(f"text,label\n{rows}text,label\n{rows}")
+    with pytest.raises(ValueError, match="line 12: the line repeats the names"):
+        processor(tmp_path).get_labels()
+
+
+def test_a_quote_does_not_swallow_lines(tmp_path):
+    path = tmp_path / "train.tsv"
+    path.write_text('text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n')
+    with pytest.raises(ValueError, match="line 2: .* turn quoting off"):
+        processor(tmp_path).get_labels()
+    (first, *_) = processor(tmp_path, quoting=False).get_train_examples(
+        tmp_path
+    )
+    assert (first.text_a, first.label) == ('"a', "yes")
+
+
+@pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
+def test_lists_in_a_cell_are_no_labels(tmp_path, cell):
+    (tmp_path / "train.csv").write_text(f'text,label\na,x\nb,"{cell}"\n')
+    with pytest.raises(ValueError, match="line 3, .*write the labels with ','"):
+        processor(tmp_path, output_mode="multilabel").get_labels()
+
+
+def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
+    (tmp_path / "train.csv").write_text("text,label\na,x|y\nb,x\nc,y\n")
+    processor(tmp_path, output_mode="multilabel").get_labels()
+    assert "'x|y' consists of other labels" in caplog.text
+    caplog.clear()
+    options = {"output_mode": "multilabel", "label_separator": "|"}
+    assert processor(tmp_path, **options).get_labels() == ["x", "y"]
+    assert "consists of" not in caplog.text
+
+
 def test_columns_that_are_not_there_are_named(tmp_path):
     message = "must have one column .3.; its columns are .1., .2.\\. "
     columns = {"text_column": "1", "label_column": "3"}

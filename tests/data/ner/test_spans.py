@@ -50,6 +50,10 @@ FORMS = {
     "spaCy's training data": [TEXT, {"entities": SPANS}],
     "spaCy's Doc.to_json": {"text": TEXT, "ents": dicts(), "tokens": []},
     "Prodigy": {"text": TEXT, "spans": dicts(), "answer": "accept"},
+    "spaCy's Doc.to_json with groups": {
+        **{"text": TEXT, "spans": {}, "entities": []},
+        "ents": dicts(),
+    },
     "Label Studio": label_studio(),
     "Label Studio, short": {
         "text": TEXT,
@@ -248,3 +252,37 @@ def test_a_folder_of_sets(tmp_path):
     read(tmp_path, label_studio(annotations=[]))
     with pytest.raises(ValueError, match="contains no annotated text"):
         processor.get_train_examples(tmp_path)
+
+
+@pytest.mark.parametrize("code, size", [("utf-16-le", 2), ("utf-8", 1)])
+def test_places_that_count_other_units_are_named(tmp_path, code, size):
+    marks = "\U0001f600\u017d\u010f\U0001f600\U0001f600"
+    text = f"{marks} Anna left Oslo quickly, for reasons"
+
+    def place(index):
+        return len(text[:index].encode(code)) // size
+
+    starts = text.index("Anna"), text.index("left"), text.index("Oslo")
+    found = [[place(i), place(i + 4), "X"] for i in starts]
+    lines = [json.dumps({"text": text, "entities": [each]}) for each in found]
+    path = tmp_path / "train.jsonl"
+    path.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match="of 3 spans .* Convert them"):
+        [*spans.read(path, split_words, True)]
+    # Parts of words, in a text in which all units but characters differ.
+    parts = [[i + 1, i + 3, "X"] for i in starts]
+    lines = [json.dumps({"text": text, "entities": [each]}) for each in parts]
+    path.write_text("\n".join(lines))
+    assert len([*spans.read(path, split_words, True)]) == 3
+
+
+def test_tags_of_words_are_no_types(tmp_path):
+    path = tmp_path / "train.jsonl"
+    for labels in (["B-PER", "I-PER"], ["PER", "O"]):
+        found = [[0, 4, labels[0]], [5, 9, labels[1]]]
+        path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
+        with pytest.raises(ValueError, match="jsonl: the labels of spans are"):
+            [*spans.read(path, split_words, True)]
+    found = [[0, 4, "B-cell"], [5, 9, "I-beam"]]
+    path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
+    assert len([*spans.read(path, split_words, True)]) == 1

@@ -115,6 +115,16 @@ def test_answers_that_are_not_there_are_skipped(
     assert "skipped 1 of 2 questions" in caplog.text
 
 
+def test_answers_near_their_place_are_counted(tmp_path, caplog):
+    """As in Google's code they are used, with all the words that they touch."""
+    answers = [[(5, "Anna")], [(2, "Anna")], [(1, " Anna")]]
+    path = write_squad(tmp_path / "squad.json", answers, "\u00e9 Anna Holm")
+    with caplog.at_level("WARNING"):
+        moved, *_ = reading.read_squad_examples(path, True)
+    assert (moved.start_position, moved.end_position) == (1, 2)
+    assert "1 of 3 answers do not begin exactly at" in caplog.text
+
+
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u200b", "  "])
 def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
     answer = f"10{space}000"

@@ -163,6 +163,61 @@ def test_text_that_is_cut_in_other_ways_is_refused(
         load(vocab_file)
 
 
+@pytest.mark.parametrize(
+    "file, settings, message",
+    [
+        (
+            "tokenizer_config.json",
+            {"tokenizer_class": "KoBertTokenizer"},
+            '`tokenizer_class` is "KoBertTokenizer"',
+        ),
+        (
+            "tokenizer_config.json",
+            {"cls_token": {"content": "<s>"}},
+            r'`cls_token` is "<s>", .* always uses \[CLS\]',
+        ),
+        (
+            "special_tokens_map.json",
+            {"sep_token": "</s>"},
+            '`sep_token` is "</s>"',
+        ),
+        (
+            "special_tokens_map.json",
+            {"unk_token": "<unk>"},
+            '`unk_token` is "<unk>"',
+        ),
+    ],
+)
+def test_another_tokenizer_is_refused(
+    tmp_path, vocab_file, file, settings, message
+):
+    (tmp_path / file).write_text(json.dumps(settings))
+    with pytest.raises(ValueError, match=f"{file}: {message}"):
+        load(vocab_file)
+    # As transformers 4 and 5 write them for BERT.
+    for kind in ("BertTokenizer", "BertTokenizerFast", "TokenizersBackend"):
+        texts = {
+            "tokenizer_class": kind,
+            "cls_token": {"content": "[CLS]"},
+            "sep_token": "[SEP]",
+            "unk_token": None,
+        }
+        (tmp_path / file).write_text(json.dumps(texts))
+        assert load(vocab_file) is True
+
+
+@pytest.mark.parametrize("mark", ["\u2581", "\u0120"])
+def test_a_vocabulary_without_wordpieces_is_refused(vocab_file, mark):
+    with vocab_file.open("a", encoding="utf-8") as file:
+        # A few such words are in released vocabularies.
+        file.write(f"{mark}a\n")
+        file.flush()
+        assert load(vocab_file) is True
+        file.write("".join(f"{mark}word{n}\n" for n in range(200)))
+    with pytest.raises(ValueError, match="201 words begin with .* another tok"):
+        load(vocab_file)
+
+
 def test_settings_that_say_nothing(tmp_path, vocab_file):
     for settings in ({}, {"do_lower_case": None, "strip_accents": None}):
         (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))

@@ -193,6 +193,17 @@ def test_two_scopes_and_other_networks_are_not_guessed(tmp_path):
             load_checkpoint(BertModel(load_config(tmp_path)), tmp_path)
 
 
+def test_an_adapter_beside_its_model_is_named(tmp_path):
+    """transformers adds it to the model when it loads the folder."""
+    write(tmp_path, create_tensors())
+    # macOS creates such files.
+    (tmp_path / "._adapter_model.safetensors").write_bytes(b"?")
+    assert find_checkpoint(tmp_path) == f"{tmp_path}/model.safetensors"
+    (tmp_path / "adapter_model.safetensors").write_bytes(b"?")
+    with pytest.raises(ValueError, match="adapter_model.* merge it into"):
+        find_checkpoint(tmp_path)
+
+
 def test_weights_in_a_subfolder_are_named(tmp_path):
     (tmp_path / "model").mkdir()
     write(tmp_path / "model", create_tensors())
@@ -202,6 +213,7 @@ def test_weights_in_a_subfolder_are_named(tmp_path):
     (tmp_path / "step").mkdir()
     write(tmp_path / "step", create_tensors())
     (tmp_path / "training_args.bin").write_bytes(b"?")
+    (tmp_path / "._model.safetensors").write_bytes(b"?")
     message = "weights only in .*/model and .*/step; use one of these"
     with pytest.raises(ValueError, match=message):
         find_checkpoint(tmp_path)
