@@ -1,12 +1,19 @@
 """Runs an export in OpenVINO's format on a CPU."""
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-import openvino
 
 from serving import engines
+
+# Importing OpenVINO removes absl's handler from the root logger. Put it back,
+# because the log would otherwise lose its form.
+_HANDLERS = [*logging.root.handlers]
+import openvino  # noqa: E402
+
+logging.root.handlers[:] = _HANDLERS
 
 
 class OpenVino(engines.Engine):

@@ -240,7 +240,7 @@ def _write_graph(
             onnx.save(graph, whole)
             quantization.quantize_dynamic(whole, path, per_channel=True)
         else:
-            import openvino
+            from serving.engines.openvino import openvino
 
             onnx.save(graph, whole)
             converted = openvino.convert_model(whole)

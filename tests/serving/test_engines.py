@@ -4,6 +4,7 @@ import concurrent.futures
 import importlib.util
 import json
 import logging
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from absl import logging as absl_logging
 import serving
 from serving import engines
 from serving.signatures import ServingOptions
-from tests import toy_task
+from tests import script_runner, toy_task
 from tests.checkpoints import INPUTS, assert_same
 from tests.golden import ROOT
 from tests.serving import conftest
@@ -360,6 +361,14 @@ def test_a_missing_runtime_is_said(runtime, tmp_path, monkeypatch):
     message = f"{tmp_path} needs {runtime.package}: pip install -r requirements"
     with pytest.raises(ValueError, match=message):
         serving.load(tmp_path)
+
+
+@needs("openvino")
+def test_openvino_leaves_the_log_as_it_is(folders, tmp_path):
+    flags = {"engine": "openvino", "model": folders["classifier"]}
+    done = script_runner.run("predict.py", tmp_path, "a text", **flags)
+    line = r"^\d\d:\d\d:\d\d I .*: engine openvino, b?float\d\d$"
+    assert re.search(line, done.check().stderr, re.MULTILINE), done.stderr
 
 
 def test_no_task_needs_tensorflow(folders, load):

@@ -1,12 +1,15 @@
 """predict.py on the requests of every task, run as a user does."""
 
 import json
+import re
 
 import pytest
 
+import predict
 import serving
 from serving import answers, requests
 from tests import script_runner
+from tests.golden import ROOT
 
 # Lines for a classifier, of which few can be answered.
 ODD = [
@@ -213,6 +216,18 @@ class CountingEngine:
     def run(self, features):
         self.num_calls += 1
         return self.engine.run(features)
+
+
+def test_the_page_names_every_field(answered):
+    page = (ROOT / "docs/serving.md").read_text()
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M))
+    for name in predict._TASKS:
+        assert name in rows, name
+    # The page says of these that any answer may have them.
+    shared = {"id", "line", "error", "num_wordpieces_cut", "num_masks_cut"}
+    for task, (found, _) in answered.items():
+        fields = set[str]().union(*found) - shared
+        assert fields <= {*re.findall(r"`(\w+)`", rows[task])}, task
 
 
 def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
