@@ -21,7 +21,7 @@ from files.json_files import parse_json
 from files.paths import named_errors
 from files.progress import Progress
 from serving.requests import Numbered, check_request
-from serving.tasks.base import Reply, Request, Row, TextTask
+from serving.tasks.base import Reply, Request, TextTask
 
 # Maximum number of logged rows without an answer. The output lists all of them.
 _MAX_LOGGED = 10
@@ -62,16 +62,14 @@ class Answerer:
             ValueError: `strict` is True and a row cannot be answered, or
                 `select` fails.
         """
-        task = self._task
-        # One entry per row: its request, which a reply or an error replaces
-        # below.
-        found = [_attempt(check_request, task, item) for _, item in batch]
-        good = [i for i, each in enumerate(found) if isinstance(each, dict)]
-        rows = self._compute([found[i] for i in good])
-        for i, row in zip(good, rows, strict=True):
-            is_row = isinstance(row, Row)
-            found[i] = _attempt(task.reply, found[i], row) if is_row else row
-        for (place, item), reply in zip(batch, found, strict=True):
+        checked = [
+            _attempt(check_request, self._task, item) for _, item in batch
+        ]
+        replies = iter(
+            self._reply([each for each in checked if isinstance(each, dict)])
+        )
+        for (place, item), found in zip(batch, checked, strict=True):
+            reply = next(replies) if isinstance(found, dict) else found
             line: dict[str, Any] = {}
             if isinstance(item, dict) and "id" in item:
                 line = {"id": item["id"]}
@@ -89,17 +87,17 @@ class Answerer:
             line |= {"file": place.file} if place.file else {}
             yield to_json_line(line | {"line": place.line, "error": str(reply)})
 
-    def _compute(self, requests: list[Request]) -> list[Row | ValueError]:
-        """Runs the model, and returns a Row or a ValueError for each request.
+    def _reply(self, requests: list[Request]) -> list[Reply | ValueError]:
+        """Returns a reply or a ValueError for each request.
 
         If the model fails on all requests together, runs each one separately.
         """
         rows = _attempt(self._task.compute, requests)
         if not isinstance(rows, ValueError):
-            return rows
+            return [_attempt(self._task.reply, row) for row in rows]
         if len(requests) == 1:
             return [rows]
-        return [row for each in requests for row in self._compute([each])]
+        return [reply for each in requests for reply in self._reply([each])]
 
     def count(self, line: Reply) -> None:
         """Counts one answer of an earlier run.

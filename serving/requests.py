@@ -3,11 +3,10 @@
 A ValueError replaces a row that cannot be read, and reading continues.
 """
 
-import dataclasses
 import json
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -40,98 +39,97 @@ class Place(NamedTuple):
 Numbered = tuple[Place, dict[str, Any] | ValueError]
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Source:
-    """The files or the pipe from which requests are read.
+def read(
+    task: TextTask,
+    paths: Sequence[str],
+    form: str | None = None,
+    quoting: bool = True,
+    columns: Sequence[str | None] = (),
+) -> Iterator[Numbered]:
+    """Yields (position, request) for each row of some files. Skips blank lines.
 
-    Attributes:
+    Args:
+        task: task that will answer the requests.
         paths: paths of the files, or text_files.STDIN for the pipe.
         form: one of tables.FORMS. None chooses the form of each file by the
             file's name or first line.
         quoting: whether `"` quotes cells of CSV and TSV files.
         columns: names of the columns to read for the task's first fields, in
             their order. None reads the column with the name of the field.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a column is missing, or an unclosed quote spans lines.
     """
+    given = [*filter(None, columns)]
+    if len(columns) > len(task.fields) and columns[-1]:
+        raise ValueError(
+            f"--text_b_column={columns[-1]}: the only fields of "
+            f"{task.name} are {', '.join(task.fields)}; omit the flag"
+        )
+    fields = zip_longest(task.fields, columns[: len(task.fields)])
+    # names: {column that a flag names: field}. replaced: these columns, and
+    # columns with a name of these fields, which the flags override.
+    names: dict[str, str] = {}
+    replaced: set[str] = set()
+    needed: list[list[str]] = []
+    optional = ["id"]
+    for field, column in fields:
+        others = [field, *task.other_names.get(field, ())]
+        if column:
+            names[column] = field
+            replaced |= {column, *others}
+            needed.append([column])
+        elif task.fields[field]:
+            needed.append(others)
+        else:
+            optional += others
+    if all(column.isdecimal() for some in needed for column in some):
+        # The first line of a table whose columns are selected by number is not
+        # a header, so no optional column can be found by its name.
+        optional = []
+    for path in paths:
+        own = form or tables.form_of(path)
+        is_table = own not in ("jsonl", "text", None)
+        rows = tables.read_rows(
+            path,
+            needed if is_table else [[column] for column in given],
+            optional,
+            own,
+            quoting,
+            MAX_LINE_BYTES,
+        )
+        file = path if len(paths) > 1 else ""
+        with named_errors(path):
+            for number, row in rows:
+                if not isinstance(row, ValueError):
+                    row = _to_request(row, names, replaced, is_table)
+                yield Place(number, file), row
 
-    paths: Sequence[str]
-    form: str | None = None
-    quoting: bool = True
-    columns: Sequence[str | None] = ()
 
-    def read(self, task: TextTask) -> Iterator[Numbered]:
-        """Yields (position, request) for each row. Skips blank lines.
+def count(
+    rows: Iterator[Numbered], task: TextTask, paths: Sequence[str]
+) -> int:
+    """Counts the rows that `read` yields from `paths`.
 
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a column is missing, or an unclosed quote spans lines.
-        """
-        given = [*filter(None, self.columns)]
-        if len(self.columns) > len(task.fields) and self.columns[-1]:
-            raise ValueError(
-                f"--text_b_column={self.columns[-1]}: the only fields of "
-                f"{task.name} are {', '.join(task.fields)}; omit the flag"
-            )
-        fields = zip_longest(task.fields, self.columns[: len(task.fields)])
-        # names: {column that a flag names: field}. replaced: these columns, and
-        # columns with a name of these fields, which the flags override.
-        names: dict[str, str] = {}
-        replaced: set[str] = set()
-        needed: list[list[str]] = []
-        optional = ["id"]
-        for field, column in fields:
-            others = [field, *task.other_names.get(field, ())]
-            if column:
-                names[column] = field
-                replaced |= {column, *others}
-                needed.append([column])
-            elif task.fields[field]:
-                needed.append(others)
-            else:
-                optional += others
-        if all(column.isdecimal() for some in needed for column in some):
-            # The first line of a table whose columns are selected by number
-            # is not a header, so no optional column can be found by its name.
-            optional = []
-        for path in self.paths:
-            form = self.form or tables.form_of(path)
-            is_table = form not in ("jsonl", "text", None)
-            rows = tables.read_rows(
-                path,
-                needed if is_table else [[column] for column in given],
-                optional,
-                form,
-                self.quoting,
-                MAX_LINE_BYTES,
-            )
-            file = path if len(self.paths) > 1 else ""
-            with named_errors(path):
-                for number, row in rows:
-                    if not isinstance(row, ValueError):
-                        row = _to_request(row, names, replaced, is_table)
-                    yield Place(number, file), row
-
-    def count(self, task: TextTask) -> int:
-        """Counts the rows. Checks that the task can answer at least one.
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: `read` fails, or the task can answer no row.
-        """
-        rows = self.read(task)
-        number, reason = 0, ""
-        for place, item in rows:
-            number += 1
-            try:
-                check_request(task, item)
-                return number + sum(1 for _ in rows)
-            except ValueError as error:
-                reason = reason or f"{place}: {error}"
-        if number:
-            raise ValueError(
-                f"{', '.join(self.paths)}: no row can be answered; {reason}. "
-                "Set --text_column to the column of the text"
-            )
-        return 0
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: `read` fails, or the task can answer no row.
+    """
+    number, reason = 0, ""
+    for place, item in rows:
+        number += 1
+        try:
+            check_request(task, item)
+            return number + sum(1 for _ in rows)
+        except ValueError as error:
+            reason = reason or f"{place}: {error}"
+    if number:
+        raise ValueError(
+            f"{', '.join(paths)}: no row can be answered; {reason}. Set "
+            "--text_column to the column of the text"
+        )
+    return 0
 
 
 def _to_request(
@@ -185,40 +183,31 @@ def read_batches(
         waiting.put(None)
 
     threading.Thread(target=read, daemon=True).start()
-    while (item := waiting.get()) is not None:
-        batch, size = [item], _size(item)
-        while (
-            len(batch) < batch_size
-            and not waiting.empty()
-            and size < _MAX_BATCH_CHARS
-        ):
-            if (item := waiting.get()) is None:
-                # Put None back into the queue, so that the outer loop ends too.
-                waiting.put(None)
-                break
-            batch.append(item)
-            size += _size(item)
-        yield batch
+    arrived: Iterator[Any] = iter(waiting.get, None)
+    yield from cut_batches(arrived, batch_size, waiting.empty)
     for failure in failures:
         raise failure
 
 
 def cut_batches(
-    numbered: Iterable[Numbered], batch_size: int
+    numbered: Iterable[Numbered],
+    batch_size: int,
+    is_last: Callable[[], bool] = lambda: False,
 ) -> Iterator[list[Numbered]]:
     """Divides requests into batches that depend only on the requests.
 
-    A batch ends at each multiple of `batch_size` rows, where a shard may begin,
-    or after a row with which its texts reach _MAX_BATCH_CHARS characters.
+    A batch ends before each multiple of `batch_size` rows, where a shard may
+    begin, or after a row with which its texts reach _MAX_BATCH_CHARS
+    characters, or after a row for which `is_last` returns True.
     """
     batch: list[Numbered] = []
     size = 0
-    for index, item in enumerate(numbered):
-        if batch and (index % batch_size == 0 or size >= _MAX_BATCH_CHARS):
-            yield batch
-            batch, size = [], 0
+    for index, item in enumerate(numbered, 1):
         batch.append(item)
         size += _size(item)
+        if index % batch_size == 0 or size >= _MAX_BATCH_CHARS or is_last():
+            yield batch
+            batch, size = [], 0
     if batch:
         yield batch
 

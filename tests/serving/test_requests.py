@@ -9,7 +9,7 @@ import pytest
 
 import predict
 from serving import answer_files, answers, requests
-from serving.requests import Place, Source
+from serving.requests import Place
 from serving.tasks import base
 from serving.tasks.base import Row
 from serving.tasks.tag import Tag
@@ -17,12 +17,11 @@ from serving.tasks.texts import Classify
 from serving.tasks.words import FillMask, NextSentence
 
 
-def read(path, kind, *columns, **changes):
+def read(path, kind, *columns):
     """Returns the requests of a file, and checks them as a task does."""
     task = kind(types.SimpleNamespace(settings={}))
-    source = Source(paths=[str(path)], columns=columns, **changes)
     found = []
-    for place, item in source.read(task):
+    for place, item in requests.read(task, [str(path)], columns=columns):
         try:
             found.append((place.line, requests.check_request(task, item)))
         except ValueError as error:
@@ -77,9 +76,9 @@ class Damaged:
         pass
 
     def compute(self, items):
-        return [Row(None, [item["text"]]) for item in items]
+        return [Row(item, [], [], outputs=[item["text"]]) for item in items]
 
-    def reply(self, item, row):
+    def reply(self, row):
         return {"score": base.to_number(float(row.outputs[0]))}
 
 
@@ -90,9 +89,9 @@ class Means(Damaged):
 
     def compute(self, items):
         self.num_computed += len(items)
-        return [Row(None, [])] * len(items)
+        return [Row({}, [], [])] * len(items)
 
-    def reply(self, item, row):
+    def reply(self, row):
         return {"mean": [1, 2]}
 
 
