@@ -177,7 +177,7 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
     answers = bert.classify(TEXTS)
     assert not [each for each in answers if "num_wordpieces_cut" in each]
     expected = expected_outputs(model, mode, pooling, temperature)
-    outputs = bert.engine.call("classify_text", {"text": TEXTS})
+    outputs = bert.engine.run_signature("classify_text", {"text": TEXTS})
     if mode == "regression":
         found = [[each["value"]] for each in answers]
         graph = outputs["values"][:, None]
