@@ -79,12 +79,9 @@ def answered(tmp_path_factory, export_folder, exports):
     masked.append({"id": "far", "text": "boat " * 40 + "[MASK]"})
     words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
     words += asked("ner", 1)
-    follows = asked("pretraining", 1)
     commands = {
         "classify": command("classifier", pairs, keep_going=True),
-        "answer": command("squad", asked("squad"), batch_size=2),
         "fill-mask": command("pretraining", masked, top_k=3, keep_going=True),
-        "next-sentence": command("pretraining", follows, task="next-sentence"),
         "tag": command("ner", words, keep_going=True),
         "embed": command("features", asked("features"), tokens=True),
     }
@@ -131,16 +128,6 @@ def test_classify(answered, exports):
     assert "11 lines answered, 9 failed" in done.stderr
 
 
-def test_answer(answered, exports):
-    answers, _ = answered["answer"]
-    for i, answer in enumerate(answers):
-        row = row_of(exports["squad"], 0, i)
-        for name in ("probability", "null_odds"):
-            assert answer[name] == pytest.approx(row.pop(name), abs=1e-4)
-        assert row == {name: answer[name] for name in row}
-    assert len(answers) == 9
-
-
 def test_fill_mask(answered, exports):
     answers, _ = answered["fill-mask"]
     good = exports["pretraining"]
@@ -159,13 +146,6 @@ def test_fill_mask(answered, exports):
                 row["probabilities"][mask, :3], abs=1e-5
             )
     assert len(answers) == 3
-
-
-def test_next_sentence(answered, exports):
-    answers, _ = answered["next-sentence"]
-    good = exports["pretraining"].outputs[1]["probability"]
-    found = [answer["probability"] for answer in answers]
-    assert found == pytest.approx(good, abs=1e-5)
 
 
 def test_tag(answered, exports):
