@@ -47,6 +47,13 @@ def read(path, kind, *columns):
             ["2", "1"],
             {"text_a": "c", "text_b": "b"},
         ),
+        (
+            "a.csv",
+            '\ufefftext\n"two\nlines, ""quoted"""\n',
+            Classify,
+            [],
+            {"text_a": 'two\nlines, "quoted"'},
+        ),
         ("a.csv", "words\nb c\n", Tag, [], {"words": ["b", "c"]}),
         ("a.csv", "w\nb c\n", Tag, ["w"], {"text": "b c"}),
         (
