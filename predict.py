@@ -254,16 +254,15 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     logging.info("%s: ready to %s", config.model, task.name)
     columns = config.text_column, config.text_b_column
     read = functools.partial(
-        *(requests.read, task, paths, config.input_format),
-        *(config.quoting, columns),
+        requests.read, task, paths, config.input_format, config.quoting, columns
     )
     count: int | None = None
     batches: answers.Batches
     if arguments:
-        batches = iter([[(requests.Place(1), to_request(task, arguments))]])
+        batches = iter([[requests.Item(1, to_request(task, arguments))]])
     elif is_table:
         # Counting the requests also checks the files before any long work.
-        count = requests.count(read(), task, paths)
+        count = requests.count(read(), paths)
         start, end = requests.cut_shard(count, shard, config.batch_size)
         count = end - start
         rows = itertools.islice(read(), start, end)

@@ -20,7 +20,7 @@ from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import named_errors
 from files.progress import Progress
-from serving.requests import Numbered, check_request
+from serving.requests import Item
 from serving.tasks.base import Reply, Request, TextTask
 
 # Maximum number of logged rows without an answer. The output lists all of them.
@@ -28,7 +28,7 @@ _MAX_LOGGED = 10
 # Each `.unfinished` file begins with these bytes, which identify it.
 _BEGIN = b'{"unfinished": '
 
-Batches = Iterator[Sequence[Numbered]]
+Batches = Iterator[Sequence[Item]]
 
 
 class Answerer:
@@ -55,37 +55,33 @@ class Answerer:
         self._select = select
         self.num_answers = self.num_errors = 0
 
-    def answer(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
+    def answer(self, batch: Sequence[Item]) -> Iterator[bytes]:
         """Yields the answer or the error for each request, as a line of JSON.
 
         Raises:
             ValueError: `strict` is True and a row cannot be answered, or
                 `select` fails.
         """
-        checked = [
-            _attempt(check_request, self._task, item) for _, item in batch
-        ]
-        replies = iter(
-            self._reply([each for each in checked if isinstance(each, dict)])
-        )
-        for (place, item), found in zip(batch, checked, strict=True):
-            reply = next(replies) if isinstance(found, dict) else found
+        good = [item.request for item in batch if not item.error]
+        replies = iter(self._reply(good))
+        for item in batch:
+            reply = item.error or next(replies)
             line: dict[str, Any] = {}
-            if isinstance(item, dict) and "id" in item:
-                line = {"id": item["id"]}
+            if "id" in item.request:
+                line = {"id": item.request["id"]}
             if isinstance(reply, dict):
                 self.num_answers += 1
                 yield to_json_line(line | self._select(reply))
                 continue
             if self._strict:
-                raise ValueError(f"{place}: {reply}")
+                raise ValueError(f"{item}: {reply}")
             self.num_errors += 1
             if self.num_errors <= _MAX_LOGGED:
-                logging.warning("%s: %s", place, reply)
+                logging.warning("%s: %s", item, reply)
             if self.num_errors == _MAX_LOGGED:
                 logging.warning("Logging no more errors. The output lists all")
-            line |= {"file": place.file} if place.file else {}
-            yield to_json_line(line | {"line": place.line, "error": str(reply)})
+            line |= {"file": item.file} if item.file else {}
+            yield to_json_line(line | {"line": item.line, "error": str(reply)})
 
     def _reply(self, requests: list[Request]) -> list[Reply | ValueError]:
         """Returns a reply or a ValueError for each request.

@@ -1,6 +1,6 @@
 """Reads requests from tables, JSON lines or text, and checks them.
 
-A ValueError replaces a row that cannot be read, and reading continues.
+After a row that cannot be read or answered, reading continues.
 """
 
 import json
@@ -19,24 +19,24 @@ MAX_LINE_BYTES = 1 << 24
 _MAX_BATCH_CHARS = 1 << 20
 
 
-class Place(NamedTuple):
-    """Position of a request in the input.
+class Item(NamedTuple):
+    """A request, and its position in the input.
 
     Attributes:
         line: number of the request's first line, or of its row in Parquet.
+        request: the request, {} if its row cannot be read.
+        error: why the task cannot answer the request, or None.
         file: name of the file if there are several files, else "".
     """
 
     line: int
+    request: dict[str, Any]
+    error: ValueError | None = None
     file: str = ""
 
     def __str__(self) -> str:
         """Returns "FILE, line N", or "line N" without a file."""
         return f"{self.file}, line {self.line}".removeprefix(", ")
-
-
-# (position, request). If a request cannot be read, a ValueError replaces it.
-Numbered = tuple[Place, dict[str, Any] | ValueError]
 
 
 def read(
@@ -45,8 +45,8 @@ def read(
     form: str | None = None,
     quoting: bool = True,
     columns: Sequence[str | None] = (),
-) -> Iterator[Numbered]:
-    """Yields (position, request) for each row of some files. Skips blank lines.
+) -> Iterator[Item]:
+    """Yields an Item for each row of some files. Skips blank lines.
 
     Args:
         task: task that will answer the requests.
@@ -102,28 +102,27 @@ def read(
         file = path if len(paths) > 1 else ""
         with named_errors(path):
             for number, row in rows:
-                if not isinstance(row, ValueError):
-                    row = _to_request(row, names, replaced, is_table)
-                yield Place(number, file), row
+                if isinstance(row, ValueError):
+                    yield Item(number, {}, row, file)
+                    continue
+                request = _to_request(row, names, replaced, is_table)
+                error = _find_error(task, request)
+                yield Item(number, request, error, file)
 
 
-def count(
-    rows: Iterator[Numbered], task: TextTask, paths: Sequence[str]
-) -> int:
-    """Counts the rows that `read` yields from `paths`.
+def count(items: Iterator[Item], paths: Sequence[str]) -> int:
+    """Counts the items that `read` yields from `paths`.
 
     Raises:
         OSError: a file cannot be read.
         ValueError: `read` fails, or the task can answer no row.
     """
     number, reason = 0, ""
-    for place, item in rows:
+    for item in items:
         number += 1
-        try:
-            check_request(task, item)
-            return number + sum(1 for _ in rows)
-        except ValueError as error:
-            reason = reason or f"{place}: {error}"
+        if not item.error:
+            return number + sum(1 for _ in items)
+        reason = reason or f"{item}: {item.error}"
     if number:
         raise ValueError(
             f"{', '.join(paths)}: no row can be answered; {reason}. Set "
@@ -160,23 +159,23 @@ def _to_request(
 
 
 def read_batches(
-    numbered: Iterable[Numbered], batch_size: int
-) -> Iterator[list[Numbered]]:
+    items: Iterable[Item], batch_size: int
+) -> Iterator[list[Item]]:
     """Yields lists of the requests that have arrived so far.
 
     A thread reads the requests, so that a line on a pipe is answered when it
     arrives. Lines that arrive during a computation are answered together.
 
     Args:
-        numbered: (position, request) pairs.
+        items: requests.
         batch_size: maximum requests in a list.
     """
-    waiting: queue.Queue[Numbered | None] = queue.Queue(maxsize=batch_size)
+    waiting: queue.Queue[Item | None] = queue.Queue(maxsize=batch_size)
     failures = []
 
     def read() -> None:
         try:
-            for item in numbered:
+            for item in items:
                 waiting.put(item)
         except Exception as error:
             failures.append(error)
@@ -190,19 +189,19 @@ def read_batches(
 
 
 def cut_batches(
-    numbered: Iterable[Numbered],
+    items: Iterable[Item],
     batch_size: int,
     is_last: Callable[[], bool] = lambda: False,
-) -> Iterator[list[Numbered]]:
+) -> Iterator[list[Item]]:
     """Divides requests into batches that depend only on the requests.
 
     A batch ends before each multiple of `batch_size` rows, where a shard may
     begin, or after a row with which its texts reach _MAX_BATCH_CHARS
     characters, or after a row for which `is_last` returns True.
     """
-    batch: list[Numbered] = []
+    batch: list[Item] = []
     size = 0
-    for index, item in enumerate(numbered, 1):
+    for index, item in enumerate(items, 1):
         batch.append(item)
         size += _size(item)
         if index % batch_size == 0 or size >= _MAX_BATCH_CHARS or is_last():
@@ -234,32 +233,25 @@ def cut_shard(
     return start, end
 
 
-def _size(item: Numbered) -> int:
+def _size(item: Item) -> int:
     """Returns the number of characters in the texts of a request."""
-    if isinstance(item[1], ValueError):
-        return 0
     texts = 0
-    for value in item[1].values():
+    for value in item.request.values():
         for text in value if isinstance(value, list) else [value]:
             texts += len(text) if isinstance(text, str) else 0
     return texts
 
 
-def check_request(
-    task: TextTask, item: dict[str, Any] | ValueError
-) -> dict[str, Any]:
-    """Checks a request and returns it.
-
-    Raises:
-        ValueError: the request is unreadable, or the task cannot answer it.
-    """
-    if isinstance(item, ValueError):
-        raise item
+def _find_error(task: TextTask, request: dict[str, Any]) -> ValueError | None:
+    """Returns why the task cannot answer a request, or None."""
     try:
         # Nest the id in a list, because an answer nests the id one level deep.
-        json.dumps([item.get("id")])
+        json.dumps([request.get("id")])
     except RecursionError:
-        del item["id"]
-        raise ValueError("'id' is nested too deeply") from None
-    task.check(item)
-    return item
+        del request["id"]
+        return ValueError("'id' is nested too deeply")
+    try:
+        task.check(request)
+    except ValueError as error:
+        return error
+    return None

@@ -204,7 +204,7 @@ def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
 
     def ask_with(last):
         batch = [
-            (requests.Place(number), {"text": text})
+            requests.Item(number, {"text": text})
             for number, text in enumerate((*texts, last), start=1)
         ]
         answerer = answers.Answerer(task)
