@@ -332,23 +332,16 @@ class TextModel:
         """Returns the reply to one text, or a list of replies to a list."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
-        counts = {
-            field: len(texts)
-            for field, texts in fields.items()
-            if not isinstance(texts, str)
-        }
+        counts = {k: len(v) for k, v in fields.items() if type(v) is list}
         if len({*counts.values()}) > 1:
             raise ValueError(
                 "pass lists of equal length, or one text for all. Received: "
                 + ", ".join(f"{n} {field}" for field, n in counts.items())
             )
-        requests = [
-            {
-                field: texts if field not in counts else texts[row]
-                for field, texts in fields.items()
-            }
-            for row in range(next(iter(counts.values()), 1))
-        ]
+        count = next(iter(counts.values()), 1)
+        columns = [v if k in counts else [v] * count for k, v in fields.items()]
+        rows = zip(*columns, strict=True)
+        requests = [dict(zip(fields, row, strict=True)) for row in rows]
         for request in requests:
             task.check(request)
         try:
