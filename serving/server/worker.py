@@ -113,7 +113,7 @@ class Version:
         for name, (inputs, _) in signatures.items():
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
-        for name in [*self._ids, *self._texts]:
+        for name in [*sorted(self._ids), *self._texts]:
             # A SavedModel's own signature of this name is already listed.
             if name in signatures:
                 continue

@@ -166,6 +166,12 @@ def test_the_server_answers_them(exports, load):
         for kind, (path, _) in exports.items()
     }
 
+    # In one order, whatever the process.
+    assert [*versions["ranker"].description.signatures] == [
+        *("serve", "serving_default", "classify", "classify_text"),
+        *("rerank", "tokenize"),
+    ]
+
     def ask(kind, signature, **inputs):
         encode = np.vectorize(str.encode, [object])
         arrays = {name: encode(texts) for name, texts in inputs.items()}
