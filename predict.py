@@ -264,25 +264,23 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     task = model.task(config.task, config)
     config.check_task(task.name)
     logging.info("%s: ready to %s", config.model, task.name)
-    source = requests.Source(
-        paths=paths,
-        form=config.input_format,
-        quoting=config.quoting,
-        columns=(config.text_column, config.text_b_column),
+    columns = config.text_column, config.text_b_column
+    read = functools.partial(
+        requests.read, task, paths, config.input_format, config.quoting, columns
     )
     count: int | None = None
     batches: answers.Batches
     if arguments:
-        batches = iter([[(requests.Place(1), to_request(task, arguments))]])
+        batches = iter([[requests.Item(1, to_request(task, arguments))]])
     elif is_table:
         # Counting the requests also checks the files before any long work.
-        count = source.count(task)
+        count = requests.count(read(), paths)
         start, end = requests.cut_shard(count, shard, config.batch_size)
         count = end - start
-        rows = itertools.islice(source.read(task), start, end)
+        rows = itertools.islice(read(), start, end)
         batches = requests.cut_batches(rows, config.batch_size)
     else:
-        batches = requests.read_batches(source.read(task), config.batch_size)
+        batches = requests.read_batches(read(), config.batch_size)
     fields = answer_files.Fields(config.output_fields, form)
     answerer = answers.Answerer(task, config.strict, fields)
     is_stream = path is None or (

@@ -5,11 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 # ruff: noqa: F401
 if TYPE_CHECKING:
-    from serving.classifier import export_classifier, export_multiple_choice
+    from serving.classifier import (
+        export_classifier,
+        export_multiple_choice,
+        export_token_classifier,
+    )
     from serving.encoder import export_encoder
     from serving.evaluation import evaluate_export
     from serving.models import TextModel, load
-    from serving.ner import export_token_classifier
     from serving.pretraining import export_pretrainer
     from serving.signatures import ServingOptions
     from serving.squad import export_span_labeler
@@ -25,7 +28,7 @@ _MODULES = {
     "export_multiple_choice": "serving.classifier",
     "export_pretrainer": "serving.pretraining",
     "export_span_labeler": "serving.squad",
-    "export_token_classifier": "serving.ner",
+    "export_token_classifier": "serving.classifier",
     "load": "serving.models",
 }
 

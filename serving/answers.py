@@ -20,15 +20,15 @@ from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import named_errors
 from files.progress import Progress
-from serving.requests import Numbered, check_request
-from serving.tasks.base import Reply, Request, Row, TextTask
+from serving.requests import Item
+from serving.tasks.base import Reply, Request, TextTask
 
 # Maximum number of logged rows without an answer. The output lists all of them.
 _MAX_LOGGED = 10
 # Each `.unfinished` file begins with these bytes, which identify it.
 _BEGIN = b'{"unfinished": '
 
-Batches = Iterator[Sequence[Numbered]]
+Batches = Iterator[Sequence[Item]]
 
 
 class Answerer:
@@ -55,51 +55,45 @@ class Answerer:
         self._select = select
         self.num_answers = self.num_errors = 0
 
-    def answer(self, batch: Sequence[Numbered]) -> Iterator[bytes]:
+    def answer(self, batch: Sequence[Item]) -> Iterator[bytes]:
         """Yields the answer or the error for each request, as a line of JSON.
 
         Raises:
             ValueError: `strict` is True and a row cannot be answered, or
                 `select` fails.
         """
-        task = self._task
-        # One entry per row: its request, which a reply or an error replaces
-        # below.
-        found = [_attempt(check_request, task, item) for _, item in batch]
-        good = [i for i, each in enumerate(found) if isinstance(each, dict)]
-        rows = self._compute([found[i] for i in good])
-        for i, row in zip(good, rows, strict=True):
-            is_row = isinstance(row, Row)
-            found[i] = _attempt(task.reply, found[i], row) if is_row else row
-        for (place, item), reply in zip(batch, found, strict=True):
+        good = [item.request for item in batch if not item.error]
+        replies = iter(self._reply(good))
+        for item in batch:
+            reply = item.error or next(replies)
             line: dict[str, Any] = {}
-            if isinstance(item, dict) and "id" in item:
-                line = {"id": item["id"]}
+            if "id" in item.request:
+                line = {"id": item.request["id"]}
             if isinstance(reply, dict):
                 self.num_answers += 1
                 yield to_json_line(line | self._select(reply))
                 continue
             if self._strict:
-                raise ValueError(f"{place}: {reply}")
+                raise ValueError(f"{item}: {reply}")
             self.num_errors += 1
             if self.num_errors <= _MAX_LOGGED:
-                logging.warning("%s: %s", place, reply)
+                logging.warning("%s: %s", item, reply)
             if self.num_errors == _MAX_LOGGED:
                 logging.warning("Logging no more errors. The output lists all")
-            line |= {"file": place.file} if place.file else {}
-            yield to_json_line(line | {"line": place.line, "error": str(reply)})
+            line |= {"file": item.file} if item.file else {}
+            yield to_json_line(line | {"line": item.line, "error": str(reply)})
 
-    def _compute(self, requests: list[Request]) -> list[Row | ValueError]:
-        """Runs the model, and returns a Row or a ValueError for each request.
+    def _reply(self, requests: list[Request]) -> list[Reply | ValueError]:
+        """Returns a reply or a ValueError for each request.
 
         If the model fails on all requests together, runs each one separately.
         """
         rows = _attempt(self._task.compute, requests)
         if not isinstance(rows, ValueError):
-            return rows
+            return [_attempt(self._task.reply, row) for row in rows]
         if len(requests) == 1:
             return [rows]
-        return [row for each in requests for row in self._compute([each])]
+        return [reply for each in requests for reply in self._reply([each])]
 
     def count(self, line: Reply) -> None:
         """Counts one answer of an earlier run.

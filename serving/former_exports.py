@@ -13,7 +13,6 @@ from modeling.checkpoints.labels import load_labels
 from serving.tasks.answer import OUTPUTS, Answer
 from serving.tasks.base import (
     DEFAULTS,
-    Encoded,
     Reply,
     Request,
     Row,
@@ -74,17 +73,15 @@ class FormerAnswer(Answer):
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         TextTask.__init__(self, model, options)
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Runs the graph. Returns its outputs as `state`, and no inputs."""
         inputs = {name: [request[name]] for name in self.fields}
         outputs = self.model.engine.run_signature("answer_n_best", inputs)
         state = {name: value[0] for name, value in outputs.items()}
-        return Encoded([], [], state=state)
+        return Row(request, [], [], state=state)
 
-    def _decode(
-        self, request: Request, row: Row
-    ) -> tuple[Reply, float, list[Reply]]:
-        found, context = row.encoded.state, request["context"].encode()
+    def _decode(self, row: Row) -> tuple[Reply, float, list[Reply]]:
+        found, context = row.state, row.request["context"].encode()
 
         def describe(text: bytes, prob: float, *in_bytes: int) -> Reply:
             # A position of -1 means "no answer".

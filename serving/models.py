@@ -18,7 +18,7 @@ from data.text.tokenization import FullTokenizer
 from serving import engines
 from serving.tasks import TASKS
 from serving.tasks.answer import Answer
-from serving.tasks.base import DEFAULTS, Encoded, Row, TaskOptions, TextTask
+from serving.tasks.base import DEFAULTS, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
 
@@ -147,13 +147,13 @@ class TextModel:
             kinds.append(Attention)
         self._kinds = {kind.name: kind for kind in kinds}
 
-    def compute(self, task: TextTask, encoded: Sequence[Encoded]) -> list[Row]:
-        """Runs the network, and returns a Row for each encoded request.
+    def compute(self, task: TextTask, rows: Sequence[Row]) -> None:
+        """Runs the network on the inputs of rows, and sets their `outputs`.
 
         Raises:
             ValueError: the network fails on the requests.
         """
-        inputs = [each for one in encoded for each in one.inputs]
+        inputs = [each for row in rows for each in row.inputs]
         kept: list[Any] = [None] * len(inputs)
         batches = engines.cut(
             self.engine,
@@ -162,17 +162,16 @@ class TextModel:
             self._pads or task.pads,
             len(self.tokenizer.tokens) if task.predicts_words else 1,
         )
-        for rows, length in batches:
-            features = engines.pack([inputs[i] for i in rows], length)
+        for batch, length in batches:
+            features = engines.pack([inputs[i] for i in batch], length)
             outputs = self.engine.run(features)
-            for row, i in enumerate(rows):
-                values = {name: value[row] for name, value in outputs.items()}
+            for place, i in enumerate(batch):
+                values = {name: value[place] for name, value in outputs.items()}
                 # Drop outputs that the task does not need, to save memory.
                 kept[i] = task.keep(inputs[i], values)
         results = iter(kept)
-        return [
-            Row(one, [next(results) for _ in one.inputs]) for one in encoded
-        ]
+        for row in rows:
+            row.outputs = [next(results) for _ in row.inputs]
 
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
@@ -333,23 +332,16 @@ class TextModel:
         """Returns the reply to one text, or a list of replies to a list."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
-        counts = {
-            field: len(texts)
-            for field, texts in fields.items()
-            if not isinstance(texts, str)
-        }
+        counts = {k: len(v) for k, v in fields.items() if type(v) is list}
         if len({*counts.values()}) > 1:
             raise ValueError(
                 "pass lists of equal length, or one text for all. Received: "
                 + ", ".join(f"{n} {field}" for field, n in counts.items())
             )
-        requests = [
-            {
-                field: texts if field not in counts else texts[row]
-                for field, texts in fields.items()
-            }
-            for row in range(next(iter(counts.values()), 1))
-        ]
+        count = next(iter(counts.values()), 1)
+        columns = [v if k in counts else [v] * count for k, v in fields.items()]
+        rows = zip(*columns, strict=True)
+        requests = [dict(zip(fields, row, strict=True)) for row in rows]
         for request in requests:
             task.check(request)
         try:

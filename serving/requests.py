@@ -1,13 +1,12 @@
 """Reads requests from tables, JSON lines or text, and checks them.
 
-A ValueError replaces a row that cannot be read, and reading continues.
+After a row that cannot be read or answered, reading continues.
 """
 
-import dataclasses
 import json
 import queue
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
@@ -20,15 +19,19 @@ MAX_LINE_BYTES = 1 << 24
 _MAX_BATCH_CHARS = 1 << 20
 
 
-class Place(NamedTuple):
-    """Position of a request in the input.
+class Item(NamedTuple):
+    """A request, and its position in the input.
 
     Attributes:
         line: number of the request's first line, or of its row in Parquet.
+        request: the request, {} if its row cannot be read.
+        error: why the task cannot answer the request, or None.
         file: name of the file if there are several files, else "".
     """
 
     line: int
+    request: dict[str, Any]
+    error: ValueError | None = None
     file: str = ""
 
     def __str__(self) -> str:
@@ -36,102 +39,96 @@ class Place(NamedTuple):
         return f"{self.file}, line {self.line}".removeprefix(", ")
 
 
-# (position, request). If a request cannot be read, a ValueError replaces it.
-Numbered = tuple[Place, dict[str, Any] | ValueError]
+def read(
+    task: TextTask,
+    paths: Sequence[str],
+    form: str | None = None,
+    quoting: bool = True,
+    columns: Sequence[str | None] = (),
+) -> Iterator[Item]:
+    """Yields an Item for each row of some files. Skips blank lines.
 
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Source:
-    """The files or the pipe from which requests are read.
-
-    Attributes:
+    Args:
+        task: task that will answer the requests.
         paths: paths of the files, or text_files.STDIN for the pipe.
         form: one of tables.FORMS. None chooses the form of each file by the
             file's name or first line.
         quoting: whether `"` quotes cells of CSV and TSV files.
         columns: names of the columns to read for the task's first fields, in
             their order. None reads the column with the name of the field.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: a column is missing, or an unclosed quote spans lines.
     """
+    given = [*filter(None, columns)]
+    if len(columns) > len(task.fields) and columns[-1]:
+        raise ValueError(
+            f"--text_b_column={columns[-1]}: the only fields of "
+            f"{task.name} are {', '.join(task.fields)}; omit the flag"
+        )
+    fields = zip_longest(task.fields, columns[: len(task.fields)])
+    # names: {column that a flag names: field}. replaced: these columns, and
+    # columns named like these fields, which the flags override.
+    names: dict[str, str] = {}
+    replaced: set[str] = set()
+    needed: list[list[str]] = []
+    optional = ["id"]
+    for field, column in fields:
+        others = [field, *task.other_names.get(field, ())]
+        if column:
+            names[column] = field
+            replaced |= {column, *others}
+            needed.append([column])
+        elif task.fields[field]:
+            needed.append(others)
+        else:
+            optional += others
+    if all(column.isdecimal() for some in needed for column in some):
+        # The first line of a table whose columns are selected by number is not
+        # a header, so no optional column can be found by its name.
+        optional = []
+    for path in paths:
+        own = form or tables.form_of(path)
+        is_table = own not in ("jsonl", "text", None)
+        rows = tables.read_rows(
+            path,
+            needed if is_table else [[column] for column in given],
+            optional,
+            own,
+            quoting,
+            MAX_LINE_BYTES,
+        )
+        file = path if len(paths) > 1 else ""
+        with named_errors(path):
+            for number, row in rows:
+                if isinstance(row, ValueError):
+                    yield Item(number, {}, row, file)
+                    continue
+                request = _to_request(row, names, replaced, is_table)
+                error = _find_error(task, request)
+                yield Item(number, request, error, file)
 
-    paths: Sequence[str]
-    form: str | None = None
-    quoting: bool = True
-    columns: Sequence[str | None] = ()
 
-    def read(self, task: TextTask) -> Iterator[Numbered]:
-        """Yields (position, request) for each row. Skips blank lines.
+def count(items: Iterator[Item], paths: Sequence[str]) -> int:
+    """Counts the items that `read` yields from `paths`.
 
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: a column is missing, or an unclosed quote spans lines.
-        """
-        given = [*filter(None, self.columns)]
-        if len(self.columns) > len(task.fields) and self.columns[-1]:
-            raise ValueError(
-                f"--text_b_column={self.columns[-1]}: the only fields of "
-                f"{task.name} are {', '.join(task.fields)}; omit the flag"
-            )
-        fields = zip_longest(task.fields, self.columns[: len(task.fields)])
-        # names: {column that a flag names: field}. replaced: these columns, and
-        # columns named like these fields, which the flags override.
-        names: dict[str, str] = {}
-        replaced: set[str] = set()
-        needed: list[list[str]] = []
-        optional = ["id"]
-        for field, column in fields:
-            others = [field, *task.other_names.get(field, ())]
-            if column:
-                names[column] = field
-                replaced |= {column, *others}
-                needed.append([column])
-            elif task.fields[field]:
-                needed.append(others)
-            else:
-                optional += others
-        if all(column.isdecimal() for some in needed for column in some):
-            # The first line of a table whose columns are selected by number
-            # is not a header, so no optional column can be found by its name.
-            optional = []
-        for path in self.paths:
-            form = self.form or tables.form_of(path)
-            is_table = form not in ("jsonl", "text", None)
-            rows = tables.read_rows(
-                path,
-                needed if is_table else [[column] for column in given],
-                optional,
-                form,
-                self.quoting,
-                MAX_LINE_BYTES,
-            )
-            file = path if len(self.paths) > 1 else ""
-            with named_errors(path):
-                for number, row in rows:
-                    if not isinstance(row, ValueError):
-                        row = _to_request(row, names, replaced, is_table)
-                    yield Place(number, file), row
-
-    def count(self, task: TextTask) -> int:
-        """Counts the rows. Checks that the task can answer at least one.
-
-        Raises:
-            OSError: a file cannot be read.
-            ValueError: `read` fails, or the task can answer no row.
-        """
-        rows = self.read(task)
-        number, reason = 0, ""
-        for place, item in rows:
-            number += 1
-            try:
-                check_request(task, item)
-                return number + sum(1 for _ in rows)
-            except ValueError as error:
-                reason = reason or f"{place}: {error}"
-        if number:
-            raise ValueError(
-                f"{', '.join(self.paths)}: no row can be answered; {reason}. "
-                "Set --text_column to the column of the text"
-            )
-        return 0
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: `read` fails, or the task can answer no row.
+    """
+    number, reason = 0, ""
+    for item in items:
+        number += 1
+        if not item.error:
+            return number + sum(1 for _ in items)
+        reason = reason or f"{item}: {item.error}"
+    if number:
+        raise ValueError(
+            f"{', '.join(paths)}: no row can be answered; {reason}. Set "
+            "--text_column to the column of the text"
+        )
+    return 0
 
 
 def _to_request(
@@ -162,63 +159,54 @@ def _to_request(
 
 
 def read_batches(
-    numbered: Iterable[Numbered], batch_size: int
-) -> Iterator[list[Numbered]]:
+    items: Iterable[Item], batch_size: int
+) -> Iterator[list[Item]]:
     """Yields lists of the requests that have arrived so far.
 
     A thread reads the requests, so that a line on a pipe is answered when it
     arrives. Lines that arrive during a computation are answered together.
 
     Args:
-        numbered: (position, request) pairs.
+        items: requests.
         batch_size: maximum requests in a list.
     """
-    waiting: queue.Queue[Numbered | None] = queue.Queue(maxsize=batch_size)
+    waiting: queue.Queue[Item | None] = queue.Queue(maxsize=batch_size)
     failures = []
 
     def read() -> None:
         try:
-            for item in numbered:
+            for item in items:
                 waiting.put(item)
         except Exception as error:
             failures.append(error)
         waiting.put(None)
 
     threading.Thread(target=read, daemon=True).start()
-    while (item := waiting.get()) is not None:
-        batch, size = [item], _size(item)
-        while (
-            len(batch) < batch_size
-            and not waiting.empty()
-            and size < _MAX_BATCH_CHARS
-        ):
-            if (item := waiting.get()) is None:
-                # Put None back into the queue, so that the outer loop ends too.
-                waiting.put(None)
-                break
-            batch.append(item)
-            size += _size(item)
-        yield batch
+    arrived: Iterator[Any] = iter(waiting.get, None)
+    yield from cut_batches(arrived, batch_size, waiting.empty)
     for failure in failures:
         raise failure
 
 
 def cut_batches(
-    numbered: Iterable[Numbered], batch_size: int
-) -> Iterator[list[Numbered]]:
+    items: Iterable[Item],
+    batch_size: int,
+    is_last: Callable[[], bool] = lambda: False,
+) -> Iterator[list[Item]]:
     """Divides requests into batches that depend only on the requests.
 
-    A batch ends at each multiple of `batch_size` rows, where a shard may begin,
-    or after a row with which its texts reach _MAX_BATCH_CHARS characters.
+    A batch ends before each multiple of `batch_size` rows, where a shard may
+    begin, or after a row with which its texts reach _MAX_BATCH_CHARS
+    characters, or after a row for which `is_last` returns True.
     """
-    batch: list[Numbered] = []
+    batch: list[Item] = []
     size = 0
-    for index, item in enumerate(numbered):
-        if batch and (index % batch_size == 0 or size >= _MAX_BATCH_CHARS):
-            yield batch
-            batch, size = [], 0
+    for index, item in enumerate(items, 1):
         batch.append(item)
         size += _size(item)
+        if index % batch_size == 0 or size >= _MAX_BATCH_CHARS or is_last():
+            yield batch
+            batch, size = [], 0
     if batch:
         yield batch
 
@@ -245,32 +233,25 @@ def cut_shard(
     return start, end
 
 
-def _size(item: Numbered) -> int:
+def _size(item: Item) -> int:
     """Returns the number of characters in the texts of a request."""
-    if isinstance(item[1], ValueError):
-        return 0
     texts = 0
-    for value in item[1].values():
+    for value in item.request.values():
         for text in value if isinstance(value, list) else [value]:
             texts += len(text) if isinstance(text, str) else 0
     return texts
 
 
-def check_request(
-    task: TextTask, item: dict[str, Any] | ValueError
-) -> dict[str, Any]:
-    """Checks a request and returns it.
-
-    Raises:
-        ValueError: the request is unreadable, or the task cannot answer it.
-    """
-    if isinstance(item, ValueError):
-        raise item
+def _find_error(task: TextTask, request: dict[str, Any]) -> ValueError | None:
+    """Returns why the task cannot answer a request, or None."""
     try:
         # Nest the id in a list, because an answer nests the id one level deep.
-        json.dumps([item.get("id")])
+        json.dumps([request.get("id")])
     except RecursionError:
-        del item["id"]
-        raise ValueError("'id' is nested too deeply. Use a text") from None
-    task.check(item)
-    return item
+        del request["id"]
+        return ValueError("'id' is nested too deeply. Use a text")
+    try:
+        task.check(request)
+    except ValueError as error:
+        return error
+    return None

@@ -136,16 +136,6 @@ def serve_ids(
     ]
 
 
-def softmax_of(model: keras.Model) -> Callable[[Features], Features]:
-    """Returns a function (features) -> {"probabilities": softmax(logits)}."""
-
-    def predict(features: Features) -> Features:
-        logits = tf.cast(model(features, training=False), tf.float32)
-        return {"probabilities": tf.nn.softmax(logits)}
-
-    return predict
-
-
 def export_model(
     export_dir: str | os.PathLike[str],
     model: keras.Model,

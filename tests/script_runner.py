@@ -40,7 +40,7 @@ PRELOADED = [
     *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
     *("tensorboard.plugins.hparams.api", "modeling.accelerated.inference"),
     *("training.fine_tuning", "training.pretraining"),
-    *("serving.classifier", "serving.squad", "serving.ner"),
+    *("serving.classifier", "serving.squad"),
     "tests.frozen",
 ]
 PROCESSES.set_forkserver_preload(PRELOADED)

@@ -1,6 +1,6 @@
 """Splits text into words, each of which gets a tag of named entities.
 
-serving/ner.py splits text in the same way inside a graph.
+serving/classifier.py splits text in the same way inside a graph.
 """
 
 import re

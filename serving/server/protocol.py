@@ -7,7 +7,7 @@ both servers.
 
 import base64
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -184,27 +184,31 @@ def _parse_rows(
             "multiple input tensors required as per tensorinfo_map"
         )
     are_objects = _is_named(rows[0])
+    kinds = (
+        "object but got list" if are_objects else "value/list but got object"
+    )
     columns: dict[str, list[np.ndarray]] = {name: [] for name in inputs}
     for number, row in enumerate(rows):
-        if are_objects and not _is_named(row):
+        if are_objects != _is_named(row):
             raise BadRequest(
-                f"Expecting object but got list at item {number} of input list"
-            )
-        if not are_objects and _is_named(row):
-            raise BadRequest(
-                f"Expecting value/list but got object at item {number} of "
-                "input list"
+                f"Expecting {kinds} at item {number} of input list"
             )
         named = row if are_objects else {next(iter(inputs)): row}
         for name, value in named.items():
             key = f" key: {name}" if are_objects else ""
             try:
-                _add_item(columns, name, value, inputs)
+                if name not in inputs:
+                    raise BadRequest(
+                        f"JSON object: does not have named input: {name}"
+                    )
+                item = to_array(value, inputs[name])
+                _check_item(item, columns[name])
             except RestError as error:
                 raise BadRequest(
                     f"Failed to process element: {number}{key} of 'instances' "
                     f"list. Error: INVALID_ARGUMENT: {error.message}"
                 ) from None
+            columns[name].append(item)
         if named.keys() != inputs.keys():
             raise BadRequest(
                 f"Failed to process element: {number} of 'instances' list. "
@@ -214,17 +218,9 @@ def _parse_rows(
     return {name: np.stack(items) for name, items in columns.items()}
 
 
-def _add_item(
-    columns: dict[str, list[np.ndarray]],
-    name: str,
-    value: Any,
-    inputs: Specs,
-) -> None:
-    """Adds the value of one input in one instance to the input's column."""
-    if name not in inputs:
-        raise BadRequest(f"JSON object: does not have named input: {name}")
-    item = to_array(value, inputs[name])
-    for first in columns[name][:1]:
+def _check_item(item: np.ndarray, others: Sequence[np.ndarray]) -> None:
+    """Checks that an item is of the shape of the first of the `others`."""
+    for first in others[:1]:
         if first.size != item.size:
             raise BadRequest(
                 f"Expecting tensor size: {first.size} but got: {item.size}"
@@ -234,7 +230,6 @@ def _add_item(
                 f"Expecting shape {_show_shape(first.shape)} but got: "
                 f"{_show_shape(item.shape)}"
             )
-    columns[name].append(item)
 
 
 def _is_named(value: Any) -> bool:

@@ -113,7 +113,7 @@ class Version:
         for name, (inputs, _) in signatures.items():
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
-        for name in [*self._ids, *self._texts]:
+        for name in [*sorted(self._ids), *self._texts]:
             # A SavedModel's own signature of this name is already listed.
             if name in signatures:
                 continue
@@ -185,7 +185,7 @@ class Version:
             task.check(request)
         signature = next(iter(task.signatures))
         groups = self._compute(signature, task, [[each] for each in requests])
-        return [task.reply(*row) for rows in groups for row in rows]
+        return [task.reply(row) for rows in groups for row in rows]
 
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
         """Computes calls of a signature that accepts text."""
@@ -203,7 +203,7 @@ class Version:
             rows = zip(*columns.values(), strict=True)
             groups.append([dict(zip(columns, r, strict=True)) for r in rows])
         return [
-            stack([task.read_arrays(*row) for row in rows])
+            stack([*map(task.read_arrays, rows)])
             if rows
             else self._nothing(name)
             for rows in self._compute(name, task, groups)
@@ -211,7 +211,7 @@ class Version:
 
     def _compute(
         self, signature: str, task: TextTask, groups: Sequence[list[Request]]
-    ) -> list[list[tuple[Request, Row]]]:
+    ) -> list[list[Row]]:
         """Computes a Row for each request. `groups` are lists, one per call.
 
         Raises:
@@ -219,7 +219,7 @@ class Version:
                 would be too large.
         """
         tokenize = self.model.tokenizer.tokenize
-        encoded, values = [], 0
+        computed, values = [], 0
         for requests in groups:
             texts = [text for each in requests for text in task.texts_of(each)]
             # Tokenize only if there are more characters than --max_wordpieces,
@@ -231,7 +231,7 @@ class Version:
             if task.repeats:
                 count = sum(len(i.ids) for each in own for i in each.inputs)
                 check_count("WordPieces", count, self._max_wordpieces)
-            encoded += own
+            computed.append(own)
             lengths = (
                 max(len(each.tokens), sum(len(one.ids) for one in each.inputs))
                 for each in own
@@ -239,8 +239,8 @@ class Version:
             longest = max(lengths, default=0)
             values += len(own) * self._count_values(signature, longest)
         check_count("values", values)
-        rows = iter(self.model.compute(task, encoded))
-        return [[(each, next(rows)) for each in group] for group in groups]
+        self.model.compute(task, [row for own in computed for row in own])
+        return computed
 
     def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
         """Runs a signature that accepts WordPiece ids on each of `calls`."""

@@ -11,7 +11,6 @@ from data.squad.reading import WORD, SquadExample
 from serving.engines import Input
 from serving.tasks.base import (
     DEFAULTS,
-    Encoded,
     Outputs,
     Reply,
     Request,
@@ -58,7 +57,7 @@ class Answer(TextTask):
         self._decoding = _read(decoding.DecodingOptions, model.settings)
         self.pads = not self._decoding.trim_padding
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Returns one input for each window of the passage."""
         words = [*WORD.finditer(request["context"])]
         example = SquadExample(
@@ -79,19 +78,19 @@ class Answer(TextTask):
             ids = feature.input_ids[: len(feature.tokens)]
             inputs.append(Input(ids, feature.tokens.index("[SEP]") + 1))
         starts = [word.start() for word in words]
-        return Encoded(inputs, [], state=(example, features, starts))
+        return Row(request, inputs, [], state=(example, features, starts))
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the start and end logits of an input."""
         return outputs["start_logits"], outputs["end_logits"]
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"answer", "probability", "null_odds", "start", "end", ...}.
 
         "start" and "end" count characters, "start_byte" and "end_byte" count
         bytes. "n_best" is added if the option n_best is above 1.
         """
-        reply, null_odds, n_best = self._decode(request, row)
+        reply, null_odds, n_best = self._decode(row)
         reply["null_odds"] = null_odds
         if self.options.n_best > 1:
             reply["n_best"] = n_best
@@ -100,12 +99,12 @@ class Answer(TextTask):
                 each[name] = to_number(each[name])
         return reply
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of `answer` or `answer_n_best`.
 
         If the option n_best is above 1, the signature is `answer_n_best`.
         """
-        reply, null_odds, n_best = self._decode(request, row)
+        reply, null_odds, n_best = self._decode(row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
         for name, plural, filler in OUTPUTS:
             # Value 0 belongs to the chosen answer. Like the exported graph, the
@@ -119,12 +118,10 @@ class Answer(TextTask):
             return outputs | {"num_answers": np.array(len(n_best), np.int32)}
         return {name: outputs[name] for name in outputs if name not in _PLURALS}
 
-    def _decode(
-        self, request: Request, row: Row
-    ) -> tuple[Reply, float, list[Reply]]:
+    def _decode(self, row: Row) -> tuple[Reply, float, list[Reply]]:
         """Returns the answer, `null_odds` and the n best answers, unrounded."""
-        example, features, word_starts = row.encoded.state
-        context = request["context"]
+        example, features, word_starts = row.state
+        context = row.request["context"]
         tokenizer = self.model.tokenizer.basic_tokenizer
         results = {
             number: decoding.RawResult(number, *logits)

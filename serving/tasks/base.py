@@ -6,7 +6,7 @@ The tasks call the tokenizer, windows and decoders that training also calls.
 import abc
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -58,27 +58,26 @@ class TaskOptions:
 DEFAULTS = TaskOptions()
 
 
-class Encoded(NamedTuple):
-    """A request that is encoded for the network.
+@dataclasses.dataclass
+class Row:
+    """A request that is encoded for the network, later with its outputs.
 
     Attributes:
+        request: the request.
         inputs: inputs of the network, several for a long text.
         tokens: WordPieces of the first input.
         num_cut: number of WordPieces cut off at the model's maximum length.
         state: other data that the task needs to decode the outputs.
+        outputs: result of `TextTask.keep` for each input, from
+            `TextModel.compute`.
     """
 
+    request: Request
     inputs: Sequence[Input]
     tokens: list[str]
     num_cut: int = 0
     state: Any = None
-
-
-class Row(NamedTuple):
-    """An encoded request, and the result of `TextTask.keep` for each input."""
-
-    encoded: Encoded
-    outputs: list[Any]
+    outputs: list[Any] = dataclasses.field(default_factory=list)
 
 
 class TextTask(abc.ABC):
@@ -145,9 +144,9 @@ class TextTask(abc.ABC):
             ValueError: a request cannot be answered.
         """
         answers: list[Reply] = []
-        for request, row in zip(requests, self.compute(requests), strict=True):
+        for row in self.compute(requests):
             try:
-                answers.append(self.reply(request, row))
+                answers.append(self.reply(row))
             except ValueError as error:
                 if len(requests) == 1:
                     raise
@@ -161,29 +160,31 @@ class TextTask(abc.ABC):
         Raises:
             ValueError: the model fails on the requests.
         """
-        return self.model.compute(
-            self, [self.encode(each) for each in requests]
-        )
+        rows = [*map(self.encode, requests)]
+        self.model.compute(self, rows)
+        return rows
 
-    def reply(self, request: Request, row: Row) -> Reply:
+    def reply(self, row: Row) -> Reply:
         """Returns the result of `read`. Adds "num_wordpieces_cut" if not 0.
 
         "num_wordpieces_cut" is a lower bound, because the end of a very long
         text is not tokenized.
         """
-        answer, count = self.read(request, row), row.encoded.num_cut
+        answer, count = self.read(row), row.num_cut
         return answer | ({"num_wordpieces_cut": count} if count else {})
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Returns the one or two texts of a request as one packed input."""
         most = self.model.max_seq_length
         texts = [
             self.model.tokenizer.tokenize_beginning(text, most)
             for text in [*self.texts_of(request), ""][:2]
         ]
-        return self.pack(*texts)
+        return self.pack(request, *texts)
 
-    def pack(self, tokens_a: list[str], tokens_b: list[str]) -> Encoded:
+    def pack(
+        self, request: Request, tokens_a: list[str], tokens_b: Sequence[str]
+    ) -> Row:
         """Packs the WordPieces of one or two texts into one input.
 
         Cuts long texts in the same way as PackingLayer.
@@ -200,14 +201,14 @@ class TextTask(abc.ABC):
             tokens += [*tokens_b, "[SEP]"]
         ids = self.model.tokenizer.convert_tokens_to_ids(tokens)
         num_cut = max(count - room, 0)
-        return Encoded([Input(ids, first_length)], tokens, num_cut)
+        return Row(request, [Input(ids, first_length)], tokens, num_cut)
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the part of one input's outputs that `read` needs."""
         return outputs
 
     @abc.abstractmethod
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Decodes the outputs for a request into a reply.
 
         Raises:
@@ -215,7 +216,7 @@ class TextTask(abc.ABC):
         """
 
     @abc.abstractmethod
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Returns one request's outputs of the task's signatures, as arrays.
 
         The docstrings of the functions `export_...` in serving/ describe the

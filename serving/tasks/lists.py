@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from serving.tasks.base import (
-    Encoded,
     Outputs,
     Reply,
     Request,
@@ -55,7 +54,7 @@ class OneToManyTask(TextTask):
         """Returns the texts of all `pairs`, in one list."""
         return [text for pair in self.pairs(request) for text in pair]
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Returns one input for each pair of texts.
 
         `num_cut` is the largest number of WordPieces cut from a pair, and
@@ -63,10 +62,11 @@ class OneToManyTask(TextTask):
         """
         most, cut = self.model.max_seq_length, self.model.tokenizer
         packed = [
-            self.pack(*(cut.tokenize_beginning(text, most) for text in pair))
+            self.pack(request, *(cut.tokenize_beginning(t, most) for t in pair))
             for pair in self.pairs(request)
         ]
-        return Encoded(
+        return Row(
+            request,
             [each for one in packed for each in one.inputs],
             max((one.tokens for one in packed), key=len, default=[]),
             max((one.num_cut for one in packed), default=0),
@@ -90,9 +90,9 @@ class Rerank(OneToManyTask):
         """Returns the score of a passage, which is the model's only output."""
         return outputs["values"]
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"ranking"}: {"index", "score"} per passage, best first."""
-        found = self.read_arrays(request, row)
+        found = self.read_arrays(row)
         order, scores = found["order"].tolist(), found["scores"]
         return {
             "ranking": [
@@ -101,7 +101,7 @@ class Rerank(OneToManyTask):
             ]
         }
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Returns `scores`, and `order`: passage indices, best first."""
         scores = np.array(row.outputs, np.float32)
         order = np.argsort(-scores, kind="stable").astype(np.int32)
@@ -145,10 +145,10 @@ class ZeroShot(OneToManyTask):
         place = _labels(self.model.settings).index(_LABEL)
         return outputs["probabilities"][place]
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns the dict that `TextModel.zero_shot` describes."""
-        probabilities = self.read_arrays(request, row)["probabilities"]
-        labels = request["labels"]
+        probabilities = self.read_arrays(row)["probabilities"]
+        labels = row.request["labels"]
         numbers = to_numbers(probabilities)
         entailed = to_numbers(row.outputs)
         return {
@@ -157,12 +157,12 @@ class ZeroShot(OneToManyTask):
             "entailment": dict(zip(labels, entailed, strict=True)),
         }
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of the signature `zero_shot`."""
         entailed = np.array(row.outputs, np.float32)
         total = np.maximum(entailed.sum(), np.finfo(np.float32).tiny)
         probabilities = entailed / total
-        best = to_bytes(request["labels"])[[probabilities.argmax()]]
+        best = to_bytes(row.request["labels"])[[probabilities.argmax()]]
         return {
             "probabilities": probabilities,
             "entailment": entailed,

@@ -9,7 +9,6 @@ from data.ner.reading import NerExample
 from data.ner.words import find_words, split_words
 from serving.engines import Input
 from serving.tasks.base import (
-    Encoded,
     Outputs,
     Reply,
     Request,
@@ -53,7 +52,7 @@ class Tag(TextTask):
             return [" ".join(request["words"])]
         return super().texts_of(request)
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Returns one input for each window of the text."""
         words = request.get("words")
         if words is None:
@@ -73,13 +72,13 @@ class Tag(TextTask):
         for feature in features:
             length = len(feature.tokens)
             inputs.append(Input(feature.input_ids[:length], length))
-        return Encoded(inputs, [], state=(example, features))
+        return Row(request, inputs, [], state=(example, features))
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the probability of each tag at each WordPiece."""
         return outputs["probabilities"]
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"words", "tags", "probabilities"}, with one item per word.
 
         If the request is a text, also returns the "spans" of the words, the
@@ -91,8 +90,8 @@ class Tag(TextTask):
         probabilities = to_numbers(values)
         answer: Reply = {"words": words, "tags": tags}
         answer["probabilities"] = probabilities
-        if "text" in request:
-            text = request["text"]
+        if "text" in row.request:
+            text = row.request["text"]
             spans, entities = find_words(text, words), []
             for kind, first, last in scoring.find_entities(tags):
                 start, end = spans[first][0], spans[last - 1][1]
@@ -111,7 +110,7 @@ class Tag(TextTask):
             }
         return answer
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of `tag` and `tag_words`."""
         words, tags, probabilities = self._tag(row)
         return {
@@ -123,7 +122,7 @@ class Tag(TextTask):
 
     def _tag(self, row: Row) -> tuple[list[str], list[str], np.ndarray]:
         """Returns a text's words, their tags and the tags' probabilities."""
-        example, features = row.encoded.state
+        example, features = row.state
         labels = self.model.settings["labels"]
         (found,) = windows.select_words(
             [example], features, row.outputs, len(labels)

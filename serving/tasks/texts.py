@@ -1,5 +1,6 @@
 """Tasks over complete texts: labels, vectors, WordPieces and attention."""
 
+import dataclasses
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,6 @@ from data.text.windows import cut_spans
 from serving.engines import Input
 from serving.tasks.base import (
     DEFAULTS,
-    Encoded,
     Outputs,
     PairTask,
     Reply,
@@ -54,7 +54,7 @@ class Classify(PairTask):
                 f"{self._stride}), so it accepts no 'text_b'. Remove the field"
             )
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Returns one input, or one per window if the model reads windows."""
         if not self._stride:
             return super().encode(request)
@@ -62,7 +62,7 @@ class Classify(PairTask):
         # Also create a window for a text without WordPieces, because the text
         # needs an answer.
         packed = [
-            self.pack(tokens[start : start + length], [])
+            self.pack(request, tokens[start : start + length], [])
             for start, length in cut_spans(
                 max(len(tokens), 1),
                 self.model.max_seq_length - 2,
@@ -70,7 +70,7 @@ class Classify(PairTask):
             )
         ]
         inputs = [each.inputs[0] for each in packed]
-        return Encoded(inputs, packed[0].tokens)
+        return Row(request, inputs, packed[0].tokens)
 
     def _pool(self, row: Row) -> dict[str, Any]:
         """Returns the outputs for a text, pooled over all its windows."""
@@ -92,7 +92,7 @@ class Classify(PairTask):
         found = windows.to_probabilities(pooled / temperature, mode)
         return {name: found.reshape(row.outputs[0][name].shape)}
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
         In multi-label classification, "label" is a list. Otherwise it is None
@@ -109,7 +109,7 @@ class Classify(PairTask):
             "probabilities": dict(zip(labels, numbers, strict=True)),
         }
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of the signature `classify`.
 
         In multi-label classification, `label` is b"" for each label that was
@@ -157,7 +157,7 @@ class Embed(TextTask):
             "sequence": sequence if self.options.tokens else None,
         }
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns the text's vectors {"pooled", "mean", "mean_normalized"}.
 
         With the option `tokens`, also returns "tokens" and "sequence".
@@ -168,11 +168,11 @@ class Embed(TextTask):
             for name in ("pooled", "mean", "mean_normalized")
         }
         if self.options.tokens:
-            answer["tokens"] = row.encoded.tokens
+            answer["tokens"] = row.tokens
             answer["sequence"] = [*map(to_numbers, vectors["sequence"])]
         return answer
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Returns the outputs of `embed`. The option `tokens` must be True."""
         (vectors,) = row.outputs
         return {
@@ -190,23 +190,22 @@ class Tokenize(PairTask):
     name = "tokenize"
     signatures = {"tokenize": {"text_a": "text_a", "text_b": "text_b"}}
 
-    def encode(self, request: Request) -> Encoded:
-        """Returns an Encoded without inputs, because no network runs.
+    def encode(self, request: Request) -> Row:
+        """Returns a Row without inputs, because no network runs.
 
         Its `state` is the number of WordPieces before long texts are cut.
         """
         tokens = [*map(self.model.tokenizer.tokenize, self.texts_of(request))]
         count = sum(map(len, tokens))
-        return Encoded([], self.pack(*tokens).tokens, state=count)
+        return Row(request, [], self.pack(request, *tokens).tokens, state=count)
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"tokens", "num_wordpieces"} (see `TextModel.tokenize`)."""
-        encoded = row.encoded
-        return {"tokens": encoded.tokens, "num_wordpieces": encoded.state}
+        return {"tokens": row.tokens, "num_wordpieces": row.state}
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of the signature `tokenize`."""
-        count = np.array(row.encoded.state, np.int32)
+        count = np.array(row.state, np.int32)
         return tokens_of(row) | {"num_wordpieces": count}
 
 
@@ -219,25 +218,25 @@ class Attention(PairTask):
     name = "attention"
     signatures = {"attention": {"text_a": "text_a", "text_b": "text_b"}}
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Returns no inputs, because `read` computes the weights."""
-        return super().encode(request)._replace(inputs=[])
+        return dataclasses.replace(super().encode(request), inputs=[])
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"tokens", "attention"}, attention[block][head][from][to]."""
-        probs = self._compute(request)
+        probs = self._compute(row.request)
         if not np.isfinite(probs).all():
             raise ValueError(
                 "the attention weights are not finite. Check the weights"
             )
         return {
-            "tokens": row.encoded.tokens,
+            "tokens": row.tokens,
             "attention": np.round(probs.astype(np.float64), 6).tolist(),
         }
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
-        """Computes the outputs of the signature `attention`."""
-        return tokens_of(row) | {"attention_probs": self._compute(request)}
+    def read_arrays(self, row: Row) -> Outputs:
+        """Converts a Row to the outputs of the signature `attention`."""
+        return tokens_of(row) | {"attention_probs": self._compute(row.request)}
 
     def _compute(self, request: Request) -> np.ndarray:
         texts = zip(self.fields, self.texts_of(request), strict=True)
@@ -256,5 +255,5 @@ def to_bytes(texts: Sequence[str]) -> np.ndarray:
 
 def tokens_of(row: Row) -> Outputs:
     """Returns the outputs `tokens` and `lengths` of a row."""
-    tokens = to_bytes(row.encoded.tokens)
+    tokens = to_bytes(row.tokens)
     return {"tokens": tokens, "lengths": np.array(len(tokens), np.int32)}

@@ -1,5 +1,6 @@
 """Tasks of a pretrained model: filling masks, next sentences, scores."""
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,6 @@ import numpy as np
 from serving.engines import Input
 from serving.tasks.base import (
     MASK,
-    Encoded,
     Outputs,
     Reply,
     Request,
@@ -35,7 +35,7 @@ class FillMask(TextTask):
                 f"no {MASK} in 'text'. Put it where a word is missing"
             )
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Encodes a text, in which each [MASK] is one WordPiece."""
         tokenizer, most = self.model.tokenizer, self.model.max_seq_length
         tokens: list[str] = []
@@ -43,7 +43,7 @@ class FillMask(TextTask):
             tokens += [MASK] * (number > 0)
             if len(tokens) < most:
                 tokens += tokenizer.tokenize_beginning(part, most)
-        return self.pack(tokens, [])
+        return self.pack(request, tokens, [])
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the top_k probabilities and WordPiece ids for each [MASK]."""
@@ -57,10 +57,10 @@ class FillMask(TextTask):
         best = best[:, : self.options.top_k]
         return np.take_along_axis(probabilities, best, -1), best
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"masks"}, and "num_masks_cut" if any [MASK] was cut off."""
         ((probabilities, ids),) = row.outputs
-        num_cut = request["text"].count(MASK) - len(ids)
+        num_cut = row.request["text"].count(MASK) - len(ids)
         if not len(ids):
             raise ValueError(
                 f"every {MASK} is beyond the model's maximum length; shorten "
@@ -78,7 +78,7 @@ class FillMask(TextTask):
             {"num_masks_cut": num_cut} if num_cut else {}
         )
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of the signature `fill_mask`."""
         ((probabilities, ids),) = row.outputs
         tokens = to_bytes([self.model.tokenizer.tokens[i] for i in ids.flat])
@@ -101,11 +101,11 @@ class NextSentence(TextTask):
         """Returns the probability that the second text follows the first."""
         return outputs["next_sentence_probabilities"][0]
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"probability"} that the second text follows the first."""
         return {"probability": to_number(row.outputs[0])}
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of the signature `next_sentence`."""
         return {"probability": row.outputs[0]}
 
@@ -123,7 +123,7 @@ class Score(TextTask):
     predicts_words = True
     repeats = True
 
-    def encode(self, request: Request) -> Encoded:
+    def encode(self, request: Request) -> Row:
         """Returns one input for each WordPiece, with [MASK] in its place."""
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
@@ -132,7 +132,7 @@ class Score(TextTask):
             Input([*ids[:place], mask, *ids[place + 1 :]], length, (place, id_))
             for place, id_ in enumerate(ids[1:-1], 1)
         ]
-        return packed._replace(inputs=inputs)
+        return dataclasses.replace(packed, inputs=inputs)
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
         """Returns the log probability of the WordPiece that was masked."""
@@ -140,31 +140,31 @@ class Score(TextTask):
         # Avoid the logarithm of 0. An int8 model may round a probability to 0.
         return np.log(np.maximum(probability, np.finfo(np.float32).tiny))
 
-    def read(self, request: Request, row: Row) -> Reply:
+    def read(self, row: Row) -> Reply:
         """Returns {"score", "perplexity", "num_wordpieces"}.
 
         With the option `tokens`, also returns "tokens" and
         "log_probabilities".
         """
-        arrays = self.read_arrays(request, row)
+        arrays = self.read_arrays(row)
         answer: Reply = {
             "score": to_number(float(arrays["score"])),
             "perplexity": to_number(float(arrays["perplexity"])),
             "num_wordpieces": len(row.outputs),
         }
         if self.options.tokens:
-            answer["tokens"] = row.encoded.tokens[1:-1]
+            answer["tokens"] = row.tokens[1:-1]
             answer["log_probabilities"] = to_numbers(row.outputs)
         return answer
 
-    def read_arrays(self, request: Request, row: Row) -> Outputs:
+    def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of the signature `score`."""
         logs = np.array(row.outputs, np.float32)
         total = logs.sum(dtype=np.float64)
         return {
             "score": np.array(total, np.float32),
             "perplexity": np.exp(-total / max(len(logs), 1)).astype(np.float32),
-            "tokens": to_bytes(row.encoded.tokens[1:-1]),
+            "tokens": to_bytes(row.tokens[1:-1]),
             "log_probabilities": logs,
             "num_wordpieces": np.array(len(logs), np.int32),
         }

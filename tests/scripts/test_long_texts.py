@@ -103,31 +103,6 @@ def test_exports_are_scored_and_answer_as_the_run(trained):
             assert "num_wordpieces_cut" not in answer
 
 
-@pytest.mark.slow
-def test_the_server_reads_windows(trained, tmp_path):
-    from tests.serving.server.server_process import running
-
-    rows = read_lines(trained[0] / "run/predictions.jsonl")[:3]
-    body = {
-        "signature_name": "classify_text",
-        "instances": [row["text_a"] for row in rows],
-    }
-    with running(tmp_path, {"long": trained[0] / "export"}) as server:
-        _, found, _ = server.ask("POST", "/v1/models/long:predict", body)
-        pair = {"instances": [{"text_a": "a", "text_b": "b"}]}
-        status, error, _ = server.ask(
-            "POST",
-            "/v1/models/long:predict",
-            {"signature_name": "classify", **pair},
-        )
-    for row, answer in zip(rows, found["predictions"], strict=True):
-        assert answer["label"] == row["label"]
-        assert answer["probabilities"] == pytest.approx(
-            [*row["probabilities"].values()], abs=1e-4
-        )
-    assert status == 400 and "text_b" in error["error"], error
-
-
 def test_the_folder_brings_the_windows_and_flags_count(trained, tmp_path):
     folder, flags, _ = trained
     for path in (folder / "run/model.json", folder / "export/model.json"):

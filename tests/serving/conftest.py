@@ -15,7 +15,7 @@ import serving
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import WindowOptions
 from data.text.tokenization import FullTokenizer
-from serving import classifier, encoder, engines, ner, pretraining, squad
+from serving import classifier, encoder, engines, pretraining, squad
 from serving.signatures import ServingOptions
 from tests.models import built, tiny_config
 from tests.script_runner import SAMPLES
@@ -128,7 +128,7 @@ def export(name, path, options, windows=WINDOWS, max_length=32):
         classifier.export_classifier(path, model, LABELS, options)
     elif name == "ner":
         model = create(modeling.BertTokenClassifier, len(TAGS))
-        ner.export_token_classifier(path, model, TAGS, options, True)
+        classifier.export_token_classifier(path, model, TAGS, options, True)
     elif name == "pretraining":
         model = create(modeling.BertPretrainer)
         pretraining.export_pretrainer(path, model, options)

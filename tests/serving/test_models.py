@@ -332,7 +332,7 @@ def test_passages_answer_as_their_signatures(
         ),
     )
     bert = serving.load(tmp_path / "model")
-    outputs = bert.engine.call("answer_n_best", QUESTIONS)
+    outputs = bert.engine.run_signature("answer_n_best", QUESTIONS)
     names = {
         "answer": "answers",
         "probability": "probabilities",

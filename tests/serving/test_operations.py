@@ -13,7 +13,8 @@ import modeling
 import serving
 from data.classification.windows import WindowOptions
 from modeling import ops
-from serving import classifier, operations, pretraining, squad
+from serving import classifier, pretraining, squad
+from serving.engines import saved_model
 from serving.signatures import ServingOptions
 from tests import script_runner
 from tests.golden import ROOT
@@ -86,9 +87,9 @@ def test_the_list_has_what_exports_use_and_no_more(export_folder, tmp_path):
     used = set()
     for folder in (export_folder, tmp_path, EARLIER):
         for path in folder.glob("*/saved_model.pb"):
-            used |= operations.find(path.read_bytes())[1]
-    assert not used - operations.ALLOWED
-    assert operations.ALLOWED - used == FORMER
+            used |= saved_model.find_operations(path.read_bytes())[1]
+    assert not used - saved_model.ALLOWED
+    assert saved_model.ALLOWED - used == FORMER
 
 
 def test_earlier_exports_in_int8_never_answer_wrongly():
@@ -96,7 +97,9 @@ def test_earlier_exports_in_int8_never_answer_wrongly():
         with pytest.raises(
             OSError, match="export the model again with --quant"
         ):
-            operations.check({"_QuantizedMatMul"}, "x", allow_any_operation)
+            saved_model.check_operations(
+                {"_QuantizedMatMul"}, "x", allow_any_operation
+            )
 
 
 def test_tensorflow_serving_has_all_that_exports_use(export_folder):
@@ -110,7 +113,7 @@ def test_tensorflow_serving_has_all_that_exports_use(export_folder):
     for line in path.read_text().splitlines():
         name, *attributes = line.split()
         known[name] = {*attributes}
-    assert known.keys() >= operations.ALLOWED
+    assert known.keys() >= saved_model.ALLOWED
     num_nodes = 0
     for path in export_folder.glob("*/saved_model.pb"):
         graph = (

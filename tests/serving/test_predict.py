@@ -82,12 +82,9 @@ def answered(tmp_path_factory, export_folder, exports):
     masked.append({"id": "far", "text": "boat " * 40 + "[MASK]"})
     words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
     words += asked("ner", 1)
-    follows = asked("pretraining", 1)
     commands = {
         "classify": command("classifier", pairs, keep_going=True),
-        "answer": command("squad", asked("squad"), batch_size=2),
         "fill-mask": command("pretraining", masked, top_k=3, keep_going=True),
-        "next-sentence": command("pretraining", follows, task="next-sentence"),
         "tag": command("ner", words, keep_going=True),
         "embed": command("features", asked("features"), tokens=True),
     }
@@ -134,16 +131,6 @@ def test_classify(answered, exports):
     assert "11 lines answered, 9 failed" in done.stderr
 
 
-def test_answer(answered, exports):
-    answers, _ = answered["answer"]
-    for i, answer in enumerate(answers):
-        row = row_of(exports["squad"], 0, i)
-        for name in ("probability", "null_odds"):
-            assert answer[name] == pytest.approx(row.pop(name), abs=1e-4)
-        assert row == {name: answer[name] for name in row}
-    assert len(answers) == 9
-
-
 def test_fill_mask(answered, exports):
     answers, _ = answered["fill-mask"]
     good = exports["pretraining"]
@@ -162,13 +149,6 @@ def test_fill_mask(answered, exports):
                 row["probabilities"][mask, :3], abs=1e-5
             )
     assert len(answers) == 3
-
-
-def test_next_sentence(answered, exports):
-    answers, _ = answered["next-sentence"]
-    good = exports["pretraining"].outputs[1]["probability"]
-    found = [answer["probability"] for answer in answers]
-    assert found == pytest.approx(good, abs=1e-5)
 
 
 def test_tag(answered, exports):
@@ -239,7 +219,7 @@ def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
 
     def ask_with(last):
         batch = [
-            (requests.Place(number), {"text": text})
+            requests.Item(number, {"text": text})
             for number, text in enumerate((*texts, last), start=1)
         ]
         answerer = answers.Answerer(task)
@@ -267,41 +247,3 @@ def test_the_newest_of_numbered_versions_is_asked(tmp_path, export_folder):
     # One that is still being copied.
     (tmp_path / "12").mkdir()
     assert serving.load(tmp_path).tasks[0] == "embed"
-
-
-def test_csv(tmp_path, export_folder, answered):
-    rows = [
-        "id,text_a,text_b",
-        'a,"The harbor.",',
-        'b,"two\nlines, ""quoted""",The boat.',
-        "c,too few",
-        "d,The boat \udcff.,",
-        "e,The harbor.,",
-    ]
-    (tmp_path / "in.csv").write_text(
-        "\n".join(rows), "utf-8-sig", errors="surrogateescape"
-    )
-    done = script_runner.run(
-        "predict.py",
-        tmp_path,
-        model=export_folder / "classifier",
-        input_file="in.csv",
-        output_file="out.jsonl",
-    )
-    answers = [json.loads(line) for line in (tmp_path / "out.jsonl").open("rb")]
-    # The answers are there, and the exit status tells that two are not.
-    assert done.status == 1, done.stderr
-    assert "3 lines answered, 2 failed" in done.stderr
-    assert [answer.get("id") for answer in answers] == ["a", "b", None, *"de"]
-    assert "2 columns, where 3 are needed" in answers[2]["error"]
-    assert answers[2]["line"] == 5
-    assert "not UTF-8" in answers[3]["error"]
-    # Where a row is in its batch may change the last digit.
-    single = answered["classify"][0][9]
-    for answer in (answers[4], {"id": "a", **single}):
-        assert answer.keys() == answers[0].keys()
-        assert answer["label"] == answers[0]["label"]
-        assert answer["probabilities"] == pytest.approx(
-            answers[0]["probabilities"], abs=2e-6
-        )
-    assert answers[1]["probabilities"] != answers[0]["probabilities"]

@@ -9,7 +9,7 @@ import pytest
 
 import predict
 from serving import answer_files, answers, requests
-from serving.requests import Place, Source
+from serving.requests import Item
 from serving.tasks import base
 from serving.tasks.base import Row
 from serving.tasks.tag import Tag
@@ -17,17 +17,10 @@ from serving.tasks.texts import Classify
 from serving.tasks.words import FillMask, NextSentence
 
 
-def read(path, kind, *columns, **changes):
-    """Returns the requests of a file, and checks them as a task does."""
+def read(path, kind, *columns):
+    """Returns the requests of a file."""
     task = kind(types.SimpleNamespace(settings={}))
-    source = Source(paths=[str(path)], columns=columns, **changes)
-    found = []
-    for place, item in source.read(task):
-        try:
-            found.append((place.line, requests.check_request(task, item)))
-        except ValueError as error:
-            found.append((place.line, str(error)))
-    return found
+    return [*requests.read(task, [str(path)], columns=columns)]
 
 
 @pytest.mark.parametrize(
@@ -48,6 +41,13 @@ def read(path, kind, *columns, **changes):
             ["2", "1"],
             {"text_a": "c", "text_b": "b"},
         ),
+        (
+            "a.csv",
+            '\ufefftext\n"two\nlines, ""quoted"""\n',
+            Classify,
+            [],
+            {"text_a": 'two\nlines, "quoted"'},
+        ),
         ("a.csv", "words\nb c\n", Tag, [], {"words": ["b", "c"]}),
         ("a.csv", "w\nb c\n", Tag, ["w"], {"text": "b c"}),
         (
@@ -64,8 +64,8 @@ def read(path, kind, *columns, **changes):
 )
 def test_columns(tmp_path, name, text, kind, columns, expected):
     (tmp_path / name).write_text(text)
-    ((_, found),) = read(tmp_path / name, kind, *columns)
-    assert found == expected
+    (item,) = read(tmp_path / name, kind, *columns)
+    assert (item.request, item.error) == (expected, None)
 
 
 class Damaged:
@@ -73,13 +73,10 @@ class Damaged:
 
     name = "classify"
 
-    def check(self, item):
-        pass
-
     def compute(self, items):
-        return [Row(None, [item["text"]]) for item in items]
+        return [Row(item, [], [], outputs=[item["text"]]) for item in items]
 
-    def reply(self, item, row):
+    def reply(self, row):
         return {"score": base.to_number(float(row.outputs[0]))}
 
 
@@ -90,9 +87,9 @@ class Means(Damaged):
 
     def compute(self, items):
         self.num_computed += len(items)
-        return [Row(None, [])] * len(items)
+        return [Row({}, [], [])] * len(items)
 
-    def reply(self, item, row):
+    def reply(self, row):
         return {"mean": [1, 2]}
 
 
@@ -108,7 +105,7 @@ def test_vectors_are_rounded_as_single_numbers(scale):
 
 def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
     batch = [
-        (Place(number), {"id": number, "text": text})
+        Item(number, {"id": number, "text": text})
         for number, text in enumerate(["1.5", "nan", "-inf", "2"], start=1)
     ]
     answerer = answers.Answerer(Damaged())
@@ -122,7 +119,7 @@ def test_an_answer_that_is_not_finite_is_an_error_of_its_line():
 
 
 def test_batches_depend_on_the_rows_alone():
-    rows = [(Place(i), {"text": "a" * (i == 3) * (1 << 20)}) for i in range(9)]
+    rows = [Item(i, {"text": "a" * (i == 3) * (1 << 20)}) for i in range(9)]
     cut = [*requests.cut_batches(rows, 4)]
     assert [len(batch) for batch in cut] == [4, 4, 1]
     assert [len(batch) for batch in requests.cut_batches(rows[1:], 4)] == [
@@ -131,7 +128,7 @@ def test_batches_depend_on_the_rows_alone():
         4,
     ]
     half = ["a" * (1 << 19), None, "b"]
-    rows = [(Place(i), {"passages": half}) for i in range(4)]
+    rows = [Item(i, {"passages": half}) for i in range(4)]
     assert [len(batch) for batch in requests.cut_batches(rows, 4)] == [2, 2]
     for count in (1, 2, 3, 7):
         parts = [requests.cut_shard(9, (i + 1, count), 2) for i in range(count)]
@@ -211,7 +208,7 @@ def test_a_run_that_continues_checks_what_the_earlier_one_wrote(tmp_path):
         answerer = answers.Answerer(
             task, select=answer_files.Fields(["mean"], "npy")
         )
-        rows = [(Place(i), {}) for i in range(4)]
+        rows = [Item(i, {}) for i in range(4)]
         batches = requests.cut_batches(rows, 2)
         with (tmp_path / "a").open("a+b") as file:
             file.seek(0)

@@ -16,6 +16,9 @@ from data.squad.decoding import DecodingOptions
 from data.squad.windows import create_features
 from data.text.windows import cut_spans
 from serving import squad
+from serving.server.limits import Limits
+from serving.server.signatures import Key
+from serving.server.worker import Version
 from tests.data.squad.test_windows_layer import check_bytes
 from tests.serving.conftest import (
     CASED_TOKENIZER,
@@ -177,7 +180,7 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
     answers = bert.classify(TEXTS)
     assert not [each for each in answers if "num_wordpieces_cut" in each]
     expected = expected_outputs(model, mode, pooling, temperature)
-    outputs = bert.engine.call("classify_text", {"text": TEXTS})
+    outputs = bert.engine.run_signature("classify_text", {"text": TEXTS})
     if mode == "regression":
         found = [[each["value"]] for each in answers]
         graph = outputs["values"][:, None]
@@ -191,6 +194,13 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
             assert [*answer["probabilities"]] == LABELS
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(graph, expected, rtol=1e-4, atol=1e-5)
+    if mode == "multilabel":
+        version = Version(tmp_path / "model", Limits())
+        texts = np.array([text.encode() for text in TEXTS], object)
+        (served,) = version.run(Key("classify", ()), [{"text_a": texts}])
+        np.testing.assert_allclose(served["probabilities"], graph, atol=1e-5)
+        for name in ("label", "labels"):
+            assert served[name].tolist() == outputs[name].tolist()
     with pytest.raises(ValueError, match="doc_stride=9.*accepts no 'text_b'"):
         bert.classify("a boat", "the sea")
     (_, inputs) = bert.engine.signatures["classify"].structured_input_signature

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from data.ner import layers, reading, scoring, windows, words
-from serving import ner
+from serving import classifier
 from tests import golden
 
 TRAIN = """-DOCSTART- -X- -X- O
@@ -296,7 +296,7 @@ def test_running_text_is_cut_as_in_the_graph():
     texts = [
         "".join(rng.choices(chars, k=rng.randint(0, 30))) for _ in range(3000)
     ]
-    parted = tf.strings.regex_replace(texts, ner._BETWEEN_WORDS, r" \1 ")
+    parted = tf.strings.regex_replace(texts, classifier._BETWEEN_WORDS, r" \1 ")
     parted = layers.split_punctuation(parted).numpy()
     for text, expected in zip(texts, parted, strict=True):
         assert words.split_words(text) == expected.decode().split()

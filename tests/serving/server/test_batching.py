@@ -104,6 +104,15 @@ def test_a_full_queue_refuses():
     assert model.batches[1:] == [("a", [1, 3])]
 
 
+def test_a_batch_whose_clients_have_gone_ends_nothing():
+    limits = Limits(max_queue=1, batch_wait_ms=200.0)
+    batcher = Batcher(Model(), limits)
+    # It waits for others with its key when its client goes.
+    assert batcher.submit("a", 1, 1).cancel()
+    assert batcher.submit("b", 2, 1).result(60) == ("b", 2)
+    batcher.close(60)
+
+
 def test_a_client_does_not_wait_longer_than_the_timeout():
     model = Model()
     batcher = Batcher(model, Limits())

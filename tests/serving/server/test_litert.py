@@ -76,6 +76,17 @@ def test_signatures_are_those_of_the_saved_model(asked, exports, server):
         check_signatures(kind, ask, exports, server)
 
 
+def test_a_saved_model_answers_as_its_graph(exports, server):
+    """Its texts are encoded and decoded in Python, as those of the others."""
+
+    def ask(path, body=None):
+        return server.ask("POST" if body else "GET", path, body)[1]
+
+    for kind in REQUESTS:
+        if kind != "multiple_choice":
+            check_signatures(kind, ask, exports, server)
+
+
 def check_signatures(kind, ask, exports, server):
     path = f"/v1/models/{kind}"
     for (signature, columns), outputs in zip(

@@ -60,6 +60,19 @@ def test_a_large_request_is_computed_in_parts(asked):
         np.testing.assert_allclose(last[name][-1:], value, atol=1e-5)
 
 
+def test_attention_is_that_of_the_graph(asked):
+    version, _ = asked
+    texts = (b"a boat", b"a"), (b"", b"the sea and a boat")
+    pair = [np.array(each, object) for each in texts]
+    arrays = dict(zip(("text_a", "text_b"), pair, strict=True))
+    (found,) = version.run(Key("attention", ()), [arrays])
+    expected = version.model.engine.run_signature("attention", arrays)
+    assert found.keys() == expected.keys()
+    assert found.pop("tokens").tolist() == expected.pop("tokens").tolist()
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, atol=1e-5)
+
+
 TOO_LARGE = {
     "serve": ids(128),
     "tokenize": dict.fromkeys(
@@ -85,7 +98,9 @@ def test_choices_are_computed_as_by_the_graph(export_folder):
     rows = {k: np.stack([v, v], 1) for k, v in ids(3, 4).items()}
     rows["input_ids"][1, 0] = 7
     (found,) = version.run(Key("serve", ((2, 4),) * 3), [rows])
-    expected = version.model.engine.call("serve", rows)["probabilities"]
+    expected = version.model.engine.run_signature("serve", rows)[
+        "probabilities"
+    ]
     np.testing.assert_allclose(found["probabilities"], expected, atol=1e-5)
     assert np.ptp(expected[:, 0]) > 0
 
