@@ -117,10 +117,10 @@ def tiny(made_once):
 
 @pytest.fixture(scope="session")
 def pretraining_flags(tiny):
-    """Flags that pretrain the tiny model, but for where to and how long."""
+    """Flags that pretrain one block, but for where to and how long."""
     return {
         "input_file": tiny / "train.tfrecord",
-        "bert_config_file": tiny / "bert_config.json",
+        "bert_config_file": tiny / "one_block/bert_config.json",
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
         "train_batch_size": 16,
@@ -130,7 +130,13 @@ def pretraining_flags(tiny):
 
 
 @pytest.fixture(scope="session")
-def pretrained(made_once, pretraining_flags):
+def two_blocks(tiny, pretraining_flags):
+    """Flags that pretrain the tiny model, for what goes on from it."""
+    return pretraining_flags | {"bert_config_file": tiny / "bert_config.json"}
+
+
+@pytest.fixture(scope="session")
+def pretrained(made_once, two_blocks):
     """A folder of 7 steps of pretraining; and what they said."""
 
     def make_pretrained(folder):
@@ -139,7 +145,7 @@ def pretrained(made_once, pretraining_flags):
             --save_checkpoints_steps=1
         """)
         done = script_runner.run(
-            "run_pretraining.py", folder, **pretraining_flags, **flags
+            "run_pretraining.py", folder, **two_blocks, **flags
         )
         return folder / "run", done.check()
 
