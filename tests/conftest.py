@@ -16,6 +16,19 @@ LONGEST = (
     *("serving", "scripts", "training", "modeling"),
     *("recipes", "docs", "data"),
 )
+# Runs the script that its first argument names, and prints each opening of the
+# vocabulary.
+COUNTING = """
+import os, runpy, sys
+
+def count(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("words.txt"):
+        os.write(1, b"opened words.txt\\n")
+
+sys.addaudithook(count)
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 TINY = {
     "vocab_size": 1600,
     "hidden_size": 32,
@@ -165,16 +178,24 @@ def model_flags(tiny, pretrained):
 
 @pytest.fixture(scope="session")
 def classified(made_once, model_flags):
-    """A folder with a classifier's `run` and `export`; and what it said."""
+    """A folder with a classifier's `run` and exports; and what it said."""
 
     def make_classified(folder):
+        (folder / "counting.py").write_text(COUNTING)
+        # Without a newline at its end, which a copy must not add.
+        words = model_flags["vocab_file"].read_bytes().rstrip()
+        (folder / "words.txt").write_bytes(words)
         flags = script_runner.parse_flags(f"""
             --task_name=MRPC --data_dir={script_runner.SAMPLES}/glue
-            --output_dir=run --export_dir=export --do_train --do_eval
-            --do_predict --report --max_seq_length=32 --num_train_epochs=0.3
+            --output_dir=run --export_dir=export --export_weights=weights
+            --vocab_file=words.txt --do_train --do_eval --do_predict --report
+            --max_seq_length=32 --num_train_epochs=0.3
         """)
         done = script_runner.run(
-            "run_classifier.py", folder, **model_flags, **flags
+            folder / "counting.py",
+            folder,
+            str(script_runner.ROOT / "run_classifier.py"),
+            **model_flags | flags,
         )
         return folder, done.check()
 
