@@ -16,6 +16,19 @@ LONGEST = (
     *("serving", "scripts", "training", "modeling"),
     *("recipes", "docs", "data"),
 )
+# Runs the script that its first argument names, and prints each opening of the
+# vocabulary.
+COUNTING = """
+import os, runpy, sys
+
+def count(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("words.txt"):
+        os.write(1, b"opened words.txt\\n")
+
+sys.addaudithook(count)
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
 TINY = {
     "vocab_size": 1600,
     "hidden_size": 32,
@@ -117,10 +130,10 @@ def tiny(made_once):
 
 @pytest.fixture(scope="session")
 def pretraining_flags(tiny):
-    """Flags that pretrain the tiny model, but for where to and how long."""
+    """Flags that pretrain one block, but for where to and how long."""
     return {
         "input_file": tiny / "train.tfrecord",
-        "bert_config_file": tiny / "bert_config.json",
+        "bert_config_file": tiny / "one_block/bert_config.json",
         "max_seq_length": 32,
         "max_predictions_per_seq": 5,
         "train_batch_size": 16,
@@ -130,7 +143,13 @@ def pretraining_flags(tiny):
 
 
 @pytest.fixture(scope="session")
-def pretrained(made_once, pretraining_flags):
+def two_blocks(tiny, pretraining_flags):
+    """Flags that pretrain the tiny model, for what goes on from it."""
+    return pretraining_flags | {"bert_config_file": tiny / "bert_config.json"}
+
+
+@pytest.fixture(scope="session")
+def pretrained(made_once, two_blocks):
     """A folder of 7 steps of pretraining; and what they said."""
 
     def make_pretrained(folder):
@@ -139,7 +158,7 @@ def pretrained(made_once, pretraining_flags):
             --save_checkpoints_steps=1
         """)
         done = script_runner.run(
-            "run_pretraining.py", folder, **pretraining_flags, **flags
+            "run_pretraining.py", folder, **two_blocks, **flags
         )
         return folder / "run", done.check()
 
@@ -159,16 +178,24 @@ def model_flags(tiny, pretrained):
 
 @pytest.fixture(scope="session")
 def classified(made_once, model_flags):
-    """A folder with a classifier's `run` and `export`; and what it said."""
+    """A folder with a classifier's `run` and exports; and what it said."""
 
     def make_classified(folder):
+        (folder / "counting.py").write_text(COUNTING)
+        # Without a newline at its end, which a copy must not add.
+        words = model_flags["vocab_file"].read_bytes().rstrip()
+        (folder / "words.txt").write_bytes(words)
         flags = script_runner.parse_flags(f"""
             --task_name=MRPC --data_dir={script_runner.SAMPLES}/glue
-            --output_dir=run --export_dir=export --do_train --do_eval
-            --do_predict --report --max_seq_length=32 --num_train_epochs=0.3
+            --output_dir=run --export_dir=export --export_weights=weights
+            --vocab_file=words.txt --do_train --do_eval --do_predict --report
+            --max_seq_length=32 --num_train_epochs=0.3
         """)
         done = script_runner.run(
-            "run_classifier.py", folder, **model_flags, **flags
+            folder / "counting.py",
+            folder,
+            str(script_runner.ROOT / "run_classifier.py"),
+            **model_flags | flags,
         )
         return folder, done.check()
 

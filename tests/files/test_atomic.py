@@ -7,18 +7,19 @@ import threading
 import pytest
 
 from files import atomic, export_folders
+from tests import script_runner
 
 
 @pytest.fixture
 def synced(monkeypatch):
     """Lists what is really synced: the path, and the names in a folder."""
-    found, sync = [], os.fsync
+    found = []
 
     def record(number):
         path = os.readlink(f"/proc/self/fd/{number}")
         names = sorted(os.listdir(path)) if os.path.isdir(path) else None
         found.append((path, names))
-        sync(number)
+        script_runner.FSYNC(number)
 
     monkeypatch.setattr(os, "fsync", record)
     return found

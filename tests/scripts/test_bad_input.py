@@ -85,14 +85,14 @@ def files(tmp_path_factory, tiny):
     return folder
 
 
-def test_run_pretraining(files, pretraining_flags, pretrained):
+def test_run_pretraining(files, two_blocks, pretrained):
     folder, _ = pretrained
     prefix = folder / "model.ckpt-7"
     shutil.copytree(folder, files / "damaged")
     for path in (files / "damaged").glob("*.data*"):
         path.write_bytes(b"")
     flags = {"do_train": True, "output_dir": "out", "num_train_steps": 5}
-    flags |= pretraining_flags
+    flags |= two_blocks
     cases = [
         ("--input_file=none*", "--input_file", "no file matches 'none*'"),
         ("--input_file=empty", "empty: the file contains no record"),
@@ -305,6 +305,7 @@ def test_models(files, model_flags):
                     "--input_file: no file matches 'absent'",
                 ),
                 ("--output_file=a.txt", SAME),
+                ("--model=saved", "saved"),
                 ("--model=model --output_file=model/vocab.txt", "is inside"),
             ],
         ),
@@ -314,7 +315,8 @@ def test_models(files, model_flags):
             [("--token_file=absent", "error: --token_file=absent: ", ABSENT)],
         ),
     ):
-        cases += [("--model=saved", "saved"), ("--model=none", "none")]
+        # serving/server/test_process.py has a damaged one for serve.py.
+        cases += [("--model=none", "none")]
         check_refusals(files, script, flags, cases)
 
 

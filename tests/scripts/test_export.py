@@ -103,8 +103,8 @@ def assert_close(found, expected):
 def test_vocabulary_and_labels_go_with_it(tiny, classified):
     folder, _ = classified
     extra = folder / "export" / "assets.extra"
-    vocab = script_runner.SAMPLES / "vocab.txt"
-    assert (extra / "vocab.txt").read_bytes() == vocab.read_bytes()
+    vocab = (folder / "words.txt").read_bytes()
+    assert (extra / "vocab.txt").read_bytes() == vocab
     assert (extra / "labels.txt").read_text() == "0\n1\n"
     card = (folder / "export/README.md").read_text()
     assert "0. `0`\n1. `1`\n" in card and "Text: lower-cased" in card

@@ -110,19 +110,9 @@ def test_without_a_dev_set_nothing_is_checked(flags, tmp_path):
     assert (tmp_path / "made/export/model.tflite").is_file()
 
 
-def test_records_that_are_too_long_are_not_checked(flags, tmp_path):
-    done = export(
-        tmp_path,
-        flags,
-        "--do_eval --export_format=litert --export_seq_length=8",
-    ).check()
-    message = "inputs have 8 WordPieces, but the records have 16"
-    assert message in done.stderr
-    # A longer one is padded.
-    export(
-        tmp_path,
-        flags,
-        "--do_eval --export_format=litert --export_seq_length=20",
-    ).check()
-    model = json.loads((tmp_path / "made/export/model.json").read_text())
-    assert model["export_evaluation"]["litert"]["f1_macro"] == 1
+@pytest.mark.slow
+def test_an_export_of_shorter_inputs_is_made_unchecked(flags, tmp_path):
+    short = "--do_eval --export_format=litert --export_seq_length=8"
+    done = export(tmp_path, flags, short).check()
+    assert "inputs have 8 WordPieces" in done.stderr
+    assert (tmp_path / "made/export/model.tflite").is_file()

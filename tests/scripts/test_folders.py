@@ -114,7 +114,7 @@ def test_training_resumes_exports_and_predicts(
     assert restored in done.stderr
     flags = script_runner.fine_tuning_flags(
         folder,
-        tiny,
+        tiny / "one_block",
         do_eval=None,
         # The newest checkpoint of a folder.
         init_checkpoint=folder / "pretraining",

@@ -23,8 +23,7 @@ TARGET = 1e-3
 def flags(pretraining_flags, tiny):
     # By its vocabulary TensorBoard gets masked sentences.
     return pretraining_flags | parse_flags(f"""
-        --bert_config_file={tiny}/one_block/bert_config.json --do_train
-        --do_eval --num_train_steps=8 --batch_size_warmup=4:3,8:5
+        --do_train --do_eval --num_train_steps=8 --batch_size_warmup=4:3,8:5
         --ema_decay=0.7 --eval_input_file={tiny}/train.tfrecord --eval_steps=2
         --vocab_file={script_runner.SAMPLES}/vocab.txt --max_eval_steps=2
         --save_checkpoints_steps=2 --keep_checkpoint_max=0 --summary_steps=1

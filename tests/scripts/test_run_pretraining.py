@@ -73,7 +73,7 @@ def test_checkpoints_are_the_originals(pretrained):
 
 @pytest.mark.slow
 def test_resumes_from_the_newest_undamaged_checkpoint(
-    tmp_path, pretrained, pretraining_flags
+    tmp_path, pretrained, two_blocks
 ):
     folder, _ = pretrained
     names = ("resumed", "finished", "damaged")
@@ -90,7 +90,7 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
     further, again, fallen_back = (
         done.check().stderr
         for done in script_runner.run_each(
-            "run_pretraining.py", tmp_path, pretraining_flags | flags, changes
+            "run_pretraining.py", tmp_path, two_blocks | flags, changes
         )
     )
     assert f"Restored the checkpoint {resumed}/model.ckpt-7" in further
@@ -108,9 +108,9 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
 
 @pytest.mark.slow
 def test_trains_from_a_checkpoint_the_same_each_time(
-    tmp_path, pretrained, pretraining_flags
+    tmp_path, pretrained, two_blocks
 ):
-    flags = pretraining_flags | parse_flags(f"""
+    flags = two_blocks | parse_flags(f"""
         --init_checkpoint={pretrained[0]}/model.ckpt-7 --do_train --do_eval
         --max_eval_steps=5 --num_train_steps=2 --num_warmup_steps=0
         --train_batch_size=8
@@ -160,8 +160,8 @@ def test_what_is_exported_is_what_the_folder_means(
 
 
 @pytest.mark.soak
-def test_compiled_training_is_the_same(tmp_path, pretraining_flags):
-    flags = pretraining_flags | {"do_train": True, "num_train_steps": 2}
+def test_compiled_training_is_the_same(tmp_path, two_blocks):
+    flags = two_blocks | {"do_train": True, "num_train_steps": 2}
     changes = [{"output_dir": "a"}, {"output_dir": "b", "jit_compile": True}]
     for done in script_runner.run_each(
         "run_pretraining.py", tmp_path, flags, changes

@@ -14,10 +14,10 @@ from training import checkpointing, model_folder
 
 
 @pytest.fixture(scope="module")
-def flags(pretraining_flags, pretrained):
+def flags(two_blocks, pretrained):
     start = f"--init_checkpoint={pretrained[0]}/model.ckpt-7"
     flags = "--do_train --num_train_steps=4 --num_warmup_steps=0"
-    return pretraining_flags | parse_flags(f"{start} {flags} --summary_steps=1")
+    return two_blocks | parse_flags(f"{start} {flags} --summary_steps=1")
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,7 @@ def runs(flags, tiny, tmp_path_factory):
             --gradient_checkpointing
         """,
         "scratch": f"""
+            --bert_config_file={tiny}/one_block/bert_config.json
             --init_from=scratch --eval_steps=2 --left_to_right
             --eval_input_file={tiny}/train.tfrecord --max_eval_steps=3
         """,
@@ -211,13 +212,13 @@ def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
     check_refusals(folder, "run_pretraining.py", flags, cases)
 
 
-def test_two_phases_of_lengths(pretrained, pretraining_flags, tmp_path):
+def test_two_phases_of_lengths(pretrained, two_blocks, tmp_path):
     folder, _ = pretrained
     # Most steps on short records, then some on long ones from the first
     # phase's weights, with a schedule of their own (paper A.2).
     lengths = parse_flags("--max_seq_length=64 --max_predictions_per_seq=10")
     script_runner.create_records(tmp_path, "long.tfrecord", **lengths)
-    flags = pretraining_flags | lengths
+    flags = two_blocks | lengths
     flags |= parse_flags(f"""
         --input_file=long.tfrecord --init_checkpoint={folder}/model.ckpt-7
         --output_dir=phase2 --do_train --num_train_steps=2

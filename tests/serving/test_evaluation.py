@@ -27,20 +27,52 @@ class Keeping(toy_task.ToyTask):
         return {}
 
 
+def evaluate(folder, lengths, max_seq_length=LENGTH, **export):
+    """Exports a model, and evaluates it on records of these lengths.
+
+    Returns:
+        The scores of each format, the task, its batch and the model.
+    """
+    config = ExportConfig(export_dir="x", **export)
+    options = ServingOptions(conftest.TOKENIZER, LENGTH, export=config)
+    model = conftest.export("squad", folder, options)
+    config = toy_task.create_config("x", max_seq_length=max_seq_length)
+    task = Keeping(config)
+    mask = np.arange(max_seq_length) < np.array(lengths)[:, None]
+    batch = dict.fromkeys(INPUTS, mask.astype(np.int32))
+    found = serving.evaluate_export(task, folder, "eval", lambda _: [batch])
+    return found, task, batch, model
+
+
 def test_records_of_several_lengths_are_scored(tmp_path):
     """In int8, ONNX Runtime computes each record at a length of its own."""
     pytest.importorskip("onnxruntime")
-    config = ExportConfig(export_dir="x", export_format="onnx", quantize="int8")
-    options = ServingOptions(conftest.TOKENIZER, LENGTH, export=config)
-    conftest.export("squad", tmp_path / "squad", options)
-    task = Keeping(toy_task.create_config("x", max_seq_length=LENGTH))
-    mask = (np.arange(LENGTH) < [[LENGTH], [7], [12]]).astype(np.int32)
-    batch = dict.fromkeys(INPUTS, mask)
-    serving.evaluate_export(task, tmp_path / "squad", "eval", lambda _: [batch])
-    engine = engines.open_engine(tmp_path / "squad", "onnx")
+    folder = tmp_path / "squad"
+    _, task, batch, _ = evaluate(
+        folder, [LENGTH, 7, 12], export_format="onnx", quantize="int8"
+    )
+    engine = engines.open_engine(folder, "onnx")
     for row, length in enumerate((LENGTH, 8, 16)):
         alone = engine.run({k: v[row, :length][None] for k, v in batch.items()})
         for name, values in alone.items():
             found = task.outputs[name][row]
             np.testing.assert_allclose(found[:length], values[0], atol=1e-5)
             assert not found[length:].any()
+
+
+def test_records_are_padded_to_the_inputs_length(tmp_path, caplog):
+    litert = {"export_format": "litert", "max_seq_length": 16}
+    found, task, batch, model = evaluate(
+        tmp_path / "longer", [16, 7], export_seq_length=20, **litert
+    )
+    assert found == {"litert": {}}
+    for name, values in model(batch).items():
+        masked = np.where(batch["input_mask"], values, 0)
+        outputs = np.where(batch["input_mask"], task.outputs[name], 0)
+        np.testing.assert_allclose(outputs, masked, atol=1e-5)
+    found, *_ = evaluate(
+        tmp_path / "shorter", [16, 7], export_seq_length=8, **litert
+    )
+    assert found == {}
+    message = "inputs have 8 WordPieces, but the records have 16"
+    assert message in caplog.text

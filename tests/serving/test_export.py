@@ -10,7 +10,9 @@ import tensorflow as tf
 import modeling
 from serving import engines, signatures
 from serving.export import formats
-from tests.modeling.kinds import CONFIG, create_inputs
+from tests.modeling import kinds
+
+CONFIG = dataclasses.replace(kinds.CONFIG, num_hidden_layers=1)
 
 
 def classifier(dtype, **kwargs):
@@ -25,16 +27,16 @@ def with_a_layer_in_float32():
 
 
 # {name: (model, dtype of the kernels that are cast, their number)}: six in
-# each of two blocks, the pooler's, and two of a BiLSTM.
+# the block, the pooler's, and two of a BiLSTM.
 MODELS = {
     "float32": (lambda: classifier("float32"), None, 0),
-    "float16": (lambda: classifier("mixed_float16"), tf.float16, 13),
+    "float16": (lambda: classifier("mixed_float16"), tf.float16, 7),
     "bfloat16": (
         lambda: classifier("mixed_bfloat16", bilstm=True),
         tf.bfloat16,
-        15,
+        9,
     ),
-    "a layer in float32": (with_a_layer_in_float32, tf.bfloat16, 12),
+    "a layer in float32": (with_a_layer_in_float32, tf.bfloat16, 6),
 }
 
 
@@ -63,7 +65,7 @@ def test_each_weight_is_stored_once_as_it_is_computed(name, tmp_path):
     assert dtypes.count(tf.float32) == len(model.weights) - num_cast
     precision = engines.open_engine(tmp_path / "model").precision
     assert precision == (dtype.name if dtype else "float32")
-    (features,) = create_inputs("classifier")
+    (features,) = kinds.create_inputs("classifier")
     loaded = tf.saved_model.load(tmp_path / "model")
     np.testing.assert_array_equal(
         loaded.signatures["serve"](**features)["logits"],
@@ -79,7 +81,7 @@ def test_another_epsilon_and_activation_are_exported(tmp_path):
         model.build()
     other.set_weights(usual.get_weights())
     write(tmp_path / "model", other)
-    (features,) = create_inputs("classifier")
+    (features,) = kinds.create_inputs("classifier")
     loaded = tf.saved_model.load(tmp_path / "model")
     found = loaded.signatures["serve"](**features)["logits"]
     np.testing.assert_allclose(found, other(features), rtol=0, atol=1e-5)

@@ -5,6 +5,7 @@ import os
 import keras
 import pytest
 
+from tests import script_runner
 from training import checkpointing
 
 # The user's own: copies, archives, other tools' files. None is a checkpoint
@@ -68,12 +69,12 @@ def test_only_a_runs_own_files_are_removed(tmp_path, checkpointer):
 def test_a_checkpoint_is_on_the_disk_before_it_is_named(
     tmp_path, checkpointer, monkeypatch
 ):
-    synced, sync = [], os.fsync
+    synced = []
 
     def record(number):
         path = os.readlink(f"/proc/self/fd/{number}")
         synced.append((os.path.basename(path), sorted(os.listdir(tmp_path))))
-        sync(number)
+        script_runner.FSYNC(number)
 
     monkeypatch.setattr(os, "fsync", record)
     checkpointer.save(6)

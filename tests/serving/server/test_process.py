@@ -78,12 +78,14 @@ def test_wrong_flags_are_said_before_models_load(tmp_path):
             "--model=name= is empty": {"model": "name="},
             "--model= is empty": {"model": ""},
         }
+        before = script_runner.snapshot(tmp_path)
         done = script_runner.run_all(
             [
                 ("serve.py", tmp_path, {"model": "m"} | flags)
                 for flags in changes.values()
             ]
         )
+        assert script_runner.snapshot(tmp_path) == before
     for message, one in zip(changes, done, strict=True):
         assert message in one.error
 
