@@ -105,7 +105,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
         path.encode("utf-8")
     except UnicodeEncodeError:
         raise ValueError(
-            f"--{flag.flag}={path!r} is not valid UTF-8; rename the file"
+            f"--{flag.flag}={path!r}: the path is not UTF-8; rename it"
         ) from None
 
 

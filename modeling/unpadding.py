@@ -1,4 +1,4 @@
-"""Reshapes a batch to rows: one row for each position, or only for WordPieces.
+"""Flattens a batch to one row for each position, with or without padding.
 
 All layers except attention treat each position separately, so they can skip
 padding. For attention, several short sequences are packed into one sequence of
@@ -6,7 +6,7 @@ full length, in which each short sequence attends only to itself. The results at
 WordPieces do not change, because attention masks padding.
 
 In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
-that remain without padding and S = number of packed sequences.
+(B * T, or fewer without padding) and S = number of packed sequences.
 """
 
 from collections.abc import Callable

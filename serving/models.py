@@ -347,7 +347,7 @@ class TextModel:
         try:
             replies = task.answer(requests)
         except ValueError as error:
-            # task.answer names the text's number only for several texts.
+            # task.answer adds "text N: " only if there are several texts.
             where = "text 1: " if counts and len(requests) == 1 else ""
             raise ValueError(f"{where}{error}") from None
         return replies if counts else replies[0]

@@ -103,7 +103,7 @@ def find_keys(texts: Texts, ngram: int) -> tuple[set[int], ...]:
 
 
 def main(config: Config) -> None:
-    """Prints how many rows of the evaluation files the other files contain."""
+    """Prints how many evaluation rows also occur in the other files."""
     inputs = text_files.expand_patterns(config.input_file, "input_file")
     # (file, line number, first words) of each row in an evaluation file.
     places: list[Place] = []

@@ -81,9 +81,9 @@ class Config:
     )
     extended_vocab_file: str | None = flag(
         None,
-        "Vocabulary that tools.create_vocabulary --extend wrote. The tool adds "
-        "an embedding for each new word to the model: the mean of the "
-        "embeddings of its former WordPieces.",
+        "Vocabulary that tools.create_vocabulary --extend wrote. The model "
+        "gets an embedding for each new word: the mean of the embeddings of "
+        "its former WordPieces.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool | None = flag(

@@ -222,7 +222,7 @@ class _Flow:
         """
         key = trainer.config.output_dir, trainer.global_step
         if key in self.evaluated:
-            logging.info("Evaluated while training: %s", trainer.described_step)
+            logging.info("Already evaluated: %s", trainer.described_step)
             return self.evaluated[key]
         logging.info("Evaluating %s", self.describe(trainer))
         results = self._evaluate(trainer, trainer.global_step)

@@ -343,8 +343,8 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
         is_right = False
     if not is_right:
         raise ValueError(
-            f"{path}: `model.vocab` and `added_tokens` must map the WordPieces "
-            "to distinct ids from 0; save the tokenizer again"
+            f"{path}: `model.vocab` and `added_tokens` must agree, and map the "
+            "WordPieces to distinct ids; save the tokenizer again"
         )
     if new := added.keys() - vocab.keys():
         logging.warning(

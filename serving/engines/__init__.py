@@ -280,7 +280,7 @@ def _choose(names: Sequence[str]) -> str:
 
 
 def rename_inputs(features: Mapping[str, np.ndarray]) -> Outputs:
-    """Renames inputs as in Hugging Face's models. Converts them to int64."""
+    """Renames inputs to Hugging Face's names, and converts them to int64."""
     return {
         INPUTS[name]: np.asarray(value, np.int64)
         for name, value in features.items()

@@ -145,7 +145,7 @@ class Version:
         return found
 
     def run(self, key: Key, payloads: Sequence[Any]) -> list[Any]:
-        """Computes calls with equal keys together.
+        """Runs several calls that have the same key.
 
         Args:
             key: signature or task to call.

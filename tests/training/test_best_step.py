@@ -110,7 +110,7 @@ def test_one_step_is_evaluated_predicted_and_exported(
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["global_step"] == used
     named = f"step {used}, the {'best' if load_best else 'last'}"
-    for what in ("Evaluated while training", "Predicting", "Exporting"):
+    for what in ("Already evaluated", "Predicting", "Exporting"):
         assert any(what in line and named in line for line in caplog.messages)
     # A later command takes it too, or the other on request.
     logits = np.load(tmp_path / "run/logits.npy")

@@ -202,7 +202,7 @@ def _check_tensor(name: Any, tensor: Any) -> None:
         for length, step in zip(tensor.shape, tensor.strides, strict=True)
     )
     if 0 not in tensor.shape and last >= tensor.storage.size:
-        raise ValueError(f"{name} is larger than its storage")
+        raise ValueError(f"tensor {name} exceeds its storage")
 
 
 def _create_tensor(
