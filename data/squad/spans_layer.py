@@ -246,34 +246,35 @@ class Alignment(NamedTuple):
         first, last, word_char = self._letters_at(spans)
         if self.use_char_offsets:
             return first, last
-        cps, begins = self.passages.cps, self.passages.begins
+        passages = self.passages
+        sought = tf.where(word_char >= 0)
+        word = tf.gather_nd(word_char, sought)
+        first_char, last_char = self._chars_of(spans.gather(sought[:, 0]))
+        begins, own, last_start = (
+            tf.gather(passages.char_starts, char)
+            for char in (word, first_char, last_char)
+        )
+        size = tf.gather(passages.char_sizes, last_char)
+        ends = last_start + tf.cast(size, tf.int32)
 
         def find(span: tuple[tf.Tensor, ...]) -> tf.Tensor:
-            """Returns the number of characters to move a span, 0 or less."""
-            start, first, last = span
-            # Insert a space before each token of `BasicTokenizer`.
-            spaces = tf.where(begins[start : last + 1], ord(" "), -1)
-            chars = tf.stack([spaces, cps[start : last + 1]], 1)
-            chars = tf.boolean_mask(chars, chars >= 0)
-            text = tf.strings.unicode_encode(chars, "UTF-8")
-            num_spaces = tf.math.count_nonzero(
-                begins[first + 1 : last + 1], dtype=tf.int32
+            """Returns the byte at which a text first occurs in its word."""
+            begin, own, end = span
+            # Search in bytes that are encoded once, because a passage without
+            # spaces is one long word.
+            searched, text = (
+                tf.strings.substr(passages.tokenized, start, end - start)
+                for start in (begin, own)
             )
-            length = last + 1 - first + num_spaces
-            own = tf.strings.substr(text, -length, length, "UTF8_CHAR")
-            parts = tf.raw_ops.StringSplitV2(input=[text], sep=own, maxsplit=1)
-            before = tf.strings.regex_replace(parts.values[0], " ", "")
-            return start + tf.strings.length(before, "UTF8_CHAR") - first
+            parts = tf.raw_ops.StringSplitV2(
+                input=[searched], sep=text, maxsplit=1
+            )
+            return begin + tf.strings.length(parts.values[0])
 
-        sought = tf.where(word_char >= 0)
-        shift = tf.map_fn(
-            find,
-            (
-                tf.gather_nd(word_char, sought),
-                *self._chars_of(spans.gather(sought[:, 0])),
-            ),
-            fn_output_signature=tf.int32,
+        places = tf.map_fn(
+            find, (begins, own, ends), fn_output_signature=tf.int32
         )
+        shift = tf.searchsorted(passages.char_starts, places) - first_char
         shift = tf.scatter_nd(sought, shift, tf.shape(spans.starts, tf.int64))
         return first + shift, last + shift
 

@@ -63,9 +63,11 @@ class Passages(NamedTuple):
             WordPiece ends where the next WordPiece begins. The last value is C.
         word_chars: int32 [words + 1], the first character of each word.
         word_letters: int32 [words + 1], the first letter of each word.
-        cps: int32 [C], code point of each character.
-        begins: bool [C], whether a character begins one of `BasicTokenizer`'s
-            tokens.
+        tokenized: string [], all passages as `BasicTokenizer`'s tokens, with a
+            space before each token.
+        char_starts: int32 [C], offset in bytes of each character in
+            `tokenized`.
+        char_sizes: int8 [C], number of bytes of each character.
         contexts: string [N], the passages before any change.
         char_letters: int32 [C], the letter from which each character comes.
         last_letters: int32 [D], the last of the accents that follow each letter
@@ -79,8 +81,9 @@ class Passages(NamedTuple):
     first_char: tf.Tensor
     word_chars: tf.Tensor
     word_letters: tf.Tensor
-    cps: tf.Tensor
-    begins: tf.Tensor
+    tokenized: tf.Tensor
+    char_starts: tf.Tensor
+    char_sizes: tf.Tensor
     contexts: tf.Tensor
     char_letters: tf.Tensor
     last_letters: tf.Tensor
@@ -114,6 +117,8 @@ def create_windows(
     # tensors of two steps are never in memory together.
     ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
+        words = _join_words(chars)
+    with tf.control_dependencies(words.values()):
         letters = _find_letters(chars)
     with tf.control_dependencies(letters.values()):
         starts = _find_starts(contexts)
@@ -128,8 +133,7 @@ def create_windows(
     return windows, Passages(
         num_unknown=num_unknown,
         first_char=first_char,
-        cps=chars.cps,
-        begins=chars.begins,
+        **words,
         contexts=contexts,
         **letters,
         starts=starts,
@@ -199,3 +203,33 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
         for cp in _WHITE_SPACE:
             is_letter &= decoded != cp
         return tf.gather(starts, ragged.where(is_letter))
+
+
+def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
+    """Joins the characters to `BasicTokenizer`'s tokens, with spaces between.
+
+    Returns:
+        the fields `tokenized`, `char_starts` and `char_sizes` of Passages.
+    """
+    begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
+    num_chars = tf.size(chars.cps)
+    num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
+    # To insert a space before each word, move each character by the number of
+    # words that have begun.
+    cps = tf.tensor_scatter_nd_update(
+        tf.fill([num_chars + num_words], ord(" ")),
+        (tf.range(num_chars) + begun)[:, None],
+        chars.cps,
+    )
+    tokenized = tf.strings.unicode_encode(cps, "UTF-8")
+    # Start the next step only when `tokenized` is computed, because both steps
+    # need much memory. Recompute `begun`, so that it need not stay in memory.
+    with tf.control_dependencies([tokenized]):
+        sizes = utf8_length(tf.identity(chars.cps))
+        begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))
+        starts = tf.cumsum(tf.cast(sizes, tf.int32), exclusive=True) + begun
+    return {
+        "tokenized": tokenized,
+        "char_starts": starts,
+        "char_sizes": sizes,
+    }

@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 
 import numpy as np
 import pytest
@@ -278,3 +279,34 @@ def test_logits_that_are_not_numbers_answer_nothing():
     assert outputs["answer"][0] == b""
     assert np.isnan(outputs["null_odds"][0])
     assert np.isfinite(outputs["null_odds"][1])
+
+
+def test_time_of_one_long_word_is_that_of_short_words():
+    """Otherwise the time grows with the square of a text without spaces."""
+    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
+    options = decoding.DecodingOptions(max_answer_length=5)
+    decoder = decoder_layer.SquadDecoder(options)
+
+    @tf.function
+    def answer(context):
+        windows, passages = windows_layer.create_windows(
+            tokenizer.layer,
+            WindowOptions(384, 128, 64),
+            tf.constant(["q"]),
+            context[None],
+        )
+        logits = tf.random.stateless_uniform(
+            [2, tf.size(windows.rows), 384], [1, 2]
+        )
+        best = decoder.find_best(*tf.unstack(logits))
+        return decoder(windows, passages, best)["answer"]
+
+    def seconds(context):
+        times = []
+        for _ in range(3):
+            start = time.process_time()
+            answer(tf.constant(context)).numpy()
+            times.append(time.process_time() - start)
+        return min(times)
+
+    assert seconds("." * 100_000) < 12 * seconds(". " * 50_000)
