@@ -202,6 +202,13 @@ def test_a_quote_does_not_swallow_lines(tmp_path):
         tmp_path
     )
     assert (first.text_a, first.label) == ('"a', "yes")
+    path.write_text('text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno\n')
+    with pytest.raises(ValueError, match="line 2: .* turn quoting off"):
+        processor(tmp_path).get_labels()
+    # A spreadsheet quotes cells that contain a list or a small table.
+    cell = "1.\tto\tgo\n2.\tto\tstay"
+    path.write_text(f'text\tlabel\n"{cell}"\tyes\nc\tno\n')
+    assert processor(tmp_path).get_labels() == ["no", "yes"]
 
 
 @pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
