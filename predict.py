@@ -43,7 +43,7 @@ from absl import logging
 
 from data.io import tables, text_files
 from files.atomic import atomic_open, is_remote
-from files.flags import flag, meta_of
+from files.flags import flag
 from files.paths import Kind
 from serving import answer_files, requests
 from serving.engines import EngineConfig
@@ -181,15 +181,16 @@ class Config(EngineConfig, TaskOptions):
             )
         return number, count
 
-    def check_task(self, name: str) -> None:
-        """Raises a ValueError if the task `name` does not use a flag."""
+    def check_task(self, task: "base.TextTask") -> None:
+        """Raises a ValueError if the task does not use a flag."""
         for field in dataclasses.fields(TaskOptions):
-            # The help of such a flag begins with the tasks that use it.
-            is_used = f"{name}: " in meta_of(field).help
-            if not is_used and getattr(self, field.name) != field.default:
+            # Without the flag, --labels is [], where the default is ().
+            value = getattr(self, field.name) or ()
+            is_set = value != (field.default or ())
+            if is_set and field.name not in task.flags:
                 raise ValueError(
-                    f"--{field.name} is not used by the task {name}; remove "
-                    "the flag, or set another --task"
+                    f"--{field.name} is not used by the task {task.name}; "
+                    "remove the flag, or set another --task"
                 )
 
     def load(self, default: str | None = None) -> "TextModel":
@@ -262,7 +263,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     from serving import answers
 
     task = model.task(config.task, config)
-    config.check_task(task.name)
+    config.check_task(task)
     logging.info("%s: ready to %s", config.model, task.name)
     columns = config.text_column, config.text_b_column
     read = functools.partial(

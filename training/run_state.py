@@ -113,12 +113,15 @@ def check(path: str | os.PathLike[str]) -> None:
         steps = checkpoint_steps(path)[-1:]
         prefixes += [os.path.join(path, f"{PREFIX}-{step}") for step in steps]
     for prefix in dict.fromkeys(prefixes):
-        texts = {} if is_huggingface(prefix) else _read_texts(prefix)
+        texts: dict[str, str] = {}
+        # A checkpoint may be damaged, or a running training may delete it.
+        with contextlib.suppress(OSError, ValueError):
+            texts = {} if is_huggingface(prefix) else _read_texts(prefix)
         for name in (model_folder.FILE, LABELS_FILE):
             file = Path(prefix).with_name(name)
             if name not in texts or not file.is_file():
                 continue
-            stored = _identity(name, texts[name])
+            stored = _identity(name, str(texts[name]))
             found = _identity(name, file.read_text("utf-8", "replace"))
             for key in stored.keys() & found.keys():
                 if stored[key] != found[key]:
@@ -133,16 +136,19 @@ def _identity(name: str, text: str) -> dict[str, Any]:
     """Returns {key: value} from a file that describes the weights beside it.
 
     Two such files need not have the same keys. Labels that a user renamed have
-    another key, so only their order is compared.
+    another key, so only their order is compared. Another check reports a file
+    that is malformed.
     """
-    if name == LABELS_FILE:
-        labels = text.splitlines()
-        return {f"the order of {sorted(labels)}": labels}
     values: dict[str, Any] = {}
-    with contextlib.suppress(ValueError, KeyError):
-        settings = parse_json(text.encode(), name)["origin"]["settings"]
+    with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+        if name == LABELS_FILE:
+            settings: dict[str, Any] = {"labels": text.splitlines()}
+        else:
+            settings = parse_json(text.encode(), name)["origin"]["settings"]
         for key in _IDENTITY & settings.keys():
             value = settings[key]
+            if isinstance(value, list):
+                key = f"the order of {sorted(value)}"
             inner = value if isinstance(value, dict) else {"": value}
             values |= {f"{key}.{k}".rstrip("."): v for k, v in inner.items()}
     return values

@@ -4,6 +4,7 @@ A pair is a query and a passage to rank, or two texts that may be similar.
 """
 
 import dataclasses
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -141,7 +142,7 @@ class PairProcessor(TableProcessor):
         test set, some scores may be missing.
         """
         examples = super().read_set(data_dir, name)
-        if name != "test" and examples[0].label is None:
+        if name != "test" and all(each.label is None for each in examples):
             self._check_columns(data_dir, name)
         missing = [each for each in examples if each.label is None]
         if missing and len(missing) < len(examples) and name != "test":
@@ -155,22 +156,35 @@ class PairProcessor(TableProcessor):
     def _check_columns(self, data_dir: StrPath, name: str) -> None:
         """Checks that a table without scores has no column that contains them.
 
-        Otherwise all pairs would count as similar.
+        Otherwise all pairs would count as similar. A column that always has the
+        same value contains no scores.
         """
         path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
         needed = [[column] for column in self._text_columns]
         # If columns are selected by number, the table does not name them.
-        optional = [] if self._text_columns[0].isdecimal() else _SCORES
+        is_named = not self._text_columns[0].isdecimal()
+        others = [
+            x for x in _SCORES if is_named and x not in {*self._text_columns}
+        ]
+        first: dict[str, Any] = {}
         quoting = self._options.quoting
-        _, row = next(read_rows(path, needed, optional, quoting=quoting))
-        names = row if isinstance(row, dict) else {}
-        if other := names.keys() & {*_SCORES} - {*self._text_columns}:
-            raise ValueError(
-                f"{path} lacks the column 'score', but contains "
-                f"{min(other)!r}. If these are scores, set --label_column to "
-                "this name. Otherwise remove the column, and all pairs count "
-                "as similar"
-            )
+        for _, row in read_rows(path, needed, others, quoting=quoting):
+            found = row if isinstance(row, dict) else {}
+            names = [x for x in others if x in found]
+            first = {x: found[x] for x in names} | first
+            other = next((x for x in names if found[x] != first[x]), None)
+            if other:
+                message = (
+                    f"{path} lacks the column 'score', but contains {other!r}. "
+                    "If these are scores, set --label_column to this name. "
+                    "Otherwise remove the column, and all pairs count as "
+                    "similar"
+                )
+                if re.fullmatch(r"-?[\d.]+|(?i:true|false)", str(found[other])):
+                    raise ValueError(message)
+                logging.warning("%s", message)
+            if other or not names:
+                return
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
         """Returns the highest score of the scale that the labels use, 5 or 1.

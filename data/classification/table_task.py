@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -25,6 +26,8 @@ from files.paths import StrPath
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
 # A label that occurs once in fewer examples is not unusual.
 _FEWEST = 10
+# Usual names of the column of the labels.
+_NAMES = ("label", "labels", "class", "category", "target")
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
 # {value of --output_mode: names of the metrics that score such a task}.
@@ -90,8 +93,8 @@ class TableProcessor(DataProcessor):
     contains no such line.
 
     Raises:
-        ValueError: the label separator is empty, a column is used twice, or
-            `options.labels` contains too few labels or a label twice.
+        ValueError: the label separator is empty, the labels are in a column of
+            texts, or `options.labels` contains too few labels or a label twice.
     """
 
     test_set_has_labels = True
@@ -112,11 +115,10 @@ class TableProcessor(DataProcessor):
             options.text_column,
             *filter(None, [options.text_b_column]),
         ]
-        columns = [*self._text_columns, options.label_column]
-        if len({*columns}) < len(columns):
+        if options.label_column in self._text_columns:
             raise ValueError(
-                "--text_column, --text_b_column and --label_column must name "
-                f"different columns. Received: {', '.join(columns)}"
+                f"--label_column={options.label_column} must not be a column "
+                "of texts, --text_column or --text_b_column"
             )
         self._labels: list[str] | None = None
         if options.labels is not None:
@@ -133,44 +135,47 @@ class TableProcessor(DataProcessor):
             return None
         if self._labels is None:
             where = f"the train set in {self._data_dir}"
-            counts: collections.Counter[str] = collections.Counter()
-            examples = self.read_set(self._data_dir, "train")
-            for example in examples:
-                label = example.label
-                counts.update(
-                    label if isinstance(label, list) else [str(label)]
-                )
-            self._check_names(where, str(examples[0].label), counts)
+            labels = [
+                label if isinstance(label := each.label, list) else [str(label)]
+                for each in self.read_set(self._data_dir, "train")
+            ]
+            counts = collections.Counter(itertools.chain(*labels))
+            self._check_names(where, labels[0], counts)
             self._labels = self._checked(sorted(counts), where)
             logging.info("The labels of the train set: %s", self._labels)
         return self._labels
 
     def _check_names(
-        self, where: str, first: str, counts: collections.Counter[str]
+        self, where: str, first: list[str], counts: collections.Counter[str]
     ) -> None:
         """Checks that no label is a column's name, or consists of others.
 
-        `first` is the label of the first line, and `counts` are the numbers of
-        examples with each label.
+        `first` are the labels of the first line, and `counts` are the numbers
+        of examples with each label.
         """
         options = self._options
-        is_lone = counts.get(first) == 1 and counts.total() >= _FEWEST
-        if is_lone and options.label_column.isdecimal():
-            raise ValueError(
-                f"{where}: only line 1 contains the label {first!r}. If that "
-                "line names the columns, set --text_column and "
+        has_names = not options.label_column.isdecimal()
+        is_lone = [counts[label] for label in first] == [1]
+        if is_lone and counts.total() >= _FEWEST and not has_names:
+            message = (
+                f"{where}: only line 1 contains the label {first[0]!r}. If "
+                "that line names the columns, set --text_column and "
                 "--label_column to these names. If it is an example, move it "
                 "to another line"
             )
-        for label in counts if self.output_mode == "multilabel" else ():
-            for mark in {*",;|\t"} - {options.label_separator}:
-                parts = [part.strip() for part in label.split(mark)]
-                if len(parts) > 1 and counts.keys() >= {*parts}:
+            if first[0].casefold() in _NAMES:
+                raise ValueError(message)
+            logging.warning("%s", message)
+        for mark in {*",;|\t"} - {options.label_separator}:
+            joined = (x for x in counts if mark in x)
+            for label in joined if self.output_mode == "multilabel" else ():
+                if counts.keys() >= {x.strip() for x in label.split(mark)}:
                     logging.warning(
                         "%s: the label %r consists of other labels. If %r "
                         "separates labels, set --label_separator",
                         *(where, label, mark),
                     )
+                    break
 
     def _checked(self, labels: list[str], where: str) -> list[str]:
         fewest = {"classification": 2, "multilabel": 1, "regression": 0}

@@ -275,17 +275,32 @@ def _read_separated(
             problem = (
                 f"the line has {len(row)} columns, where {width} are needed"
             )
-        elif row == names and not are_numbers:
+        elif row == names and width > 1 and not are_numbers:
             problem = "the line repeats the names of the columns. Remove it"
-        elif form == "tsv" and any("\t" in x and "\n" in x for x in row):
+        elif form == "tsv" and any(
+            "\n" in cell and _contains_lines(cell, index, width)
+            for index, cell in enumerate(row)
+        ):
             problem = (
                 "a quoted cell contains the next lines of the table. If quotes "
-                "are ordinary characters here, turn quoting off"
+                "are ordinary characters here, turn quoting off. Otherwise "
+                "replace the tabs in the cell by spaces"
             )
         if problem:
             yield number, ValueError(f"{problem}. Received: {row}"[:300])
         else:
             yield number, {column: row[index] for column, index in columns}
+
+
+def _contains_lines(cell: str, index: int, width: int) -> bool:
+    """Returns whether a quote took the next lines of a table into a cell.
+
+    Such a quote begins in column `index` of a line, and ends in the same column
+    of a later line.
+    """
+    tabs = [part.count("\t") for part in cell.split("\n")]
+    inner = [width - 1] * (len(tabs) - 2)
+    return width > 1 and tabs == [width - 1 - index, *inner, index]
 
 
 def _find_columns(

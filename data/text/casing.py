@@ -30,8 +30,15 @@ _CUTS = {
 # Tokenizers of transformers that tokenize as BERT's. The general ones read a
 # tokenizer.json, or a vocab.txt as BERT's tokenizer does.
 _CLASSES = re.compile(
-    r"(?:Bert|BertJapanese|DistilBert|Electra|MobileBert|PreTrained)Tokenizer"
-    "(?:Fast)?|TokenizersBackend"
+    r"(?:Bert|BertJapanese|ConvBert|DistilBert|DPR\w+|Electra|Ernie|LayoutLM"
+    "|Lxmert|MobileBert|PreTrained|Realm|RetriBert|Splinter|SqueezeBert)"
+    "Tokenizer(?:Fast)?|TokenizersBackend"
+)
+# Tokenizers of transformers with other special tokens or other words.
+_OTHER_CLASSES = re.compile(
+    "(?:Albert|Bart|BertGeneration|Bertweet|BigBird|Camembert|Deberta|DebertaV2"
+    "|Funnel|GPT2|Herbert|Llama|MPNet|Phobert|RemBert|RoFormer|Roberta|T5"
+    "|XLMRoberta|XLNet)Tokenizer(?:Fast)?"
 )
 _SPECIAL_TOKENS = {
     "cls_token": "[CLS]",
@@ -201,15 +208,19 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
             f"{path}: `do_lower_case` must be true or false. "
             f"Received: {value!r}"
         )
-    # In transformers, `do_lower_case` is true by default, and `strip_accents`
-    # is by default equal to `do_lower_case`.
     kind = settings.get("tokenizer_class")
-    if kind is not None and not _CLASSES.fullmatch(str(kind)):
-        raise ValueError(
+    if kind and not _CLASSES.fullmatch(str(kind)):
+        message = (
             f"{path}: `tokenizer_class` is {json.dumps(kind)}, but this "
             "program tokenizes as BertTokenizer does. Use another model, or "
             "set the entry to BertTokenizer if both return the same tokens"
         )
+        if _OTHER_CLASSES.fullmatch(str(kind)):
+            raise ValueError(message)
+        # The class may be a user's own, derived from BertTokenizer.
+        logging.warning("%s", message)
+    # In transformers, `do_lower_case` is true by default, and `strip_accents`
+    # is by default equal to `do_lower_case`.
     accents, is_lower_case = settings.get("strip_accents"), value is not False
     if accents not in (None, is_lower_case):
         raise ValueError(

@@ -81,12 +81,9 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     # Ignore hidden files, such as ._model.safetensors, which macOS creates.
     names = [name for name in sorted(os.listdir(path)) if name[0] != "."]
     files = [os.path.join(path, name) for name in names]
-    # transformers adds an adapter to the model beside it.
-    _refuse(
-        file
-        for file, name in zip(files, names, strict=True)
-        if name.startswith("adapter_model.")
-    )
+    # transformers adds an adapter with this file to the model beside it.
+    if "adapter_config.json" in names:
+        _refuse(x for x in files if "adapter_model" in os.path.basename(x))
     if is_huggingface(path) or any(file.endswith(".index") for file in files):
         return
     # Check the usual file names of frameworks before any other names.

@@ -104,7 +104,7 @@ def _plain(label: str) -> str:
     label = unicodedata.normalize("NFKC", label).casefold()
     # Keep signs at the ends, which distinguish labels such as -1 and 1.
     label = re.sub(r"(?<=[^\W_])[\W_]+(?=[^\W_])", "_", label)
-    return label.strip("_ .:'\"()[]")
+    return re.sub(r"^(?:[^\w+-]|_)+|(?:[^\w+-]|_)+$", "", label)
 
 
 def default_labels(num_labels: int) -> list[str]:

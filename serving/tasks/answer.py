@@ -44,6 +44,7 @@ class Answer(TextTask):
     """Finds the answer to a question in a passage."""
 
     name = "answer"
+    flags = ("n_best",)
     fields = {"question": True, "context": True}
     signatures = dict.fromkeys(
         ("answer", "answer_n_best"),

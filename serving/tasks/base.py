@@ -90,6 +90,8 @@ class TextTask(abc.ABC):
 
     #: Name of the task, for --task.
     name: str
+    #: Fields of TaskOptions that the task uses.
+    flags: Sequence[str] = ()
     #: {field of a request: whether the field is required}.
     fields: dict[str, bool] = {}
     #: {field: other names under which a request may contain the field}.

@@ -112,6 +112,7 @@ class ZeroShot(OneToManyTask):
     """Chooses the label whose sentence the text entails (Yin et al. 2019)."""
 
     name = "zero-shot"
+    flags = ("labels", "hypothesis")
     fields = {"text": True, "labels": False}
     lists = ("labels",)
     signatures = {"zero_shot": {"text": "text", "labels": "labels"}}

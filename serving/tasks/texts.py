@@ -28,6 +28,7 @@ class Classify(PairTask):
     """Predicts one label, several labels or a number for a text or a pair."""
 
     name = "classify"
+    flags = ("min_probability",)
     signatures = {
         "classify": {"text_a": "text_a", "text_b": "text_b"},
         "classify_text": {"text": "text_a"},
@@ -138,6 +139,7 @@ class Embed(TextTask):
     """Computes vectors of a text and of its WordPieces."""
 
     name = "embed"
+    flags = ("tokens",)
     fields = {"text": True}
     signatures = {"embed": {"text": "text"}}
 

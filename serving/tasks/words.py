@@ -23,6 +23,7 @@ class FillMask(TextTask):
     """Predicts the WordPieces that fit each [MASK]."""
 
     name = "fill-mask"
+    flags = ("top_k",)
     fields = {"text": True}
     signatures = {"fill_mask": {"text": "text"}}
     predicts_words = True
@@ -118,6 +119,7 @@ class Score(TextTask):
     """
 
     name = "score"
+    flags = ("tokens",)
     fields = {"text": True}
     signatures = {"score": {"text": "text"}}
     predicts_words = True

@@ -40,6 +40,7 @@ MULTILABEL = "multi_label_classification"
         + ([1, 0],),
         (["+", "-"], [["-", "+"]], [1, 0]),
         (["[No]", " yes."], [["Yes", "no"]], [1, 0]),
+        (["<no>", "yes!"], [["*yes*", "#no"]], [1, 0]),
         # Signs are no punctuation.
         (["-1", "0", "2"], [["1", "0", "2"]], None),
         (["A+", "B"], [["A-", "B"]], None),

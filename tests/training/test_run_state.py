@@ -238,3 +238,10 @@ def test_files_of_another_run_beside_a_checkpoint_are_refused(run, tmp_path):
     settings["bert_config"] = {"hidden_size": 32}
     other.write_text(json.dumps(description))
     run_state.check(other)
+    run_state.check(run)
+    # Other checks report damages, if the command needs the file.
+    for index in run.glob("model.ckpt-*.index"):
+        index.write_bytes(b"?")
+    for text in ('{"origin": []}', '{"origin": {"settings": null}}', "?"):
+        other.write_text(text)
+        model_checks.check_identity("--init_checkpoint", run, config)

@@ -108,7 +108,7 @@ def test_scores_are_all_there_or_none(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["label", "Score", "similarity"])
-def test_scores_in_another_column_are_named(tmp_path, name):
+def test_scores_in_another_column_are_named(tmp_path, name, caplog):
     """Otherwise all pairs would be trained as similar ones."""
     path = tmp_path / "train.csv"
     path.write_text(f"text,text_b,{name}\na,b,1\nc,d,0\n")
@@ -120,6 +120,14 @@ def test_scores_in_another_column_are_named(tmp_path, name):
     options = TableOptions(text_column=name, text_b_column="text_b")
     processor = pairs.PairProcessor(tmp_path, options)
     assert processor.read_set(tmp_path, "train")[1].text_a == "0"
+    # A column with only one value, and one without numbers.
+    processor = pairs.PairProcessor(tmp_path, TableOptions())
+    path.write_text(f"text,text_b,{name}\na,b,1\nc,d,1\n")
+    assert len(processor.read_set(tmp_path, "train")) == 2
+    assert "lacks the column" not in caplog.text
+    path.write_text(f"text,text_b,{name}\na,b,news\nc,d,sports\n")
+    assert len(processor.read_set(tmp_path, "train")) == 2
+    assert f"lacks the column 'score', but contains '{name}'" in caplog.text
 
 
 @pytest.mark.parametrize(

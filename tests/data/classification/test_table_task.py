@@ -161,12 +161,14 @@ def test_bad_tables_are_named(tmp_path, name, text, message):
 
 
 def test_no_column_is_both_text_and_label(tmp_path):
-    for columns in ({"text_column": "label"}, {"text_b_column": "text"}):
-        with pytest.raises(ValueError, match="must name different columns"):
+    for columns in ({"text_column": "label"}, {"text_b_column": "label"}):
+        with pytest.raises(ValueError, match="=label must not be a column"):
             processor(tmp_path, **columns)
+    # A text may be its own pair, as in SimCSE.
+    processor(tmp_path, text_b_column="text")
 
 
-def test_names_of_columns_are_no_example(tmp_path):
+def test_names_of_columns_are_no_example(tmp_path, caplog):
     rows = "a,yes\nb,no\n" * 5
     path = tmp_path / "train.csv"
     columns = {"text_column": "1", "label_column": "2"}
@@ -177,6 +179,14 @@ def test_names_of_columns_are_no_example(tmp_path):
         processor(tmp_path, **columns).get_labels()
     path.write_text(rows)
     assert processor(tmp_path, **columns).get_labels() == ["no", "yes"]
+    assert "only line 1" not in caplog.text
+    # A rare label.
+    path.write_text(f"c,maybe\n{rows}")
+    assert len(processor(tmp_path, **columns).get_labels()) == 3
+    assert "only line 1 contains the label 'maybe'" in caplog.text
+    path.write_text(f"text,label\n{rows}")
+    with pytest.raises(ValueError, match="only line 1 contains the label"):
+        processor(tmp_path, output_mode="multilabel", **columns).get_labels()
     # Two files, one after the other.
     path.write_text(f"text,label\n{rows}text,label\n{rows}")
     with pytest.raises(ValueError, match="line 12: the line repeats the names"):
@@ -192,6 +202,13 @@ def test_a_quote_does_not_swallow_lines(tmp_path):
         tmp_path
     )
     assert (first.text_a, first.label) == ('"a', "yes")
+    path.write_text('text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno\n')
+    with pytest.raises(ValueError, match="line 2: .* turn quoting off"):
+        processor(tmp_path).get_labels()
+    # A spreadsheet quotes cells that contain a list or a small table.
+    cell = "1.\tto\tgo\n2.\tto\tstay"
+    path.write_text(f'text\tlabel\n"{cell}"\tyes\nc\tno\n')
+    assert processor(tmp_path).get_labels() == ["no", "yes"]
 
 
 @pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
@@ -209,6 +226,12 @@ def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
     options = {"output_mode": "multilabel", "label_separator": "|"}
     assert processor(tmp_path, **options).get_labels() == ["x", "y"]
     assert "consists of" not in caplog.text
+    # One of many such labels is named.
+    pairs = [f"{a}|{b}" for a in "vwxyz" for b in "vwxyz"]
+    rows = [f"a,{label}\n" for label in [*pairs, *"vwxyz"]]
+    (tmp_path / "train.csv").write_text("text,label\n" + "".join(rows))
+    processor(tmp_path, output_mode="multilabel").get_labels()
+    assert caplog.text.count("consists of") == 1
 
 
 def test_columns_that_are_not_there_are_named(tmp_path):

@@ -191,3 +191,12 @@ def test_packed_sets(tmp_path):
         path = write(tmp_path / name, json.dumps(content))
         (question,) = squad.read_squad_examples(path, is_training=False)
         assert question.question_text == "Who?"
+
+
+def test_a_text_may_be_its_columns_name(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("word\nthe\nword\n")
+    assert [cells for _, cells in tables.read_table(path, ["word"])] == [
+        ["the"],
+        ["word"],
+    ]

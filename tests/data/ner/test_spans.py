@@ -54,6 +54,10 @@ FORMS = {
         **{"text": TEXT, "spans": {}, "entities": []},
         "ents": dicts(),
     },
+    "spans and the text's classes": {
+        **{"text": TEXT, "entities": None, "spans": dicts()},
+        "labels": [{"name": "news"}],
+    },
     "Label Studio": label_studio(),
     "Label Studio, short": {
         "text": TEXT,
@@ -257,32 +261,63 @@ def test_a_folder_of_sets(tmp_path):
 @pytest.mark.parametrize("code, size", [("utf-16-le", 2), ("utf-8", 1)])
 def test_places_that_count_other_units_are_named(tmp_path, code, size):
     marks = "\U0001f600\u017d\u010f\U0001f600\U0001f600"
-    text = f"{marks} Anna left Oslo quickly, for reasons"
+    text = f"{marks} Anna left Oslo quickly, for reasons that she knew"
 
     def place(index):
         return len(text[:index].encode(code)) // size
 
-    starts = text.index("Anna"), text.index("left"), text.index("Oslo")
-    found = [[place(i), place(i + 4), "X"] for i in starts]
+    words = "Anna", "left", "Oslo", "quickly", "reasons"
+    starts = [text.index(word) for word in words]
+    found = [
+        [place(i), place(i + len(word)), "X"]
+        for i, word in zip(starts, words, strict=True)
+    ]
     lines = [json.dumps({"text": text, "entities": [each]}) for each in found]
     path = tmp_path / "train.jsonl"
     path.write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="of 3 spans .* Convert them"):
+    with pytest.raises(ValueError, match="of 5 spans .* Convert them"):
         [*spans.read(path, split_words, True)]
     # Parts of words, in a text in which all units but characters differ.
     parts = [[i + 1, i + 3, "X"] for i in starts]
     lines = [json.dumps({"text": text, "entities": [each]}) for each in parts]
     path.write_text("\n".join(lines))
-    assert len([*spans.read(path, split_words, True)]) == 3
+    assert len([*spans.read(path, split_words, True)]) == 5
 
 
-def test_tags_of_words_are_no_types(tmp_path):
+def test_characters_that_cut_words_are_no_bytes(tmp_path):
+    """As in languages without spaces, which --segmenter splits into words."""
+    text = "\u5728\u5317\u4eac" * 30
+
+    def split(text):
+        return [
+            x for i in range(0, 90, 3) for x in (text[i], text[i + 1 : i + 3])
+        ]
+
+    found = [[i, i + 1, "X"] for i in range(2, 90, 3)]
     path = tmp_path / "train.jsonl"
-    for labels in (["B-PER", "I-PER"], ["PER", "O"]):
-        found = [[0, 4, labels[0]], [5, 9, labels[1]]]
-        path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
-        with pytest.raises(ValueError, match="jsonl: the labels of spans are"):
-            [*spans.read(path, split_words, True)]
+    path.write_text(json.dumps({"text": text, "entities": found}))
+    assert len([*spans.read(path, split, True)]) == 1
+
+
+def test_classes_of_a_text_are_no_spans(tmp_path):
+    record = {"text": TEXT, "entities": [], "labels": [{"name": "news"}]}
+    ((*_, tags),) = read(tmp_path, record)
+    assert {*tags} == {"O"}
+
+
+def test_tags_of_words_are_no_types(tmp_path, caplog):
+    path = tmp_path / "train.jsonl"
+    message = "jsonl: the labels of spans are"
+    found = [[0, 4, "B-PER"], [5, 9, "I-PER"]]
+    path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
+    with pytest.raises(ValueError, match=message):
+        [*spans.read(path, split_words, True)]
     found = [[0, 4, "B-cell"], [5, 9, "I-beam"]]
     path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
     assert len([*spans.read(path, split_words, True)]) == 1
+    assert message not in caplog.text
+    # A type may have this name.
+    found = [[0, 4, "A"], [5, 9, "O"]]
+    path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
+    assert len([*spans.read(path, split_words, True)]) == 1
+    assert message in caplog.text

@@ -168,8 +168,8 @@ def test_text_that_is_cut_in_other_ways_is_refused(
     [
         (
             "tokenizer_config.json",
-            {"tokenizer_class": "KoBertTokenizer"},
-            '`tokenizer_class` is "KoBertTokenizer"',
+            {"tokenizer_class": "RoFormerTokenizerFast"},
+            '`tokenizer_class` is "RoFormerTokenizerFast"',
         ),
         (
             "tokenizer_config.json",
@@ -189,13 +189,17 @@ def test_text_that_is_cut_in_other_ways_is_refused(
     ],
 )
 def test_another_tokenizer_is_refused(
-    tmp_path, vocab_file, file, settings, message
+    tmp_path, vocab_file, file, settings, message, caplog
 ):
     (tmp_path / file).write_text(json.dumps(settings))
     with pytest.raises(ValueError, match=f"{file}: {message}"):
         load(vocab_file)
-    # As transformers 4 and 5 write them for BERT.
-    for kind in ("BertTokenizer", "BertTokenizerFast", "TokenizersBackend"):
+    # As transformers 4 and 5 write them for BERT, and for networks that contain
+    # a BERT.
+    for kind in (
+        *("BertTokenizer", "BertTokenizerFast", "TokenizersBackend"),
+        *("DPRQuestionEncoderTokenizer", "SplinterTokenizerFast"),
+    ):
         texts = {
             "tokenizer_class": kind,
             "cls_token": {"content": "[CLS]"},
@@ -204,6 +208,12 @@ def test_another_tokenizer_is_refused(
         }
         (tmp_path / file).write_text(json.dumps(texts))
         assert load(vocab_file) is True
+    assert "tokenizer_class" not in caplog.text
+    # A user's own class may return the same tokens.
+    (tmp_path / file).write_text('{"tokenizer_class": "ClinicTokenizer"}')
+    assert load(vocab_file) is True
+    is_named = '`tokenizer_class` is "ClinicTokenizer"' in caplog.text
+    assert is_named == (file == "tokenizer_config.json")
 
 
 @pytest.mark.parametrize("mark", ["\u2581", "\u0120"])

@@ -199,7 +199,10 @@ def test_an_adapter_beside_its_model_is_named(tmp_path):
     # macOS creates such files.
     (tmp_path / "._adapter_model.safetensors").write_bytes(b"?")
     assert find_checkpoint(tmp_path) == f"{tmp_path}/model.safetensors"
+    # Merged, which leaves only the weights.
     (tmp_path / "adapter_model.safetensors").write_bytes(b"?")
+    assert find_checkpoint(tmp_path) == f"{tmp_path}/model.safetensors"
+    (tmp_path / "adapter_config.json").write_text("{}")
     with pytest.raises(ValueError, match="adapter_model.* merge it into"):
         find_checkpoint(tmp_path)
 
