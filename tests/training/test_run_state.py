@@ -244,4 +244,4 @@ def test_files_of_another_run_beside_a_checkpoint_are_refused(run, tmp_path):
         index.write_bytes(b"?")
     for text in ('{"origin": []}', '{"origin": {"settings": null}}', "?"):
         other.write_text(text)
-        model_checks.check_identity("--init_checkpoint", run, config)
+        model_folder.read(run, "--init_checkpoint").check_identity(config)
