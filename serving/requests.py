@@ -198,16 +198,20 @@ def cut_batches(
 
     A batch ends before each multiple of `batch_size` rows, where a shard may
     begin, or after a row with which its texts reach _MAX_BATCH_CHARS
-    characters, or after a row for which `is_last` returns True.
+    characters, or after a row for which `is_last` returns True. Counting to
+    `batch_size` starts again after such a row.
     """
     batch: list[Item] = []
-    size = 0
-    for index, item in enumerate(items, 1):
+    size = count = 0
+    for item in items:
         batch.append(item)
         size += _size(item)
-        if index % batch_size == 0 or size >= _MAX_BATCH_CHARS or is_last():
+        count += 1
+        ends = is_last()
+        if count % batch_size == 0 or size >= _MAX_BATCH_CHARS or ends:
             yield batch
             batch, size = [], 0
+            count = 0 if ends else count
     if batch:
         yield batch
 

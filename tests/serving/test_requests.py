@@ -2,6 +2,7 @@
 
 import csv
 import json
+import threading
 import types
 
 import numpy as np
@@ -106,6 +107,22 @@ def test_an_id_is_checked_where_it_is_written(tmp_path):
     for batch in requests.read_batches(items, 8):
         assert len([*answerer.answer(batch)]) == len(batch)
     assert answerer.num_answers and answerer.num_errors
+
+
+def test_lines_that_arrive_together_are_one_batch():
+    first, all_arrived = threading.Event(), threading.Event()
+
+    def items():
+        yield Item(1, {})
+        first.wait(60)
+        yield from (Item(number, {}) for number in range(2, 6))
+        all_arrived.set()
+
+    batches = requests.read_batches(items(), 4)
+    assert len(next(batches)) == 1
+    first.set()
+    all_arrived.wait(60)
+    assert len(next(batches)) == 4
 
 
 class Damaged:
