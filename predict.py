@@ -275,7 +275,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
         batches = iter([[requests.Item(1, to_request(task, arguments))]])
     elif is_table:
         # Counting the requests also checks the files before any long work.
-        count = requests.count(read(), paths)
+        count = requests.count(task, read(), paths)
         start, end = requests.cut_shard(count, shard, config.batch_size)
         count = end - start
         rows = itertools.islice(read(), start, end)

@@ -20,7 +20,7 @@ from files.atomic import atomic_open
 from files.json_files import parse_json
 from files.paths import named_errors
 from files.progress import Progress
-from serving.requests import Item
+from serving.requests import Item, check
 from serving.tasks.base import Reply, Request, TextTask
 
 # Maximum number of logged rows without an answer. The output lists all of them.
@@ -62,6 +62,7 @@ class Answerer:
             ValueError: `strict` is True and a row cannot be answered, or
                 `select` fails.
         """
+        batch = [check(self._task, item) for item in batch]
         good = [item.request for item in batch if not item.error]
         replies = iter(self._reply(good))
         for item in batch:

@@ -25,7 +25,7 @@ class Item(NamedTuple):
     Attributes:
         line: number of the request's first line, or of its row in Parquet.
         request: the request, {} if its row cannot be read.
-        error: why the task cannot answer the request, or None.
+        error: why the row cannot be read or answered, or None.
         file: name of the file if there are several files, else "".
     """
 
@@ -46,7 +46,7 @@ def read(
     quoting: bool = True,
     columns: Sequence[str | None] = (),
 ) -> Iterator[Item]:
-    """Yields an Item for each row of some files. Skips blank lines.
+    """Yields an unchecked Item for each row of some files. Skips blank lines.
 
     Args:
         task: task that will answer the requests.
@@ -106,12 +106,13 @@ def read(
                     yield Item(number, {}, row, file)
                     continue
                 request = _to_request(row, names, replaced, is_table)
-                error = _find_error(task, request)
-                yield Item(number, request, error, file)
+                yield Item(number, request, None, file)
 
 
-def count(items: Iterator[Item], paths: Sequence[str]) -> int:
+def count(task: TextTask, items: Iterator[Item], paths: Sequence[str]) -> int:
     """Counts the items that `read` yields from `paths`.
+
+    Checks the items only up to the first that the task can answer.
 
     Raises:
         OSError: a file cannot be read.
@@ -120,9 +121,9 @@ def count(items: Iterator[Item], paths: Sequence[str]) -> int:
     number, reason = 0, ""
     for item in items:
         number += 1
-        if not item.error:
+        if not (error := check(task, item).error):
             return number + sum(1 for _ in items)
-        reason = reason or f"{item}: {item.error}"
+        reason = reason or f"{item}: {error}"
     if number:
         raise ValueError(
             f"{', '.join(paths)}: no row can be answered; {reason}. Set "
@@ -197,16 +198,20 @@ def cut_batches(
 
     A batch ends before each multiple of `batch_size` rows, where a shard may
     begin, or after a row with which its texts reach _MAX_BATCH_CHARS
-    characters, or after a row for which `is_last` returns True.
+    characters, or after a row for which `is_last` returns True. Counting to
+    `batch_size` starts again after such a row.
     """
     batch: list[Item] = []
-    size = 0
-    for index, item in enumerate(items, 1):
+    size = count = 0
+    for item in items:
         batch.append(item)
         size += _size(item)
-        if index % batch_size == 0 or size >= _MAX_BATCH_CHARS or is_last():
+        count += 1
+        ends = is_last()
+        if count % batch_size == 0 or size >= _MAX_BATCH_CHARS or ends:
             yield batch
             batch, size = [], 0
+            count = 0 if ends else count
     if batch:
         yield batch
 
@@ -242,16 +247,19 @@ def _size(item: Item) -> int:
     return texts
 
 
-def _find_error(task: TextTask, request: dict[str, Any]) -> ValueError | None:
-    """Returns why the task cannot answer a request, or None."""
+def check(task: TextTask, item: Item) -> Item:
+    """Returns the item, with an error if the task cannot answer it."""
+    if item.error:
+        return item
     try:
         # Nest the id in a list, because an answer nests the id one level deep.
-        json.dumps([request.get("id")])
+        json.dumps([item.request.get("id")])
     except RecursionError:
-        del request["id"]
-        return ValueError("'id' is nested too deeply. Use a text")
+        del item.request["id"]
+        error = ValueError("'id' is nested too deeply. Use a text")
+        return item._replace(error=error)
     try:
-        task.check(request)
+        task.check(item.request)
     except ValueError as error:
-        return error
-    return None
+        return item._replace(error=error)
+    return item

@@ -225,3 +225,55 @@ def test_the_python_half_of_data_needs_no_tensorflow():
     ]
     assert len(modules) > 40
     run(f"import {', '.join(modules)}, serving.models, predict")
+
+
+@pytest.mark.slow
+def test_the_server_answers_them_by_http(tmp_path, exports, load):
+    pytest.importorskip("starlette", reason="needs requirements/serve.txt")
+    from tests.serving.server.server_process import running
+
+    models = {name: exports[name][0] for name in exports}
+    with running(tmp_path, models, max_wordpieces=200) as server:
+
+        def ask(kind, signature, **inputs):
+            body = {"signature_name": signature, "inputs": inputs}
+            path = f"/v1/models/{kind}:predict"
+            status, found, _ = server.ask("POST", path, body)
+            return found["outputs"] if status == 200 else (status, found)
+
+        expected = load("ranker").rerank(QUERY, PASSAGES)
+        body = {"query": QUERY, "passages": PASSAGES}
+        assert server.ask("POST", "/api/models/ranker/rerank", body)[:2] == (
+            200,
+            expected,
+        )
+        order = [each["index"] for each in expected["ranking"]]
+        found = ask("ranker", "rerank", query=[QUERY], passages=[PASSAGES])
+        assert found["order"] == [order]
+        rows = [("a", PASSAGES[:2]), (QUERY, PASSAGES[2:])]
+        instances = [{"query": q, "passages": many} for q, many in rows]
+        _, found, _ = server.ask(
+            *("POST", "/v1/models/ranker:predict"),
+            {"signature_name": "rerank", "instances": instances},
+        )
+        for (query, many), row in zip(rows, found["predictions"], strict=True):
+            one = load("ranker").rerank(query, many)["ranking"]
+            assert [each["index"] for each in one] == row["order"]
+            assert row["scores"][one[0]["index"]] == pytest.approx(
+                one[0]["score"], abs=1e-5
+            )
+        found = ask("nli", "zero_shot", text=["a", ""], labels=[LABELS] * 2)
+        both = load("nli").zero_shot(["a", ""], LABELS)
+        assert found["label"] == [each["label"] for each in both]
+        found = ask("words", "score", text=["The boat.", "a"])
+        both = load("words").score(["The boat.", "a"])
+        assert found["score"] == pytest.approx([one["score"] for one in both])
+        assert found["num_wordpieces"] == [3, 1]
+        # A text of 20 WordPieces is read 20 times.
+        status, refusal = ask("words", "score", text=["a " * 20])
+        assert status == 413 and "--max_wordpieces" in refusal["error"]
+        assert ask("nli", "zero_shot", text=["a"], labels=["b"])[0] == 400
+        # Nothing to read but special tokens, a hundred times.
+        body = {"query": "", "passages": [""] * 101}
+        path = "/api/models/ranker/rerank"
+        assert server.ask("POST", path, body)[0] == 413

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import threading
 import types
 
 import numpy as np
@@ -18,9 +19,10 @@ from serving.tasks.words import FillMask, NextSentence
 
 
 def read(path, kind, *columns):
-    """Returns the requests of a file."""
+    """Returns the requests of a file, checked."""
     task = kind(types.SimpleNamespace(settings={}))
-    return [*requests.read(task, [str(path)], columns=columns)]
+    items = requests.read(task, [str(path)], columns=columns)
+    return [requests.check(task, item) for item in items]
 
 
 @pytest.mark.parametrize(
@@ -68,10 +70,68 @@ def test_columns(tmp_path, name, text, kind, columns, expected):
     assert (item.request, item.error) == (expected, None)
 
 
+class Counting(Classify):
+    """A task that counts the requests it checks, and computes nothing."""
+
+    num_checked = 0
+
+    def check(self, request):
+        self.num_checked += 1
+        super().check(request)
+
+    def compute(self, requests):
+        return [Row(each, [], []) for each in requests]
+
+    def read(self, row):
+        return {"label": "a"}
+
+
+def test_a_count_checks_up_to_the_first_good_row(tmp_path):
+    (tmp_path / "a.jsonl").write_text("{}\n" + '{"text": "a"}\n' * 9)
+    task = Counting(types.SimpleNamespace(settings={}))
+    paths = [str(tmp_path / "a.jsonl")]
+    items = [*requests.read(task, paths)]
+    assert task.num_checked == 0
+    assert requests.count(task, iter(items), paths) == 10
+    assert task.num_checked == 2
+
+
+def test_an_id_is_checked_where_it_is_written(tmp_path):
+    """A thread reads a pipe, whose calls are nested less deeply."""
+    ids = ["[" * depth + "]" * depth for depth in range(800, 1000)]
+    lines = [f'{{"id": {each}, "text": "a"}}\n' for each in ids]
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    task = Counting(types.SimpleNamespace(settings={}))
+    items = requests.read(task, [str(tmp_path / "a.jsonl")])
+    answerer = answers.Answerer(task)
+    for batch in requests.read_batches(items, 8):
+        assert len([*answerer.answer(batch)]) == len(batch)
+    assert answerer.num_answers and answerer.num_errors
+
+
+def test_lines_that_arrive_together_are_one_batch():
+    first, all_arrived = threading.Event(), threading.Event()
+
+    def items():
+        yield Item(1, {})
+        first.wait(60)
+        yield from (Item(number, {}) for number in range(2, 6))
+        all_arrived.set()
+
+    batches = requests.read_batches(items(), 4)
+    assert len(next(batches)) == 1
+    first.set()
+    all_arrived.wait(60)
+    assert len(next(batches)) == 4
+
+
 class Damaged:
     """A task whose model has weights that are not finite for some texts."""
 
     name = "classify"
+
+    def check(self, item):
+        pass
 
     def compute(self, items):
         return [Row(item, [], [], outputs=[item["text"]]) for item in items]

@@ -16,6 +16,7 @@ from data.squad.decoding import DecodingOptions
 from data.squad.windows import create_features
 from data.text.windows import cut_spans
 from serving import squad
+from serving.server import protocol
 from serving.server.limits import Limits
 from serving.server.signatures import Key
 from serving.server.worker import Version
@@ -201,6 +202,10 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
         np.testing.assert_allclose(served["probabilities"], graph, atol=1e-5)
         for name in ("label", "labels"):
             assert served[name].tolist() == outputs[name].tolist()
+        inputs = version.description.signatures["classify"].inputs
+        pair = {"instances": [{"text_a": "a", "text_b": "b"}]}
+        with pytest.raises(protocol.BadRequest, match="text_b"):
+            protocol.parse_inputs(pair, inputs)
     with pytest.raises(ValueError, match="doc_stride=9.*accepts no 'text_b'"):
         bert.classify("a boat", "the sea")
     (_, inputs) = bert.engine.signatures["classify"].structured_input_signature

@@ -1,5 +1,6 @@
 """serve.py as a process: asked by many clients, good and hostile ones."""
 
+import base64
 import collections
 import contextlib
 import functools
@@ -12,10 +13,12 @@ import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
 from tests.checkpoints import assert_same
-from tests.serving.conftest import TEXTS
+from tests.serving.conftest import REQUESTS, TEXTS
 from tests.serving.server.server_process import running, send
 
 check_alike = functools.partial(assert_same, atol=1e-4, rtol=1e-6)
@@ -24,6 +27,90 @@ IDS = {
     "input_mask": [[1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]],
     "segment_ids": [[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]],
 }
+
+
+def columns_of(kind, specs):
+    """Returns a request of a signature, in column form."""
+    if kind == "multiple_choice":
+        return {name: [rows, rows] for name, rows in IDS.items()}
+    if "input_ids" in specs:
+        return IDS
+    texts = ["[MASK] " + text for text in TEXTS]
+    return {
+        name: texts[number:] + texts[:number]
+        for number, name in enumerate(specs)
+    }
+
+
+def call(function, columns):
+    """Returns a signature's outputs as JSON holds them."""
+    specs = function.structured_input_signature[1]
+    outputs = function(
+        **{k: tf.constant(v, specs[k].dtype) for k, v in columns.items()}
+    )
+    found = {}
+    for name, value in outputs.items():
+        value = value.numpy()
+        if value.dtype == object:
+            # Names in `_bytes` would be base64.
+            assert not name.endswith("_bytes")
+            value = np.vectorize(bytes.decode, [object])(value)
+        found[name] = value.tolist()
+    return found
+
+
+@pytest.mark.slow
+def test_every_signature_by_rows_and_columns(
+    server, load, export_folder, tmp_path
+):
+    kind = "multiple_choice"
+    with running(tmp_path, {kind: export_folder / kind}) as more:
+        num_signatures = check_signatures(more, load, [kind])
+    num_signatures += check_signatures(server, load, {*REQUESTS} - {kind})
+    # serving_default too, which is `serve` over ids; and `tokenize` and
+    # `attention` of all that take text.
+    assert num_signatures == 6 * 2 + 5 * 2 + len(
+        [
+            *("classify", "classify_text", "answer", "answer_n_best"),
+            *("tag", "tag_words", "fill_mask", "next_sentence", "embed"),
+        ]
+    )
+
+
+def check_signatures(server, load, kinds):
+    """Asks every signature of some models, and returns their number."""
+    num_signatures = 0
+    for kind in kinds:
+        for signature, function in load(kind).engine.signatures.items():
+            columns = columns_of(kind, function.structured_input_signature[1])
+            outputs = call(function, columns)
+            rows = [
+                dict(zip(outputs, row, strict=True))
+                for row in zip(*outputs.values(), strict=True)
+            ]
+            if len(outputs) == 1:
+                (outputs,) = outputs.values()
+                rows = outputs
+            asked = [
+                dict(zip(columns, row, strict=True))
+                for row in zip(*columns.values(), strict=True)
+            ]
+            bodies = [({"inputs": columns}, {"outputs": outputs})]
+            bodies.append(({"instances": asked}, {"predictions": rows}))
+            if len(columns) == 1:
+                (texts,) = columns.values()
+                encoded = [base64.b64encode(t.encode()).decode() for t in texts]
+                bodies.append(({"instances": texts}, {"predictions": rows}))
+                encoded = [{"b64": text} for text in encoded]
+                bodies.append(({"instances": encoded}, {"predictions": rows}))
+            for body, expected in bodies:
+                path = f"/v1/models/{kind}:predict"
+                body["signature_name"] = signature
+                status, found, _ = server.ask("POST", path, body)
+                assert status == 200, found
+                check_alike(found, expected)
+            num_signatures += 1
+    return num_signatures
 
 
 def test_many_clients_get_the_answers_of_one(server):
