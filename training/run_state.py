@@ -113,7 +113,10 @@ def check(path: str | os.PathLike[str]) -> None:
         steps = checkpoint_steps(path)[-1:]
         prefixes += [os.path.join(path, f"{PREFIX}-{step}") for step in steps]
     for prefix in dict.fromkeys(prefixes):
-        texts = {} if is_huggingface(prefix) else _read_texts(prefix)
+        texts: dict[str, str] = {}
+        with contextlib.suppress(OSError):
+            # Skip a damaged checkpoint, because a run restores an older one.
+            texts = {} if is_huggingface(prefix) else _read_texts(prefix)
         for name in (model_folder.FILE, LABELS_FILE):
             file = Path(prefix).with_name(name)
             if name not in texts or not file.is_file():

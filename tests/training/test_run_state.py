@@ -167,6 +167,14 @@ def test_an_evaluation_reads_the_description_twice(run, monkeypatch):
     assert [str(path) for path, *_ in reads] == [str(run)] * 2
 
 
+def test_a_damaged_checkpoint_is_skipped(run):
+    # As a power cut leaves a file whose contents were not written yet.
+    *_, data = sorted(run.glob("model.ckpt-*.data-00000-of-00001"))
+    data.write_bytes(bytes(data.stat().st_size))
+    run_state.check(run)
+    run_state.check(data.with_suffix(""))
+
+
 def test_checkpoints_without_the_entry_mend_nothing(run):
     for folder in (run, run / "best"):
         for index in folder.glob("model.ckpt-*.index"):
