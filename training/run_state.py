@@ -114,14 +114,14 @@ def check(path: str | os.PathLike[str]) -> None:
         prefixes += [os.path.join(path, f"{PREFIX}-{step}") for step in steps]
     for prefix in dict.fromkeys(prefixes):
         texts: dict[str, str] = {}
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ValueError):
             # Skip a damaged checkpoint, because a run restores an older one.
             texts = {} if is_huggingface(prefix) else _read_texts(prefix)
         for name in (model_folder.FILE, LABELS_FILE):
             file = Path(prefix).with_name(name)
             if name not in texts or not file.is_file():
                 continue
-            stored = _identity(name, texts[name])
+            stored = _identity(name, str(texts[name]))
             found = _identity(name, file.read_text("utf-8", "replace"))
             for key in stored.keys() & found.keys():
                 if stored[key] != found[key]:
@@ -142,7 +142,9 @@ def _identity(name: str, text: str) -> dict[str, Any]:
         labels = text.splitlines()
         return {f"the order of {sorted(labels)}": labels}
     values: dict[str, Any] = {}
-    with contextlib.suppress(ValueError, KeyError):
+    with contextlib.suppress(
+        AttributeError, LookupError, TypeError, ValueError
+    ):
         settings = parse_json(text.encode(), name)["origin"]["settings"]
         for key in _IDENTITY & settings.keys():
             value = settings[key]
