@@ -12,6 +12,8 @@ from files import run_files
 RATES = ("precision", "recall", "f1")
 # Matches the name of a label's score, with or without a split's suffix.
 _OF_LABEL = re.compile(rf"(.+)_({'|'.join(RATES)})((?:_\w+)?)")
+# Prefixes of the scores of an export, such as saved_model_f1.
+_FORMATS = ("saved_model", "litert", "onnx", "openvino")
 
 
 class ResultFiles:
@@ -71,7 +73,7 @@ def split_by_label(
     matches = {name: _OF_LABEL.fullmatch(name) for name in results}
     by_label: dict[str, dict[str, float]] = {}
     for name, match in matches.items():
-        if match:
+        if match and match[1] not in _FORMATS:
             label = by_label.setdefault(match[1] + match[3], {})
             label[match[2]] = results[name]
     # Only a label's scores include all three rates. SQuAD's HasAns_f1, for

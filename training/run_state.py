@@ -140,7 +140,9 @@ def _identity(name: str, text: str) -> dict[str, Any]:
     that is malformed.
     """
     values: dict[str, Any] = {}
-    with contextlib.suppress(AttributeError, KeyError, TypeError, ValueError):
+    with contextlib.suppress(
+        AttributeError, LookupError, TypeError, ValueError
+    ):
         if name == LABELS_FILE:
             settings: dict[str, Any] = {"labels": text.splitlines()}
         else:

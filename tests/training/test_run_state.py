@@ -167,6 +167,31 @@ def test_an_evaluation_reads_the_description_twice(run, monkeypatch):
     assert [str(path) for path, *_ in reads] == [str(run)] * 2
 
 
+def test_a_damaged_checkpoint_is_skipped(run):
+    # As a power cut leaves a file whose contents were not written yet.
+    *_, data = sorted(run.glob("model.ckpt-*.data-00000-of-00001"))
+    data.write_bytes(bytes(data.stat().st_size))
+    run_state.check(run)
+    run_state.check(data.with_suffix(""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"model.json": 5}',
+        '{"model.json": "{\\"origin\\": []}"}',
+        '{"model.json": "{\\"origin\\": {\\"settings\\": []}}"}',
+    ],
+)
+def test_an_entry_of_another_form_is_ignored(tmp_path, text):
+    (tmp_path / "model.json").write_text("{}")
+    variables = {"x": tf.Variable([1.0]), tf1.RUN_STATE: text}
+    tf1.write_checkpoint(tmp_path / "model.ckpt-1", variables)
+    run_state.check(tmp_path)
+
+
 def test_checkpoints_without_the_entry_mend_nothing(run):
     for folder in (run, run / "best"):
         for index in folder.glob("model.ckpt-*.index"):
