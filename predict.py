@@ -189,8 +189,8 @@ class Config(EngineConfig, TaskOptions):
             is_set = value != (field.default or ())
             if is_set and field.name not in task.flags:
                 raise ValueError(
-                    f"--{field.name} is not used by the task {task.name}; "
-                    "remove the flag, or set another --task"
+                    f"--{field.name} is not used by the task {task.name}. "
+                    "Remove the flag, or set another --task"
                 )
 
     def load(self, default: str | None = None) -> "TextModel":

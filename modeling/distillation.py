@@ -18,7 +18,7 @@ from modeling.model import select_features
 from modeling.ops import Tensor, at_least_float32
 
 # Prefix of the names of features that are outputs of a teacher. A teacher with
-# a single output has the feature OUTPUT_PREFIX + "outputs".
+# a single output names its feature OUTPUT_PREFIX + "outputs".
 OUTPUT_PREFIX = "teacher_"
 
 

@@ -214,7 +214,7 @@ class ModelFolder:
         if found and max(found) >= num_blocks:
             raise ValueError(
                 f"{self.source} contains {max(found) + 1} blocks, but "
-                f"num_hidden_layers is {num_blocks}; correct the configuration"
+                f"num_hidden_layers is {num_blocks}. Correct the configuration"
             )
 
     def _check_vocabulary(self, tokenizer: FullTokenizer) -> None:

@@ -200,7 +200,7 @@ def _read(folder: Path) -> dict[str, str]:
 
 
 def _read_texts(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Returns {file: text}, as stored in a checkpoint. {} if it has none."""
+    """Returns {file: text}, as stored in a checkpoint, or {}."""
     with tf1.open_tf1_checkpoint(path) as (reader, _):
         if not reader.has_tensor(tf1.RUN_STATE):
             return {}

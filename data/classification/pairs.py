@@ -154,7 +154,7 @@ class PairProcessor(TableProcessor):
         return examples
 
     def _check_columns(self, data_dir: StrPath, name: str) -> None:
-        """Checks that a table without scores has no column that contains them.
+        """Checks that no column contains scores in a table without scores.
 
         Otherwise all pairs would count as similar. A column that always has the
         same value contains no scores.

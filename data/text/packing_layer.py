@@ -230,7 +230,7 @@ class Windows(NamedTuple):
     ) -> dict[str, tf.Tensor]:
         """Packs windows as model inputs, `[CLS] query [SEP] window [SEP]`.
 
-        `tokenizer` has the vocabulary of the ids. `max_seq_length` is the
+        `tokenizer` belongs to the ids. `max_seq_length` is the
         length of an input in WordPieces.
         """
         cls, sep = special_ids(tokenizer, tf.size(self.rows))
