@@ -184,7 +184,7 @@ class Config(EngineConfig, TaskOptions):
     def check_task(self, task: "base.TextTask") -> None:
         """Raises a ValueError if the task does not use a flag."""
         for field in dataclasses.fields(TaskOptions):
-            # Without the flag, --labels is [], where the default is ().
+            # If --labels is not set, it is [], but the field's default is ().
             value = getattr(self, field.name) or ()
             is_set = value != (field.default or ())
             if is_set and field.name not in task.flags:

@@ -166,8 +166,8 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     text = file.read().rstrip("\0")
     if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
-            f"{name} needs the name {path} for its lock, but a file of that "
-            "name is not a lock; rename that file, or use another path"
+            f"{name} needs the lock file {path}, but a file of that name is "
+            f"no lock; rename the file, or set another path for {name}"
         )
     owner, host, kernel = _read_owner(file), socket.gethostname(), None
     # Identify the kernel and the mounted file system, because a network file

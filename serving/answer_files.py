@@ -92,11 +92,11 @@ class Fields:
         self._shape: tuple[int, ...] | None = None
 
     def __call__(self, reply: "Reply") -> "Reply":
-        """Returns an answer with only the selected fields.
+        """Returns the selected fields of a reply.
 
         Raises:
-            ValueError: the first answer lacks a selected field, or npy cannot
-                store the field.
+            ValueError: the first reply lacks a selected field, or a .npy file
+                cannot store the field.
         """
         is_array = self._form == "npy"
         if is_array and self._wanted is None:

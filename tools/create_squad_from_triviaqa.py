@@ -172,7 +172,7 @@ def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
 
 
 def main(config: Config) -> None:
-    """Writes the entries of `create_passages` that contain an answer."""
+    """Writes the passages of `create_passages` that contain an answer."""
     if os.path.exists(config.output_file):
         raise FileExistsError(
             f"--output_file={config.output_file} already exists; remove it or "

@@ -125,8 +125,8 @@ class _Flow:
         if teacher:
             settings |= teacher.settings
         if teacher and not config.distill_layers:
-            # Compare the settings before the teacher's long computation. Each
-            # training compares all of them again.
+            # Check the recorded settings before the teacher's long computation.
+            # Each run checks all of them again.
             for variant in self._variants():
                 variant.open_run().check(variant, settings, are_all=False)
             records = splits.records["train"] = teacher.add_outputs(records)

@@ -139,7 +139,7 @@ class Task(abc.ABC):
     def create_model(
         self, config: "modeling.BertConfig", **options: Any
     ) -> Any:
-        """Creates the task's model, a class of `modeling`.
+        """Creates the task's model, an instance of a class in `modeling`.
 
         Args:
             config: configuration of the model.

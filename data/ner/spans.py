@@ -131,8 +131,8 @@ def read(
     if num_shifted > max(2, num_cut // 3):
         raise ValueError(
             f"{path}: of {num_cut} spans that cut words, such as "
-            f"{widened[0][0]}, {num_shifted} are complete words if they are "
-            "UTF-16 offsets or bytes. Convert them to characters"
+            f"{widened[0][0]}, {num_shifted} fit if their offsets count bytes "
+            "or UTF-16 units. Convert the offsets to characters"
         )
     if widened:
         logging.info(

@@ -110,10 +110,10 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 
 
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
-    """Chooses for each part other parts that provide random next sentences.
+    """Chooses, for each part, the parts to draw random next sentences from.
 
-    The chosen parts are spread evenly over the corpus. None of them contains
-    text of a document that continues from or into the part.
+    The chosen parts are spread evenly over the corpus. None of them shares a
+    document with the part.
     """
     # Parts that are cut within documents form a run with the parts that follow,
     # up to a part whose end is the end of a document.

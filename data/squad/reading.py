@@ -113,8 +113,8 @@ def read_squad_examples(
     if num_moved:
         logging.warning(
             "%s: %d of %d answers do not begin exactly at `answer_start`, so "
-            "the model may learn longer answers. It must count characters, not "
-            "bytes or UTF-16 units",
+            "the model may learn longer answers. `answer_start` must count "
+            "characters, not bytes or UTF-16 units",
             *(input_file, num_moved, len(examples)),
         )
     if num_skipped:

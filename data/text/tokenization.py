@@ -260,8 +260,8 @@ class FullTokenizer:
         spaced = " ".join(self.segment(text))
         if "".join(spaced.split()) != "".join(text.split()):
             raise ValueError(
-                f"--segmenter={self.segmenter} must not change the words of a "
-                f"text. For {text[:80]!r} it returned {spaced[:80]!r}"
+                f"--segmenter={self.segmenter} must change only white space. "
+                f"For {text[:80]!r} it returned {spaced[:80]!r}"
             )
         return spaced
 

@@ -188,7 +188,7 @@ class Version:
         return [task.reply(row) for rows in groups for row in rows]
 
     def _run_texts(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Computes calls of a signature that accepts text."""
+        """Runs calls of a signature that accepts text."""
         task = self._texts[name]
         # Decodes each text of an array, and drops bytes that are not UTF-8.
         decode = np.vectorize(lambda x: x.decode("utf-8", "ignore"), [object])

@@ -119,7 +119,7 @@ class ZeroShot(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a single-label model predicts "entailment"."""
+        """Returns whether a single-label model has the label "entailment"."""
         is_single = settings.get("output_mode") == "classification"
         return is_single and _LABEL in _labels(settings)
 

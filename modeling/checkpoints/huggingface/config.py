@@ -128,7 +128,7 @@ def _find_config(path: str | os.PathLike[str]) -> str:
     path = str(path)
     if not os.path.exists(path):
         raise FileNotFoundError(
-            f"There is no configuration file {path}. Use the path of a file"
+            f"There is no configuration {path}. Use an existing path"
         )
     if not os.path.isdir(path):
         return path
