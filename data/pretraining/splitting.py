@@ -112,8 +112,8 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
     """Chooses, for each part, the parts to draw random next sentences from.
 
-    The chosen parts are spread evenly over the corpus. None of them shares a
-    document with the part.
+    The chosen parts are spread evenly over the corpus. None of them is of a
+    document that the part contains too.
     """
     # Parts that are cut within documents form a run with the parts that follow,
     # up to a part whose end is the end of a document.

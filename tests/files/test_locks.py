@@ -208,7 +208,7 @@ def test_a_lock_that_is_cut_off(tmp_path, text):
 def test_a_users_file_with_the_name_of_a_lock_is_left_alone(tmp_path, text):
     path = tmp_path / "corpus.lock"
     path.write_text(text, encoding="latin-1")
-    assert "rename that file" in refused(path)
+    assert "rename the file" in refused(path)
     assert path.read_text(encoding="latin-1") == text
 
 

@@ -275,7 +275,7 @@ def test_places_that_count_other_units_are_named(tmp_path, code, size):
     lines = [json.dumps({"text": text, "entities": [each]}) for each in found]
     path = tmp_path / "train.jsonl"
     path.write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="of 5 spans .* Convert them"):
+    with pytest.raises(ValueError, match="of 5 spans .* Convert the offsets"):
         [*spans.read(path, split_words, True)]
     # Parts of words, in a text in which all units but characters differ.
     parts = [[i + 1, i + 3, "X"] for i in starts]
