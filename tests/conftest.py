@@ -144,7 +144,7 @@ def pretraining_flags(tiny):
 
 @pytest.fixture(scope="session")
 def two_blocks(tiny, pretraining_flags):
-    """Flags that pretrain the tiny model, for what goes on from it."""
+    """Flags that pretrain the tiny model, for tests that continue its run."""
     return pretraining_flags | {"bert_config_file": tiny / "bert_config.json"}
 
 

@@ -278,7 +278,7 @@ def check_head(
             )
     if config.has_checkpoint:
         return
-    shapes = modeling.read_shapes(modeling.find_checkpoint(folder.weights))
+    shapes = folder.shapes
     foreign = [
         name
         for name, shape in shapes.items()

@@ -15,6 +15,7 @@ imports no TensorFlow.
 """
 
 import dataclasses
+import functools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -135,6 +136,11 @@ class ModelFolder:
                 "training (--do_train) in another --output_dir"
             )
 
+    @functools.cached_property
+    def shapes(self) -> dict[str, Sequence[int]]:
+        """{name in the checkpoint: shape} of the weights, read once."""
+        return modeling.read_shapes(modeling.find_checkpoint(self.weights))
+
     @property
     def labels(self) -> list[str] | None:
         """Names of the outputs, in order, or None if the folder names none."""
@@ -206,11 +212,10 @@ class ModelFolder:
     def _check_blocks(self, num_blocks: int) -> None:
         """Checks that the configuration does not omit blocks of the model."""
         try:
-            names = modeling.read_shapes(modeling.find_checkpoint(self.weights))
+            found = {int(m[1]) for m in map(_BLOCK.search, self.shapes) if m}
         except OSError:
             # Another check reports weights that are missing or damaged.
             return
-        found = {int(m[1]) for m in map(_BLOCK.search, names) if m}
         if found and max(found) >= num_blocks:
             raise ValueError(
                 f"{self.source} contains {max(found) + 1} blocks, but "

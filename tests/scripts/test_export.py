@@ -1,4 +1,4 @@
-"""What the scripts export, and what an export replaces."""
+"""Scripts export the models they trained, and replace only older exports."""
 
 import json
 import os
