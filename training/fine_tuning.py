@@ -184,9 +184,8 @@ class _Flow:
         variants = self._variants()
         if len(variants) == 1:
             trainer = self._train(variants[0])
-            return trainer, self.evaluate(
-                trainer
-            ) if self.config.do_eval else {}
+            results = self.evaluate(trainer) if self.config.do_eval else {}
+            return trainer, results
         all_results = []
         for number, config in enumerate(variants, start=1):
             logging.info("***** Run %d of %d *****", number, len(variants))
