@@ -127,6 +127,7 @@ def test_new_rows_are_the_mean_of_their_pieces(extended):
         np.testing.assert_array_equal(after[name], before[name], name)
 
 
+@pytest.mark.slow
 def test_pretraining_resumes_from_it(extended):
     folder, _ = extended
     row = read_vocab(folder / "new.txt").index("trabeculectomy")

@@ -12,6 +12,8 @@ from tests.script_runner import parse_flags, read_results
 from tests.scripts.test_export import contents
 from tests.serving.test_engines import PREDICT, run
 
+pytestmark = pytest.mark.slow
+
 COLORS = ("red", "blue")
 
 
@@ -110,7 +112,6 @@ def test_without_a_dev_set_nothing_is_checked(flags, tmp_path):
     assert (tmp_path / "made/export/model.tflite").is_file()
 
 
-@pytest.mark.slow
 def test_an_export_of_shorter_inputs_is_made_unchecked(flags, tmp_path):
     short = "--do_eval --export_format=litert --export_seq_length=8"
     done = export(tmp_path, flags, short).check()

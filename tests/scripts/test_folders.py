@@ -13,6 +13,7 @@ from training import checkpointing
 from training.config import DeviceConfig
 
 
+@pytest.mark.slow
 def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
     flags = pretraining_flags | script_runner.parse_flags("""
         --output_dir=run --do_train --num_train_steps=100000

@@ -19,6 +19,8 @@ from tests.script_runner import (
 )
 from training import model_folder
 
+pytestmark = pytest.mark.slow
+
 LABELS = ("contradiction", "entailment", "neutral")
 
 
@@ -223,7 +225,6 @@ def read_table(path):
         return list(csv.DictReader(reader))
 
 
-@pytest.mark.slow
 def test_resumes_from_what_is_there(runs, tmp_path):
     folder, commands = runs
     before = read_results(folder / "mrpc")

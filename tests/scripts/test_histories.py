@@ -15,6 +15,8 @@ from tests.script_runner import parse_flags
 from training import checkpointing, model_folder
 from training.callbacks import history
 
+pytestmark = pytest.mark.slow
+
 # A masked LM accuracy that a few steps reach.
 TARGET = 1e-3
 
@@ -119,7 +121,6 @@ def test_tensorboard_shows_what_is_filled_in(undisturbed):
         assert all(one.endswith("%") for one in predicted)
 
 
-@pytest.mark.slow
 def test_a_killed_run_has_the_same_history_and_weights(
     undisturbed, flags, tmp_path
 ):
@@ -134,7 +135,6 @@ def test_a_killed_run_has_the_same_history_and_weights(
     assert_same_bits(values(folder, 8), values(undisturbed, 8))
 
 
-@pytest.mark.slow
 def test_averages_are_what_is_evaluated_exported_and_kept(
     undisturbed, flags, tmp_path
 ):
@@ -219,7 +219,6 @@ def test_a_resumed_run_is_evaluated_on_the_same_records(
     assert (folder / "eval_results.txt").read_bytes() == results
 
 
-@pytest.mark.slow
 def test_training_ends_when_its_time_is_over(flags, tmp_path):
     folder = tmp_path / "timed"
     path = folder / history.FILE
@@ -277,7 +276,6 @@ def test_a_target_accuracy_is_in_the_summary(trained):
     assert 0 < reached["hours"] < 1
 
 
-@pytest.mark.slow
 def test_each_of_several_fine_tunings_has_its_own_time(tiny, tmp_path):
     flags = parse_flags(f"""
         --bert_config_file={tiny}/one_block/bert_config.json

@@ -16,6 +16,8 @@ from tests.script_runner import (
     read_results,
 )
 
+pytestmark = pytest.mark.slow
+
 FILLING = "the boat and the sea at noon in the harbor of the river".split()
 TRAINING = """
     --doc_stride=7 --do_train --do_eval --do_predict --train_batch_size=16
@@ -151,7 +153,6 @@ def test_windows_that_cannot_be(trained):
     check_refusals(folder, "run_classifier.py", flags, cases)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "mode, pooling", [("multilabel", "mean"), ("regression", "max")]
 )

@@ -140,6 +140,7 @@ def test_trains_from_a_checkpoint_the_same_each_time(
     assert 0 < abs(losses[3] - losses[0]) < 0.02
 
 
+@pytest.mark.slow
 def test_what_is_exported_is_what_the_folder_means(
     tmp_path, tiny, pretraining_flags
 ):
@@ -208,6 +209,7 @@ runpy.run_path("{script_runner.ROOT}/run_pretraining.py", run_name="__main__")
 """
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_earlier_checkpoints(
     pretraining_flags, tmp_path
 ):

@@ -12,6 +12,8 @@ from tests.checkpoints import values
 from tests.script_runner import check_refusals, parse_flags
 from training import checkpointing, model_folder
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def flags(two_blocks, pretrained):

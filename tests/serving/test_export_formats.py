@@ -104,6 +104,7 @@ def test_any_batch_gives_what_the_model_gives(name, tmp_path):
     assert "assets.extra" not in files
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["saved_model", *FORMATS[:1]])
 def test_a_model_trained_with_gradient_checkpointing(name, tmp_path):
     model = create("BertClassifier", num_labels=3, gradient_checkpointing=True)
@@ -114,6 +115,7 @@ def test_a_model_trained_with_gradient_checkpointing(name, tmp_path):
     np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["mixed_bfloat16", "mixed_float16"])
 @pytest.mark.parametrize("name", FORMATS[:2])
 def test_a_model_trained_in_16_bits_is_exported_in_32(name, dtype, tmp_path):

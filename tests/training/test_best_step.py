@@ -156,6 +156,7 @@ def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
     assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
 
 
+@pytest.mark.slow
 def test_the_best_of_several_runs_is_its_best_step(options, tmp_path):
     chosen = ScriptedTask(*accuracies(0.5, 0.8, 0.7), *accuracies(0.6, 0.3, 0))
     fine_tuning.run(chosen, dataclasses.replace(options, num_train_runs=2))
@@ -203,6 +204,7 @@ def read_best(folder):
     return json.loads((folder / "run/best/eval_results.json").read_text())
 
 
+@pytest.mark.slow
 def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     options, tmp_path, caplog
 ):
@@ -220,6 +222,7 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     assert read_best(tmp_path)["accuracy"] == 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 12345])
 def test_an_earlier_runs_best_is_not_predicted_with(
     seed, options, tmp_path, caplog
@@ -275,6 +278,7 @@ def test_a_best_step_that_was_not_copied_is_warned_of(
     assert f"{warning} step 6 instead" in caplog.text
 
 
+@pytest.mark.slow
 def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     trains_on(options, [0.5, 0.9], num_train_epochs=2)
     before = read_best(tmp_path)
@@ -303,6 +307,7 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     )
 
 
+@pytest.mark.slow
 def test_the_best_of_an_earlier_version_is_still_used(options, tmp_path):
     trains_on(options, [0.5, 0.9, 0.6])
     path = tmp_path / "run/best/eval_results.json"
@@ -319,6 +324,7 @@ def test_the_best_of_an_earlier_version_is_still_used(options, tmp_path):
     assert used_step(tmp_path) == {4}
 
 
+@pytest.mark.slow
 def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     options, tmp_path, caplog
 ):
@@ -348,6 +354,7 @@ def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     ]
 
 
+@pytest.mark.slow
 def test_averages_of_an_earlier_run_are_replaced(options, tmp_path):
     changes = {"ema_decay": 0.5, "evaluate_each_epoch": False}
     for num_epochs in (3, 1):
@@ -362,6 +369,7 @@ def test_averages_of_an_earlier_run_are_replaced(options, tmp_path):
         np.testing.assert_array_equal(value, averages[name], name)
 
 
+@pytest.mark.slow
 def test_several_runs_that_have_ended_are_left_alone(options, tmp_path):
     """Whichever run was the best: its seed is not the command's."""
     changes = {"num_train_runs": 2, "evaluate_each_epoch": False}
@@ -370,6 +378,7 @@ def test_several_runs_that_have_ended_are_left_alone(options, tmp_path):
     assert read_results(tmp_path / "run")["best_run"] == 2
 
 
+@pytest.mark.slow
 def test_damaged_best_weights_are_named_before_training(options, tmp_path):
     trains_on(options, [0.5, 0.9, 0.7])
     (data,) = (tmp_path / "run/best").glob("model.ckpt-4.data-*")

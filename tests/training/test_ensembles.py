@@ -56,6 +56,7 @@ def write_table(folder, labels):
         (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n")
 
 
+@pytest.mark.slow
 def test_probabilities_of_classes_are_averaged(tmp_path):
     labels = ["no", "some", "yes"]
     write_table(tmp_path, labels)

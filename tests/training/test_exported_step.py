@@ -71,6 +71,7 @@ def read(path, config):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "place", "which"),
     [
@@ -124,6 +125,7 @@ def test_another_models_release_is_refused_before_the_training(
     assert not [*(tmp_path / "run").glob("model.ckpt-*")]
 
 
+@pytest.mark.slow
 def test_a_run_that_was_cut_off_has_its_averages(
     train, config_file, tmp_path, caplog
 ):
@@ -145,6 +147,7 @@ def test_a_run_that_was_cut_off_has_its_averages(
         assert "model.ckpt-6 is step 6, the last, averaged" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("load_best", [True, False])
 def test_an_ensemble_takes_what_its_members_export(
     load_best, train, config_file, tmp_path
@@ -162,6 +165,7 @@ def test_an_ensemble_takes_what_its_members_export(
         assert_same_bits(read(member, config_file), weights)
 
 
+@pytest.mark.slow
 def test_entries_of_a_training_are_not_called_unused(train, config_file):
     """Google's and TensorFlow's readers ignore them too."""
     try:

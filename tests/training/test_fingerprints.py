@@ -45,6 +45,7 @@ def records(tmp_path, tiny):
     return path, write
 
 
+@pytest.mark.slow
 def test_records_replaced_in_the_middle_are_refused(
     records, tiny, pretraining_flags, tmp_path
 ):

@@ -40,6 +40,7 @@ def run(options, **changes):
     return json.loads(open(f"{options.output_dir}/summary.json").read())
 
 
+@pytest.mark.slow
 def test_commands_that_train_nothing_keep_what_it_was_trained_with(
     options, tmp_path
 ):
@@ -71,6 +72,7 @@ def test_commands_that_train_nothing_keep_what_it_was_trained_with(
     assert begun["fingerprint"] == trained["fingerprint"]
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_its_summary_knows_its_flags(options, tmp_path):
     flags = {"do_train": True, "learning_rate": 1e-3}
     trained = run(options, **flags)["trained_with"]
@@ -86,6 +88,7 @@ def test_a_run_killed_before_its_summary_knows_its_flags(options, tmp_path):
         assert found["trained_with"] is None
 
 
+@pytest.mark.slow
 def test_predictions_are_kept_until_the_weights_change(options, tmp_path):
     run(options, do_train=True)
     made = run(options, do_predict=True)["predictions"]

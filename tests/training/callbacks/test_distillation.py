@@ -114,6 +114,7 @@ def test_a_resumed_run_ends_with_the_same_bits(
     assert_same_bits(values(killed, 6), expected)
 
 
+@pytest.mark.slow
 def test_outputs_on_disk_are_those_of_the_teacher(trained, teacher):
     model = modeling.BertClassifier(
         modeling.load_config(teacher / "hf"), num_labels=2
@@ -204,6 +205,7 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
             np.testing.assert_array_equal(names[name], value)
 
 
+@pytest.mark.slow
 def test_another_teacher_does_not_resume(trained, teacher):
     options, folder = trained
     outputs = folder / "train_teacher.tf_record"
@@ -290,6 +292,7 @@ def test_a_teacher_of_another_shape_task_or_folder_is_refused(
         )
 
 
+@pytest.mark.slow
 def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     model = modeling.BertPretrainer(write_config(tmp_path / "two.json"), seed=5)
     model.build()
