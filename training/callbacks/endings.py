@@ -27,7 +27,7 @@ class TimeLimit(Callback):
             --max_hours that is spent. None if --lr_schedule is not "time".
 
     Attributes:
-        hours_before: hours trained before the resumed checkpoint.
+        hours_before: hours trained before the checkpoint that was resumed.
     """
 
     def __init__(
