@@ -1,4 +1,4 @@
-"""Describes weights for others, in model.json and in a card, README.md.
+"""Formats the model.json and the model card (README.md) of saved weights.
 
 The card shows the contents of model.json, the labels and the casing. It
 contains no paths and no names of machines. This module imports no TensorFlow.
@@ -64,8 +64,8 @@ _TASKS = {
 }
 # Used for a model class that the user wrote.
 _OTHER = ("is of a class that this project does not define", "", "")
-# Classes of transformers that replace its pipelines for some of our classes.
-# Some versions of transformers have no pipeline for these classes.
+# {class of the model: class of transformers to load it with}, where some
+# versions of transformers provide no pipeline.
 _AUTO_CLASSES = {
     "BertMultipleChoice": "AutoModelForMultipleChoice",
     "BertSpanLabeler": "AutoModelForQuestionAnswering",
@@ -122,7 +122,7 @@ def describe_copy(
         values["evaluation"] = found
     elif not is_same:
         values.pop("evaluation", None)
-    # These scores belong to the exported file, not to this copy.
+    # These scores are of an exported file, not of this copy.
     values.pop("export_evaluation", None)
     return {
         FILE: json_files.format_json(values, FILE, indent=2) + "\n",

@@ -100,7 +100,7 @@ class ModelFolder:
 
     @property
     def source(self) -> str:
-        """The path that was read, with its flag, for messages."""
+        """The path that was read, as --flag=path, for messages."""
         return f"{self.flag}={self.weights}" if self.flag else self.weights
 
     @property
@@ -153,7 +153,7 @@ class ModelFolder:
         given: Mapping[str, Any] | None = None,
         trains: bool = False,
     ) -> None:
-        """Checks that a model is used with the network it was trained with.
+        """Checks that a model is used with the settings it was trained with.
 
         Args:
             bert_config: configuration of the network that loads the checkpoint.
@@ -334,8 +334,8 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
     if not found and len(values.get("id2label") or ()) == 1:
-        # transformers treats a single output as a number. Cross-encoders are
-        # saved without a problem_type.
+        # transformers treats a single output as a regression. Cross-encoders
+        # are saved without a problem_type.
         found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
@@ -361,7 +361,7 @@ def differences(
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yields (name, former value, value now) of the settings that differ.
 
-    For an entry of a dict, the name is such as `bert_config.hidden_size`.
+    Names of entries in a dict are dotted, such as `bert_config.hidden_size`.
     """
     for name in sorted(former.keys() | given.keys()):
         before, now = former.get(name), given.get(name)

@@ -125,7 +125,7 @@ def _versions() -> dict[str, str]:
 def fingerprint_of(
     settings: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns {"run", "dev_set" or "test_set": checksum that identifies it}.
+    """Returns {"run", "dev_set" or "test_set": checksum} of a run and its data.
 
     Args:
         settings: settings that must not change in a resume (run_folder.py).

@@ -109,7 +109,7 @@ def test_one_step_is_evaluated_predicted_and_exported(
     assert used_step(tmp_path) == {used}
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["global_step"] == used
-    named = f"step {used}, the {'best' if load_best else 'last'}"
+    named = f"step {used} (the {'best' if load_best else 'last'} step)"
     for what in ("Already evaluated", "Predicting", "Exporting"):
         assert any(what in line and named in line for line in caplog.messages)
     # A later command takes it too, or the other on request.

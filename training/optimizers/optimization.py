@@ -1,4 +1,4 @@
-"""Creates an optimizer with its learning rate schedule (create_optimizer).
+"""Creates optimizers and their learning rate schedules (create_optimizer).
 
 This file is named as in Google's code. The learning rate warms up
 linearly, then decays polynomially, either with the steps or with the time
@@ -109,7 +109,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
             begin it at step 0.
         time_spent: fraction of the time spent, a number or a float variable
             that training sets before each step. If set, the rate decays with
-            the time instead of the steps. It is then
+            the time instead of the steps. The rate is then
 
                 peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
     """
