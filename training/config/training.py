@@ -308,7 +308,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         return False
 
     def open_run(self) -> RunFolder:
-        """Returns a RunFolder of --output_dir, which caches the files it reads."""
+        """Opens --output_dir. A RunFolder caches the files that it reads."""
         return RunFolder(self.output_dir)
 
     @property
