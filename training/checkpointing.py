@@ -11,7 +11,7 @@ weights. So a checkpoint can both resume training and be the --init_checkpoint
 of another task. Each save also adds a line to the history
 (callbacks/history.py), from which a resumed run reads the time spent.
 
-A run resumes as follows. The step number determines everything else:
+A run resumes in these steps:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`), including the variables of the callbacks. Then
@@ -118,7 +118,7 @@ class Checkpointer:
         if damage := self._damage():
             steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
-                f"after step {step} {damage}, so no checkpoint of this step "
+                f"after step {step}, {damage}, so no checkpoint of this step "
                 f"was saved{_kept(steps)}. Set a smaller --learning_rate"
             )
         if not self.is_chief or step in set(self.steps()) - self._damaged:

@@ -1,4 +1,4 @@
-"""Checks a command's flags against the files they name, before long work."""
+"""Checks a command's flags and the files they name, before any long work."""
 
 import os
 import re
@@ -246,7 +246,7 @@ def check_head(
     folder: ModelFolder,
     saved: list[str] | None,
 ) -> None:
-    """Checks that a checkpoint's head fits the task, if nothing is trained.
+    """Checks that a checkpoint's head fits the task, without --do_train.
 
     Args:
         task: the task. If its `problem_type` is None, the task chooses one of
@@ -360,10 +360,10 @@ def find_members(config: FineTuningConfig) -> list[str]:
         run = RunFolder(folder.weights)
         is_used = config.load_best and may_use(run, folder.settings)
         path = modeling.find_checkpoint(folder.weights, is_used)
-        # Detect several paths to the same checkpoint.
+        # Resolve links, to detect two paths to the same checkpoint.
         found_files.add(os.path.realpath(path))
-        # If there is no best step, list the folder instead of the checkpoint,
-        # because only a folder is loaded with the averages in the checkpoint.
+        # If there is no best step, list the folder. Loading a folder uses the
+        # averages in its checkpoint, but loading a checkpoint does not.
         is_last = config.load_best and not checkpoint_steps(run.best)
         members.append(folder.weights if is_last else path)
     if len(found_files) < max(len(members), 2):

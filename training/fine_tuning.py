@@ -235,7 +235,7 @@ class _Flow:
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns {"global_step": step}, or the size of the ensemble."""
+        """Returns {"global_step": step}, or {"ensemble_size": size}."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}

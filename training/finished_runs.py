@@ -28,7 +28,7 @@ _FREE = re.compile(
 class Run(NamedTuple):
     """The settings and the scores of one finished run.
 
-    `figures` is {name of a score: value}. Scores are out of 100, except losses.
+    `figures` is {name: score}. Scores are percentages, except losses.
     `data` contains the checksums of the "dev_set" and "test_set", if known.
     """
 

@@ -95,7 +95,7 @@ def describe_copy(
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings recorded at `path` that no longer apply to
             the copy.
-        card: kind of the model card, the `kind` of `format_card`.
+        card: kind of the model card, as in `format_card`.
         labels: names of the outputs, in order. None = list no names.
         tokenizer: tokenizer of the model. None = do not state the casing.
         results: {name of a results file: its results} of this command. None
@@ -247,8 +247,8 @@ def _read_results(path: str) -> dict[str, dict[str, float]]:
     folder = checkpoint.parent
     if folder.name == BEST:
         if (Path(path) / BEST).is_dir():
-            # `path` is the folder of a run. With --noload_best, the command
-            # uses the run's newest step, whose scores are unknown.
+            # `path` is the folder of a run. The command may use the run's
+            # newest step (--noload_best), whose scores are unknown.
             return {}
         folder = folder.parent
     summary = folder / "summary.json"

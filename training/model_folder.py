@@ -35,7 +35,7 @@ VERSION = 1
 FORMER_FILE = "run_settings.json"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
-# Classes without a head for a particular task. None is an unknown class.
+# Classes of models without a task-specific head. None = unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 # {path of an entry in model.json: its type}. All entries are optional.
 _ENTRIES = {
@@ -368,7 +368,7 @@ def differences(
         if isinstance(before, dict) and isinstance(now, dict):
             both = before.keys() & now.keys()
             if name == "tokenizer":
-                # An earlier version may have recorded fewer entries.
+                # An earlier version of the project may have recorded less.
                 before, now = ({n: d[n] for n in both} for d in (before, now))
             for key, *values in differences(before, now):
                 yield f"{name}.{key}", *values

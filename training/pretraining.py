@@ -220,7 +220,7 @@ class _Evaluation:
     tokenizer: FullTokenizer | None
 
     def describe(self) -> list[Any]:
-        """Returns the fingerprint of the records, and their maximum number."""
+        """Returns the records' fingerprint, and the number to evaluate."""
         config = self.config
         # Training records may be too large for checksums of complete files.
         is_whole = config.eval_input_file is not None

@@ -95,7 +95,7 @@ class RunFolder:
 
     @functools.cached_property
     def saved(self) -> ModelFolder:
-        """Description of the folder's weights at the first access.
+        """Description of the folder's weights, read at the first access.
 
         The description is empty if the folder contains no checkpoint.
 

@@ -72,7 +72,7 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
-    """Restores files of a run that a power cut emptied or cut off.
+    """Restores a run's files if a power cut emptied or truncated them.
 
     The newest checkpoint contains a copy of each file. A file is replaced only
     if it is the beginning of its copy, so a file that the user changed is kept.
@@ -135,9 +135,9 @@ def check(path: str | os.PathLike[str]) -> None:
 def _identity(name: str, text: str) -> dict[str, Any]:
     """Returns {key: value} from a file that describes the weights beside it.
 
-    The key of the labels contains their sorted names, so labels in another
-    order are found, but renamed labels are not compared. Another check reports
-    a file that is malformed.
+    The key of the labels contains their sorted names, so reordered labels are
+    detected, but renamed labels are not compared. Another check reports a file
+    that is malformed.
     """
     values: dict[str, Any] = {}
     with contextlib.suppress(

@@ -192,7 +192,7 @@ class RunSetup:
             )
 
     def train(self, trainer: Trainer) -> None:
-        """Trains to the last step, unless the command does not train."""
+        """Trains to the last step if --do_train is set."""
         config, records = trainer.config, self.records
         if records is None or self.num_steps is None:
             return

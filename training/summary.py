@@ -97,8 +97,7 @@ class Summary:
             "fingerprint": self.fingerprint,
             "versions": _versions(),
             "global_step": global_step,
-            # At step 0, the weights come from elsewhere, so no training is
-            # recorded.
+            # At step 0, no command has trained these weights in this folder.
             "trained_with": self.trained_with if global_step else None,
             "predictions": self.predictions,
             "results": {

@@ -1,4 +1,4 @@
-"""Interface of a fine-tuning task.
+"""Defines the interface of a fine-tuning task.
 
 A task is one class. It reads and encodes the examples, creates the model, and
 turns the model's outputs into scores and files. fine_tuning.py calls its

@@ -53,8 +53,8 @@ class Callback:
         """Runs after the weights are restored or loaded, before training.
 
         Args:
-            step: number of steps that earlier runs have trained.
-            is_new: True if the run's folder contained no checkpoint.
+            step: step of the restored checkpoint, 0 if none was restored.
+            is_new: True if no checkpoint was restored.
         """
 
     def has_ended(self, step: int) -> bool:

@@ -1,4 +1,4 @@
-"""Exponential moving averages of the weights (--ema_decay).
+"""Computes exponential moving averages of the weights (--ema_decay).
 
 A run with averages writes these weights:
 

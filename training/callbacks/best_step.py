@@ -68,7 +68,7 @@ class BestStep(Callback):
             self._best = _read_best(self._path, metric)
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Drops the saved metrics if another run or dev set produced them."""
+        """Drops the saved metrics if they come from another run or dev set."""
         if self.is_of_run:
             return
         run = self.trainer.history
@@ -82,7 +82,7 @@ class BestStep(Callback):
             else:
                 fault = f"{self._path} contains metrics of another dev set"
         if fault:
-            logging.warning("%s; the next evaluation replaces it.", fault)
+            logging.warning("%s; the next evaluation overwrites best/.", fault)
             # Start from the best evaluation in the history, so that a worse
             # step does not become the best.
             best = run.best() or {}

@@ -43,7 +43,7 @@ def run(
     passes_rest: bool = False,
     takes_arguments: bool = False,
 ) -> None:
-    """Defines the flags of a script, then runs `main` as absl does.
+    """Defines the flags of a script, and runs `main` with absl's app.run.
 
     An error in the user's input is printed in one line and ends the script with
     status 1. --debug prints the traceback of the error. Ctrl-C ends the script

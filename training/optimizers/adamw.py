@@ -1,4 +1,4 @@
-"""BERT's optimizer, Adam with decoupled weight decay, and LAMB.
+"""Defines BERT's optimizer (Adam with decoupled weight decay) and LAMB.
 
 As in Google's code, AdamWeightDecayOptimizer adds the weight decay to the
 update instead of the loss (Loshchilov and Hutter 2019). The method

@@ -131,7 +131,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
             )
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
-        """Returns the learning rate of the update after `step` updates.
+        """Returns the learning rate of the next update after `step` updates.
 
         The rate is float64, which is exact for any number of steps. The
         optimizer casts it to the type of the variables.
