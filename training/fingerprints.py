@@ -26,7 +26,7 @@ class Inputs:
     """Computes the checksums of a run's records, and stores them in its folder.
 
     A file is read only if no manifest of `create_pretraining_data.py` contains
-    its checksum. The file is read again only after it has changed.
+    its checksum. A resumed run reads the file again only if it has changed.
 
     Args:
         output_dir: folder of the run.

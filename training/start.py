@@ -181,7 +181,7 @@ class RunSetup:
         run.check(config, settings)
         summary.settings = run.settings
         if run.is_described and trainer.global_step >= self.num_steps[0]:
-            # Do not overwrite the description of a finished run.
+            # Keep the description and settings that a finished run wrote.
             summary.settings = run.saved.settings
         elif config.is_chief:
             run.write(

@@ -86,7 +86,7 @@ def run(
             return _guarded(lambda parsed: main(parsed, rest), config)
         if rest:
             return _fail(
-                f"every argument needs a flag: --name=value. Received: {rest}"
+                f"every argument must be a flag, --name=value. Received: {rest}"
             )
         return _guarded(main, config)
 

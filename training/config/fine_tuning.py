@@ -173,7 +173,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DataFolderConfig(FineTuningConfig):
-    """Flags of fine-tuning on a folder of data files."""
+    """Flags of scripts that fine-tune on a folder of data files."""
 
     data_dir: str = flags.training(
         None,

@@ -18,7 +18,7 @@ _LARGEST_BETA = 0.999999
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OptimizerConfig:
-    """Flags of the optimizer and of its learning rate."""
+    """Flags of the optimizer and the learning rate schedule."""
 
     learning_rate: float = flags.training(
         5e-5, "Peak learning rate.", at_least=0

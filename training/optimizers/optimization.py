@@ -95,8 +95,8 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then polynomial decay to 0 (create_optimizer).
 
     In Google's code, the decay begins at step 0. So after the warmup the rate
-    drops below its peak, with linear decay by the fraction `num_warmup_steps /
-    num_train_steps`.
+    drops below its peak. If the decay is linear, it drops by the fraction
+    `num_warmup_steps / num_train_steps`.
 
     Args:
         initial_learning_rate: peak of the rate, reached after the warmup.
