@@ -35,15 +35,15 @@ SCRIPTS = [
     "tools.search",
     "serve.py",
 ]
-# Flags that at least this number of scripts share get a table of their own.
+# Minimum number of scripts that share a table of flags.
 _SHARED = 3
 INTRODUCTION = """\
 # Flags
 
 Every flag of every script, as `--help` prints it. Flags that several scripts
 share come first, then each script's own. Run a script without `.py` in its
-name as `python -m NAME`. Set a flag of true or false as `--name` or
-`--noname`.
+name as `python -m NAME`. Set a Boolean flag to true with `--name`, and to false
+with `--noname`.
 
 <!-- Written by docs/flags_index.py. -->
 """
@@ -81,7 +81,7 @@ def create_page() -> str:
 
 
 def _rows(script: str) -> Rows:
-    """Returns {flag: row of the page's table} of a script."""
+    """Returns {flag: Markdown table row} for the flags of a script."""
     module = importlib.import_module(script.removesuffix(".py"))
     fields = [
         field
@@ -94,7 +94,7 @@ def _rows(script: str) -> Rows:
 
 
 def _share(tables: dict[str, Rows]) -> dict[tuple[str, ...], Rows]:
-    """Finds the flags that several scripts share with the same help.
+    """Groups the flags that several scripts define with equal table rows.
 
     Returns {scripts: rows of the flags that exactly these scripts share}. The
     groups with the most scripts come first.

@@ -1,4 +1,4 @@
-"""Reads checkpoints and exports, to compare what runs have made."""
+"""Reads checkpoints and exports, to compare the results of runs."""
 
 import re
 
@@ -10,9 +10,9 @@ INPUTS = ("input_ids", "input_mask", "segment_ids")
 
 
 def values(path, step=None):
-    """Returns {name: array} of a checkpoint, of a folder's step or newest.
+    """Returns {name: array} of a checkpoint, or of a folder's step or newest.
 
-    Without the run's state, which has the hours that it took.
+    Omits the variable `run_state`, because it contains the hours trained.
     """
     if step is not None:
         path = f"{path}/model.ckpt-{step}"
@@ -25,7 +25,7 @@ def values(path, step=None):
 
 
 def listed(path):
-    """Returns {name: shape} of the weights in a checkpoint."""
+    """Returns {name: shape} of the weights in a checkpoint, without slots."""
     return {
         name: shape
         for name, shape in tf.train.list_variables(str(path))
@@ -41,8 +41,8 @@ def read_records(path, shape, names=INPUTS):
 
 
 def serve(export_dir, inputs):
-    """Returns {name: array} that a SavedModel answers to {name: array}."""
-    # Keeps the variables alive.
+    """Returns the outputs of a SavedModel for inputs, both {name: array}."""
+    # Keep a reference to the model, because it owns the variables.
     model = tf.saved_model.load(str(export_dir))
     inputs = {name: tf.constant(value) for name, value in inputs.items()}
     outputs = model.signatures["serving_default"](**inputs)
@@ -50,14 +50,14 @@ def serve(export_dir, inputs):
 
 
 def assert_same_bits(found, expected):
-    """Compares the values of two checkpoints."""
+    """Checks that two checkpoints contain exactly equal values."""
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         np.testing.assert_array_equal(found[name], value, name)
 
 
 def assert_same(found, expected, atol=1e-5, rtol=1e-4):
-    """Compares answers in JSON's types; numbers may differ by rounding."""
+    """Checks that JSON values are equal, except for rounding errors."""
     assert type(found) is type(expected)
     if isinstance(expected, dict):
         assert found.keys() == expected.keys()
@@ -74,11 +74,11 @@ def assert_same(found, expected, atol=1e-5, rtol=1e-4):
 
 
 def assert_exported(export_dir, averages):
-    """Checks that a SavedModel has a run's averages, and not its last weights.
+    """Checks that a SavedModel contains a run's averages, not its last weights.
 
     Args:
-        export_dir: the SavedModel.
-        averages: `averages/` in the folder of the run.
+        export_dir: folder of the SavedModel.
+        averages: folder `averages/` of the run.
     """
     found = [*values(f"{export_dir}/variables/variables").values()]
 

@@ -1,4 +1,4 @@
-"""Fixtures that tests of several scripts share: a tiny model and its runs."""
+"""Fixtures that several test files use: a tiny model and its runs."""
 
 import fcntl
 import gc
@@ -10,14 +10,14 @@ from absl import logging as absl_logging
 
 from tests import script_runner
 
-# Folders by how long their files of tests take: the longest begin first, so
-# that no process has a long one left when the others end.
+# Folders of test files, slowest first. The slowest files start first, so that
+# all processes end at about the same time.
 LONGEST = (
     *("serving", "scripts", "training", "modeling"),
     *("recipes", "docs", "data"),
 )
-# Runs the script that its first argument names, and prints each opening of the
-# vocabulary.
+# Script that runs the script in its first argument, and prints a line whenever
+# the vocabulary is opened.
 COUNTING = """
 import os, runpy, sys
 
@@ -40,12 +40,12 @@ TINY = {
 
 
 def _folder_of(path):
-    """Returns the folder of tests/ that a file of tests is in."""
+    """Returns the name of a test file's folder in tests/."""
     return path.removeprefix("tests/").split("/")[0]
 
 
 def pytest_collection_modifyitems(items):
-    """Has the longest tests begin first."""
+    """Sorts the tests, so that the slowest folders start first."""
 
     def position(item):
         folder = _folder_of(item.nodeid)
@@ -55,9 +55,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """Leaves what was imported out of garbage collections.
+    """Excludes imported objects from garbage collection.
 
-    It is most of the objects of a process, and none of it is ever garbage.
+    Most objects of a process come from imports, and are never garbage.
     """
     gc.collect()
     gc.freeze()
@@ -65,9 +65,9 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Gives each file to one process, which shares its fixtures.
+    """Runs each test file in one process, which then reuses its fixtures.
 
-    All of tests/serving goes to one, as it asks the same exported models.
+    All of tests/serving runs in one process, because it uses the same exports.
     """
     from xdist.scheduler import LoadScopeScheduling
 
@@ -76,17 +76,17 @@ def pytest_xdist_make_scheduler(config, log):
             folder = _folder_of(nodeid)
             return folder if folder == "serving" else nodeid.split("::")[0]
 
-    # The order above, not that of the number of tests.
+    # Keep the order of LONGEST. By default, xdist sorts by number of tests.
     config.option.loadscopereorder = False
     return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")
 def made_once(request, tmp_path_factory):
-    """(make) -> what `make(folder)` returned in the process that came first.
+    """Function (make) -> result of `make(folder)`, called in one process only.
 
-    The processes of one run of tests share what takes seconds to make. What
-    `make` returns is pickled by its name, and no test may change what it wrote.
+    All processes of a test session share the result, which is pickled under the
+    name of `make`. No test may change the files that `make` writes.
     """
     shared = tmp_path_factory.getbasetemp()
     if hasattr(request.config, "workerinput"):
@@ -108,10 +108,10 @@ def made_once(request, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def tiny(made_once):
-    """A folder with a tiny configuration and records for pretraining.
+    """Folder with the configuration of a tiny model, and pretraining records.
 
-    And `one_block`, half the model, for tests to which a second block shows
-    nothing and costs seconds.
+    Its subfolder `one_block` contains the configuration of a model with one
+    block, for tests that a second block would only slow down.
     """
 
     def make_tiny(folder):
@@ -130,7 +130,7 @@ def tiny(made_once):
 
 @pytest.fixture(scope="session")
 def pretraining_flags(tiny):
-    """Flags that pretrain one block, but for where to and how long."""
+    """Flags that pretrain one block, without --output_dir and the steps."""
     return {
         "input_file": tiny / "train.tfrecord",
         "bert_config_file": tiny / "one_block/bert_config.json",
@@ -144,13 +144,13 @@ def pretraining_flags(tiny):
 
 @pytest.fixture(scope="session")
 def two_blocks(tiny, pretraining_flags):
-    """Flags that pretrain the tiny model, for tests that continue its run."""
+    """Flags that pretrain the tiny model, for tests that resume its run."""
     return pretraining_flags | {"bert_config_file": tiny / "bert_config.json"}
 
 
 @pytest.fixture(scope="session")
 def pretrained(made_once, two_blocks):
-    """A folder of 7 steps of pretraining; and what they said."""
+    """(folder of a pretraining run of 7 steps, its Done)."""
 
     def make_pretrained(folder):
         flags = script_runner.parse_flags("""
@@ -167,7 +167,7 @@ def pretrained(made_once, two_blocks):
 
 @pytest.fixture(scope="session")
 def model_flags(tiny, pretrained):
-    """Flags that start the tiny model from what it was pretrained to."""
+    """Flags that start the tiny model from its pretrained weights."""
     folder, _ = pretrained
     return {
         "bert_config_file": tiny / "bert_config.json",
@@ -178,11 +178,11 @@ def model_flags(tiny, pretrained):
 
 @pytest.fixture(scope="session")
 def classified(made_once, model_flags):
-    """A folder with a classifier's `run` and exports; and what it said."""
+    """(folder with a classifier's `run`, `export` and `weights`, its Done)."""
 
     def make_classified(folder):
         (folder / "counting.py").write_text(COUNTING)
-        # Without a newline at its end, which a copy must not add.
+        # Remove the last newline, to test that copies do not add one.
         words = model_flags["vocab_file"].read_bytes().rstrip()
         (folder / "words.txt").write_bytes(words)
         flags = script_runner.parse_flags(f"""
@@ -204,9 +204,9 @@ def classified(made_once, model_flags):
 
 @pytest.fixture(autouse=True)
 def fresh_logger():
-    """Gives each test the logger as a new process has it.
+    """Resets absl's logger to its state in a new process, before each test.
 
-    TensorFlow's export sets the logger's verbosity and restores it to the
-    default of absl's flag, which drops what is logged at INFO.
+    TensorFlow's export sets the logger's verbosity, and restores the default of
+    absl's flag instead of the earlier value, which drops INFO messages.
     """
     absl_logging.get_absl_logger().setLevel("NOTSET")

@@ -1,10 +1,10 @@
-"""Contrast between a text and its background, by the formula of WCAG."""
+"""Computes the contrast between a text and its background, as WCAG does."""
 
 
 def contrast(one, other):
-    """Returns the contrast of two colours, each of three numbers to 1.
+    """Returns the contrast of two RGB colors, whose values are in [0, 1].
 
-    WCAG 2 asks for 4.5 or more.
+    WCAG 2 requires at least 4.5.
     """
     values = sorted(map(_luminance, (one, other)))
     return (values[1] + 0.05) / (values[0] + 0.05)

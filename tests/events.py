@@ -10,16 +10,16 @@ from training.callbacks import history
 
 
 def evaluations(run):
-    """Returns the lines of a run's history that are of evaluations."""
+    """Returns the lines of the evaluations in a run's history."""
     lines = history.read(run / history.FILE)
     return [line for line in lines if line["kind"] == "eval"]
 
 
 def check_evaluations(run):
-    """Checks that a run's history, TensorBoard and results are of one kind.
+    """Checks that a run's history, TensorBoard and results agree.
 
     Returns:
-        {step: metrics} of its evaluations.
+        {step: metrics} of the run's evaluations.
     """
     found = {line["step"]: line["metrics"] for line in evaluations(run)}
     shown = scalars(run)
@@ -27,7 +27,7 @@ def check_evaluations(run):
         here = {name: shown[f"eval/{name}"][step] for name in metrics}
         assert here == pytest.approx(metrics)
     results = read_results(run)
-    # The best step is the one that is used.
+    # The results are from the best step.
     metrics = found[results.get("global_step", max(found))]
     for name, value in metrics.items():
         assert results.get(name, results.get(f"eval_{name}")) == value, name
@@ -35,7 +35,7 @@ def check_evaluations(run):
 
 
 def _values(folder, plugin):
-    """Yields (step, value) of all that was written for a page."""
+    """Yields (step, value) of all entries for a TensorBoard plugin."""
     for path in folder.glob("events.out.tfevents.*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             for value in event.summary.value:
@@ -44,7 +44,7 @@ def _values(folder, plugin):
 
 
 def scalars(folder):
-    """Returns {tag: {step: value}} of what TensorBoard would show."""
+    """Returns {tag: {step: value}} of the scalars in TensorBoard."""
     found = {}
     for step, value in _values(folder, "scalars"):
         number = float(tf.make_ndarray(value.tensor))
@@ -53,7 +53,7 @@ def scalars(folder):
 
 
 def texts(folder):
-    """Returns {tag: {step: rows}} of TensorBoard's TEXT page, as it reads.
+    """Returns {tag: {step: rows}} of TensorBoard's TEXT page, as displayed.
 
     A row is {column: text}.
     """
@@ -77,7 +77,7 @@ def texts(folder):
 
 
 def hyperparameters(folder):
-    """Returns {name: value} of what TensorBoard's HPARAMS page would show."""
+    """Returns {name: value} of TensorBoard's HPARAMS page."""
     from tensorboard.plugins.hparams import plugin_data_pb2
 
     found = {}

@@ -1,4 +1,4 @@
-"""Imported last by the fork server: what it has imported is not garbage."""
+"""Excludes the fork server's imports from garbage collection. Import last."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Small sets of GLUE's tasks, and a user's table."""
+"""Writes small data sets of GLUE tasks, and of a user's own task."""
 
 import csv
 import json
@@ -45,7 +45,7 @@ def write_mnli(folder):
 
 
 def write_unequal(folder):
-    """CoLA with one text; label 1 is rare, and counts the more."""
+    """Writes CoLA with one text, a rare label 1, and weights that favor it."""
     for name, count in (("train", 16), ("dev", 8)):
         rows = [["x", int(i % 4 == 3), "", WORDS["red"]] for i in range(count)]
         write_tsv(folder / f"{name}.tsv", rows[0], rows[1:])
@@ -53,7 +53,7 @@ def write_unequal(folder):
 
 
 def write_table(folder):
-    """A multi-label task: quotes, commas and a byte-order mark in its CSV."""
+    """Writes a multi-label task as CSV files with quotes, commas and a BOM."""
     folder.mkdir(exist_ok=True)
     for name, count in (("train", 16), ("dev", 8), ("test", 3)):
         path = folder / f"{name}.csv"

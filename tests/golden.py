@@ -1,9 +1,9 @@
-"""Where the recordings of the original are, and the cases in them.
+"""Finds the reference outputs of Google's code, and lists their test cases.
 
-A golden folder holds `models/`, `pretraining_data/`, `tokenization/`,
+A golden folder contains `models/`, `pretraining_data/`, `tokenization/`,
 `classifier/`, `squad/`, `squad_scoring/` and `extract_features/`, each of
-them optional; its README.md says what is in them. Tests take their cases
-from what they find, so any folder of that layout can be used.
+them optional. Its README.md describes their contents. The tests use all cases
+that they find, so any folder with this layout can be used.
 """
 
 import contextlib
@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-# Where more recordings are; beside it, in `data`, files of real tasks.
+# Folder with more reference outputs. `data` beside it contains real tasks.
 GOLDEN_DIR = os.environ.get("BERT_GOLDEN_DIR")
 SHARED = Path(GOLDEN_DIR).resolve().parent if GOLDEN_DIR else ROOT / "none"
 
 
 def folders():
-    """Returns the golden folders to read, the shipped one last."""
+    """Returns the golden folders to read, ending with the project's own."""
     found = [Path(GOLDEN_DIR).resolve()] if GOLDEN_DIR else []
     return [*found, ROOT / "tests" / "testdata" / "golden"]
 
@@ -36,7 +36,7 @@ def label(folder):
 
 
 def _new(folder: Path, inside: Path) -> bool:
-    """Whether a folder in a golden folder is not in an earlier one as well."""
+    """Returns whether no earlier golden folder contains the same files."""
     files = [
         path.relative_to(folder) for path in inside.rglob("*") if path.is_file()
     ]
@@ -48,9 +48,9 @@ def _new(folder: Path, inside: Path) -> bool:
 
 
 def paths(pattern):
-    """Returns a pytest param for every path that matches, in every folder.
+    """Returns a pytest param for each matching path in all golden folders.
 
-    A recording that two folders have is read once.
+    A recording that is in two folders is listed once.
     """
     return [
         pytest.param(path, id=f"{label(folder)}/{path.relative_to(folder)}")
@@ -63,8 +63,8 @@ def paths(pattern):
 def cases(kind):
     """Returns a pytest param for every case of `kind`/cases.json.
 
-    Each is the case's dict with `folder` added, the directory that its
-    relative paths start from.
+    Each param is the case's dict, with `folder` added: the directory of its
+    relative paths.
     """
     params = []
     for folder in folders():
@@ -81,12 +81,12 @@ def cases(kind):
 
 @dataclasses.dataclass(frozen=True)
 class Form:
-    """A form in which the network and the optimizer's updates are computed.
+    """A way to compute the network and the optimizer's updates.
 
     Attributes:
-        training: whether the model has to be called for training, with all
-            dropout at 0, to take that form.
-        run: calls a function in that form and returns its results.
+        training: True if the model uses this form only in training. Then call
+            the model with training=True and all dropout rates 0.
+        run: calls a function in this form, and returns its results.
     """
 
     training: bool
@@ -100,9 +100,9 @@ FORMS = ("plain", "eager", "cpu_graph", "compiled")
 def form(name: str) -> Iterator[Form]:
     """Computes the network and the optimizer's updates in one of FORMS.
 
-    plain: modeling/ops.py and the optimizer's formula alone. eager: what calls
-    without a graph take. cpu_graph: what TensorFlow fuses in inference on the
-    CPU. compiled: what XLA compiles in training, however small.
+    plain: only modeling/ops.py and the optimizer's formula. eager: without a
+    graph. cpu_graph: fused as in inference on a CPU. compiled: as in training,
+    with XLA for all sizes, even small ones.
     """
     from modeling import ops
 
@@ -112,7 +112,7 @@ def form(name: str) -> Iterator[Form]:
         return
     tf = pytest.importorskip("tensorflow")
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
-        pytest.skip("a form of TensorFlow's")
+        pytest.skip("this form needs TensorFlow")
     from modeling import accelerated
     from training.optimizers import accelerated_updates
 
@@ -131,7 +131,7 @@ def form(name: str) -> Iterator[Form]:
 def pretraining_gradients(
     model: Any, features: Mapping[str, Any], form: Form
 ) -> dict[str, Any]:
-    """Returns {original name: gradient of the pretraining loss}."""
+    """Returns {Google's name: gradient of the pretraining loss}."""
     import tensorflow as tf
 
     from modeling.checkpoints.names import original_name
@@ -150,7 +150,7 @@ def pretraining_gradients(
 
 
 def shared(relative):
-    """Returns a path in the shared data, or skips the test and says so."""
+    """Returns a path in the shared data. Skips the test if it is missing."""
     if not GOLDEN_DIR:
         pytest.skip(f"needs BERT_GOLDEN_DIR, with {relative} beside it")
     path = SHARED / relative

@@ -1,10 +1,10 @@
-"""Measures the working memory of graphs over text, in a process of its own.
+"""Measures the memory that graphs need for texts, in a separate process.
 
     python -m tests.memory SAVED_MODEL|VOCABULARY SIGNATURE BYTES [SHAPE ...]
 
-prints a line of JSON for each shape: its name, the bytes of its texts, and the
-bytes of memory for each of them while the graph ran. Texts may also be refused,
-such as those of lengths that differ too much.
+This command prints one JSON line for each shape: its name, the bytes of its
+texts, and the bytes of memory that the graph needed. A graph may also reject
+texts, such as texts whose lengths differ too much.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from pathlib import Path
 
 from tests.golden import ROOT
 
-# What a request may take beyond what is in use, before it is stopped.
+# Maximum bytes that a request may allocate. Above it, the process fails.
 LIMIT = 6 << 30
-# A request of no bytes takes memory too.
+# Bytes of memory that even an empty request needs.
 BASE = 16 << 20
 
 
 _ODD = ["a", " ", "the boat", "\u4e2d", ".", "\u0301", "\x01", "\uac01"]
 _ODD += ["\u03a3", "\u0323", "x" * 300]
-# {name: (bytes) -> texts of about that size that are hard for a tokenizer}
+# {name: function (bytes) -> texts of about this size, hard for a tokenizer}
 _SHAPES = {
     "one_word": lambda size: ["a" * size],
     "one_letter_words": lambda size: ["a " * (size // 2)],
@@ -60,7 +60,7 @@ TOKENIZER_SHAPES = [*_SHAPES]
 
 
 def measure(path, signature, size, shapes):
-    """Returns {shape: bytes of memory for each byte}, from a new process."""
+    """Returns {shape: bytes of memory per byte of text}, from a new process."""
     return {
         line["shape"]: (line["memory"] - BASE) / line["bytes"]
         for line in measure_lines(path, signature, size, shapes)
@@ -68,7 +68,7 @@ def measure(path, signature, size, shapes):
 
 
 def measure_lines(path, signature, size, shapes):
-    """Returns the lines that a new process prints, as dicts."""
+    """Returns the JSON lines that a new process prints, as dicts."""
     command = [sys.executable, "-m", "tests.memory", str(path), signature]
     command += [str(size), *shapes]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -90,7 +90,7 @@ def _create_call(path, signature):
         model = tf.saved_model.load(path)
         function = model.signatures[signature]
         names = sorted(function.structured_input_signature[1])
-        # The text that may be long; a short one goes with each.
+        # Input with the long texts. All other inputs get short texts.
         field = "context" if "context" in names else names[0]
 
         def call(texts):
@@ -114,7 +114,7 @@ def _create_call(path, signature):
 
 
 def main(path, signature, size, *shapes):
-    """Measures one shape after the other."""
+    """Measures the shapes, and prints a JSON line for each."""
     import tensorflow as tf
 
     call = _create_call(path, signature)
@@ -124,10 +124,10 @@ def main(path, signature, size, *shapes):
     for shape in shapes:
         texts = _SHAPES[shape](int(size))
         num_bytes = sum(len(text.encode()) for text in texts)
-        # The question of each passage is a part of the request, too.
+        # Also count the short texts, such as the question of each passage.
         num_bytes += getattr(call, "other_bytes", 0) * len(texts)
         gc.collect()
-        # Give back what an earlier shape has freed, and forget its peak.
+        # Return the memory of earlier shapes to the system, and reset the peak.
         ctypes.CDLL(None).malloc_trim(0)
         Path("/proc/self/clear_refs").write_text("5")
         before = _status("VmRSS")

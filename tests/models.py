@@ -1,4 +1,4 @@
-"""Networks small enough for tests, and batches for them."""
+"""Creates networks that are small enough for tests, and their batches."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def tiny_config(**changes):
-    """Returns a configuration whose weights are large enough to matter."""
+    """Returns a small configuration, with weights large enough to matter."""
     sizes = {
         "vocab_size": 50,
         "hidden_size": 16,
@@ -24,7 +24,7 @@ def tiny_config(**changes):
 
 
 def built(model):
-    """Returns a model with its weights."""
+    """Builds a model, and returns it."""
     model.build()
     return model
 

@@ -1,9 +1,9 @@
-"""Runs the project's scripts as a user does, each in a process of its own.
+"""Runs the project's scripts as a user does, each in a separate process.
 
-The processes are forked from one that has TensorFlow and the project loaded
-(multiprocessing's fork server), which saves each of them seconds of start-up;
-the script itself is read from its file and run as `__main__`, with a command
-line, standard streams and an exit status of its own.
+multiprocessing's fork server imports TensorFlow and the project once, and forks
+the processes, which saves seconds of start-up for each. The script is read from
+its file and run as `__main__`, with its own command line, standard streams and
+exit status.
 """
 
 import collections
@@ -24,12 +24,12 @@ from pathlib import Path
 from tests.golden import ROOT
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-# No power is cut in tests, and a run waits for the disk 40 times. A number that
-# is no file's is an error here too.
+# Do not wait for the disk, because tests need not survive a power cut. Like
+# os.fsync, os.fstat fails if the file descriptor is invalid.
 FSYNC = os.fsync
 os.fsync = os.fstat
 
-# Modules of the scripts: those of tools/ have a dot, and run with -m.
+# Modules of the scripts. Names with a dot (tools.*) are run with `python -m`.
 SCRIPTS = sorted(
     ".".join(path.relative_to(ROOT).with_suffix("").parts)
     for path in (*ROOT.glob("*.py"), *ROOT.glob("tools/*.py"))
@@ -41,9 +41,9 @@ PROCESSES = multiprocessing.get_context("forkserver")
 
 
 def _project_modules():
-    """Returns the modules that scripts import sooner or later.
+    """Returns the modules of the project that scripts import.
 
-    Without runtimes, which start threads, and what only the server needs.
+    Omits serving's engines, which start threads, and its server.
     """
     found = []
     for package in ("files", "modeling", "data", "training", "serving"):
@@ -54,8 +54,8 @@ def _project_modules():
     return found
 
 
-# Imports alone: a process must not be forked from one in which TensorFlow has
-# started its threads. The last one sees all others.
+# Only import these modules: TensorFlow must not start threads in the process
+# that is forked. Import tests.frozen last, because it freezes earlier imports.
 PRELOADED = [
     *("tensorflow", "keras", "tensorflow_text", "sklearn.metrics"),
     *("tensorflow.io", "tensorflow.summary", "tensorboard.summary.v1"),
@@ -64,26 +64,26 @@ PRELOADED = [
     *("tests.script_runner", "tests.frozen"),
 ]
 PROCESSES.set_forkserver_preload(PRELOADED)
-# A start also asks all other processes whether they have ended. Where two
-# threads ask at once, one gets the exit status and the other 255.
+# Starting a process also polls all other processes. If two threads poll at the
+# same time, one gets the exit status and the other gets 255.
 _ASKING = threading.Lock()
 
 
 def parse_flags(text):
-    """Returns {name: value} of flags as a command has them: --name=value ..."""
+    """Returns {name: value} of flags in a text, such as "--name=value"."""
     pairs = (flag.partition("=") for flag in text.split())
     return {name[2:]: value if sep else True for name, sep, value in pairs}
 
 
 def fine_tuning_flags(folder, model, **flags):
-    """Returns the flags of a short run that does all that a task can."""
+    """Returns the flags to train, evaluate and predict with a short run."""
     text = f"""
         --bert_config_file={model}/bert_config.json
         --vocab_file={SAMPLES}/vocab.txt
         --max_seq_length=24 --train_batch_size=4
         --do_train --do_eval --do_predict
     """
-    # Their names may have spaces.
+    # Do not parse these paths, because they may contain spaces.
     folders = {"data_dir": folder, "output_dir": folder / "run"}
     return parse_flags(text) | folders | flags
 
@@ -97,13 +97,13 @@ class Done:
     stderr: str
 
     def check(self):
-        """Returns this, after a look that all went well."""
+        """Checks that the script succeeded, and returns self."""
         assert self.status == 0, self.stderr
         return self
 
     @property
     def error(self):
-        """The one line that says what was wrong; there must be just one."""
+        """The error line of the script. Fails if there is not exactly one."""
         assert self.status == 1, f"status {self.status}\n{self.stderr}"
         assert "Traceback" not in self.stderr, self.stderr
         lines = [
@@ -117,7 +117,7 @@ class Done:
 
 
 class Running:
-    """A script that runs; it is killed where the block ends before it does."""
+    """A running script, which is killed at the end of a `with` block."""
 
     def __init__(self, script, cwd, arguments, environment, flags):
         given = {k: v for k, v in flags.items() if v is not None}
@@ -127,7 +127,7 @@ class Running:
             os.path.join(self._folder.name, name) for name in ("out", "err")
         ]
         for path in self._streams:
-            # The script may be killed before it opens them.
+            # The script may be killed before it creates these files.
             Path(path).touch()
         self._process = PROCESSES.Process(
             target=_run_script,
@@ -148,18 +148,18 @@ class Running:
             return self._process is not None and self._process.is_alive()
 
     def stderr(self):
-        """Returns what it has written to stderr so far."""
+        """Returns the script's output to stderr so far."""
         if self._process is None:
             return self._done.stderr
         path = Path(self._streams[1])
         return path.read_text(errors="replace") if path.exists() else ""
 
     def memory(self):
-        """Returns the resident memory, of its processes too, in MB."""
+        """Returns the resident memory of the script and its children, in MB."""
         return resident(self._process.pid)
 
     def send(self, number):
-        """Sends a signal."""
+        """Sends a signal to the script."""
         os.kill(self._process.pid, number)
 
     def kill(self):
@@ -167,7 +167,7 @@ class Running:
             self._process.kill()
 
     def finish(self, timeout=TIMEOUT):
-        """Returns the Done of a script that ends, or is killed in the end."""
+        """Waits until the script ends, or kills it. Returns its Done."""
         if self._process is None:
             return self._done
         end = time.monotonic() + timeout
@@ -188,7 +188,7 @@ class Running:
 def resident(pid):
     """Returns the resident memory of a process and its children, in MB."""
     status = Path(f"/proc/{pid}/status").read_text()
-    # One that has just ended has none.
+    # A process that has just ended has no VmRSS.
     found = re.search(r"VmRSS:\s+(\d+)", status)
     children = [
         int(child)
@@ -199,18 +199,18 @@ def resident(pid):
 
 
 def start(script, cwd, *arguments, environment=None, **flags):
-    """Starts a script of the project in a folder, by its file or its module.
+    """Starts a script in the folder `cwd`, by the name of its file or module.
 
-    `environment` is added to the variables. A flag whose value is None is
-    left out.
+    `environment` is added to the environment variables. Flags whose value is
+    None are not passed.
     """
     return Running(script, cwd, arguments, environment, flags)
 
 
 def run(script, cwd, *arguments, kill_when=lambda: False, **flags):
-    """Runs a script of the project in a folder.
+    """Runs a script in the folder `cwd`, and returns its Done.
 
-    To its end, or until `kill_when` returns True; then the script is killed.
+    If `kill_when()` returns True before the script ends, the script is killed.
     """
     with start(script, cwd, *arguments, **flags) as script:
         end = time.monotonic() + TIMEOUT
@@ -223,10 +223,10 @@ def run(script, cwd, *arguments, kill_when=lambda: False, **flags):
 
 
 def run_all(commands):
-    """Runs (script, folder, flags) commands two at a time; one Done each.
+    """Runs (script, folder, flags) commands two at a time. Returns their Dones.
 
-    Those that write the same folder run one after the other, as a second one
-    would be refused.
+    Commands that write the same folder run one after the other, because the
+    folder is locked.
     """
     in_use = collections.defaultdict(threading.Lock)
 
@@ -247,23 +247,23 @@ def run_all(commands):
 
 
 def run_each(script, folder, flags, changes):
-    """Runs a script once for each dict of changes to its flags; a Done each."""
+    """Runs a script for each dict of changed flags. Returns their Dones."""
     return run_all([(script, folder, {**flags, **more}) for more in changes])
 
 
 def read_results(folder, name="eval_results.txt"):
-    """Returns {name: value} of the results that a run wrote."""
+    """Returns {name: value} from the results file of a run."""
     lines = (folder / name).read_text().splitlines()
     return {k: float(v) for k, v in (line.split(" = ") for line in lines)}
 
 
 def read_lines(path):
-    """Returns what each line of a file of JSON lines holds."""
+    """Returns the parsed lines of a JSON lines file."""
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 def create_records(folder, output_file, **flags):
-    """Makes records for pretraining of the sample corpus, in a folder."""
+    """Creates pretraining records of the sample corpus in a folder."""
     defaults = parse_flags(f"""
         --input_file={SAMPLES}/corpus.txt --vocab_file={SAMPLES}/vocab.txt
         --max_seq_length=32 --max_predictions_per_seq=5 --dupe_factor=1
@@ -273,7 +273,7 @@ def create_records(folder, output_file, **flags):
 
 
 def write_on_devices(path, code, count=2):
-    """Writes a script that runs code on devices made of one CPU."""
+    """Writes a script that splits the CPU into devices, and runs `code`."""
     path.write_text(f"""
 import runpy
 import tensorflow as tf
@@ -287,9 +287,9 @@ tf.config.set_logical_device_configuration(
 
 
 def documented_flags():
-    """Returns {script: names of its flags} as docs/flags.md has them.
+    """Returns {script: names of its flags} from docs/flags.md.
 
-    A test of the pages keeps those what the scripts' --help lists.
+    Another test checks that this page lists the flags of the scripts.
     """
     page = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
     tables = dict(
@@ -309,7 +309,7 @@ def documented_flags():
 
 
 def snapshot(folder):
-    """Returns what stands in a folder: paths, times and contents."""
+    """Returns {path: (time of the last change, contents)} of all files."""
     return {
         path: (path.stat().st_mtime_ns, path.read_bytes())
         for path in folder.rglob("*")
@@ -318,20 +318,20 @@ def snapshot(folder):
 
 
 def check_errors(folder, script, flags, cases):
-    """Runs commands that are to be refused; checks what each one says.
+    """Runs commands that must fail, and checks their error messages.
 
     Args:
-        folder: the folder that they run in.
+        folder: folder to run the commands in.
         script: the script.
-        flags: its flags that are well.
-        cases: for each command the flags to change, a str of --name=value,
-            and the parts that the error must have.
+        flags: valid flags of the script.
+        cases: tuples of the flags to change, as "--name=value ...", and texts
+            that the error message must contain.
     """
     changes = []
     for number, (text, *_) in enumerate(cases):
         changes.append(parse_flags(text))
         if {**flags, **changes[-1]}.get("output_dir") == "out":
-            # Two commands at once do not share a folder.
+            # Set another folder, because commands run at the same time.
             changes[-1]["output_dir"] = f"out{number}"
     found = run_each(script, folder, flags, changes)
     for done, (text, *parts) in zip(found, cases, strict=True):
@@ -340,7 +340,7 @@ def check_errors(folder, script, flags, cases):
 
 
 def check_refusals(folder, script, flags, cases):
-    """Checks errors as `check_errors` does, and that they leave no trace."""
+    """Does the same as `check_errors`, and checks that no file changes."""
     before = snapshot(folder)
     check_errors(folder, script, flags, cases)
     after = snapshot(folder)
@@ -353,7 +353,7 @@ def _run_script(script, arguments, cwd, streams, environment):
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
     os.environ.update(environment or {})
     os.chdir(cwd)
-    # As `python script.py` and `python -m tools.script` would have it.
+    # Set sys.path and sys.argv as Python does for a script or `python -m`.
     sys.path[0] = str(ROOT)
     if script.endswith(".py"):
         sys.argv = [str(ROOT / script), *arguments]

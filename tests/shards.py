@@ -1,4 +1,4 @@
-"""Makes shards of pretraining records at scale, and reads them."""
+"""Creates shards of pretraining records as at scale, and reads them."""
 
 import functools
 import hashlib

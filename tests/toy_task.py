@@ -1,4 +1,4 @@
-"""A task small enough to train in a test, without a script or files."""
+"""Defines a task that tests can train without a script or data files."""
 
 import json
 
@@ -14,7 +14,7 @@ from training.config import FineTuningConfig
 
 
 def create_config(folder, **changes):
-    """Returns the flags of a task that trains in a folder."""
+    """Returns the flags of a task whose --output_dir is `folder`."""
     return FineTuningConfig(
         **{"bert_config_file": "bert_config.json", "vocab_file": "vocab.txt"}
         | {"output_dir": str(folder)}
@@ -23,7 +23,7 @@ def create_config(folder, **changes):
 
 
 def create_run(folder, **changes):
-    """Returns the flags of training a small model in FOLDER/run."""
+    """Returns the flags to train a model with one block in FOLDER/run."""
     config = folder / "config.json"
     config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
     return create_config(
@@ -36,10 +36,10 @@ def create_run(folder, **changes):
 
 
 class BertClassifier(modeling.BertClassifier):
-    """Has all weights of BERT, and computes with the words' and the head's.
+    """Contains all weights of BERT, but uses only word embeddings and the head.
 
-    TensorFlow takes a second to trace a block. Descriptions of a model contain
-    the name of its class, so this one has the same.
+    This saves the second that TensorFlow needs to trace a block. The class name
+    is BertClassifier, because descriptions of a model contain it.
     """
 
     def encode(self, features, training, seed):
@@ -53,8 +53,8 @@ class ToyTask(task.Task):
     """Classifies sequences of WordPieces, by default all of one length.
 
     Attributes:
-        num_examples: of each split.
-        max_seq_length: of the records.
+        num_examples: number of examples in each split.
+        max_seq_length: number of WordPieces in each record.
     """
 
     tokenizer = None

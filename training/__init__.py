@@ -1,4 +1,4 @@
-"""Training and evaluation of any task (see docs/architecture.md)."""
+"""Trains and evaluates models on any task (see docs/architecture.md)."""
 
 from files import run_files
 

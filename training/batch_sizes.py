@@ -1,4 +1,4 @@
-"""Computes batch sizes that grow in training, and counts the examples used."""
+"""Computes the batch size of each step, which may grow during training."""
 
 import dataclasses
 import functools
@@ -9,7 +9,7 @@ from typing import Any, Self
 
 @dataclasses.dataclass(frozen=True)
 class BatchSizes:
-    """The number of examples in each training step.
+    """Number of examples in each training step.
 
     Attributes:
         final: size of the batches after the warmup.
@@ -28,7 +28,7 @@ class BatchSizes:
             text: the flag's value, such as "32:10000,64:20000". None means
                 no warmup.
             final: size of the batches after the warmup.
-            num_parts: number of such batches that one step accumulates.
+            num_parts: number of batches that one step accumulates.
 
         Raises:
             ValueError: the text is malformed, or its sizes or steps do not
@@ -60,7 +60,7 @@ class BatchSizes:
         )
 
     def at(self, step: int) -> int:
-        """Returns the size of the batch that follows the first `step` steps."""
+        """Returns the batch size of the next step after `step` steps."""
         return next(
             (size for size, end in self.warmup if step < end), self.final
         )
@@ -76,7 +76,7 @@ class BatchSizes:
     def batches(
         self, create_dataset: Callable[[int, int], Any], step: int
     ) -> Any:
-        """Returns the tf.data batches of all steps after step `step`.
+        """Returns a tf.data dataset of the batches of all steps after `step`.
 
         Args:
             create_dataset: function (batch_size, skip_records) -> endless
@@ -86,8 +86,8 @@ class BatchSizes:
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # For a size whose steps are all trained, add an empty dataset. Then
-            # the dataset's shapes do not depend on where the run resumes.
+            # If all steps of a size are trained already, add an empty dataset,
+            # so that the result's shapes do not depend on the resumed step.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)

@@ -1,4 +1,4 @@
-"""Checkpoints of a training run, and how a run resumes from them.
+"""Saves the checkpoints of a training run, and restores them.
 
 A run saves TF1 checkpoints, `model.ckpt-STEP`, with Google's names. They
 contain the model's variables (including the state of dropout), the optimizer
@@ -6,19 +6,19 @@ slots of each trained variable (`.../adam_m`, `.../adam_v`), `global_step`, and
 in float16 the loss scale (`loss_scale`, `loss_scale_good_steps`). A string
 variable, `run_state`, contains the run's small files (run_state.py). With
 --ema_decay, a checkpoint also contains the averages of the weights
-(callbacks/averages.py), which a run that does not train reads instead of the
+(callbacks/averages.py). Commands that do not train read them instead of the
 weights. So a checkpoint can both resume training and be the --init_checkpoint
 of another task. Each save also adds a line to the history
 (callbacks/history.py), from which a resumed run reads the time spent.
 
-A run resumes in these steps. Everything else follows from the step number:
+A run resumes in these steps:
 
 1. `Trainer.restore_or_load` restores the newest undamaged checkpoint
    (`Checkpointer.restore`), including the variables of the callbacks. Then
    `RunSetup.open` stops a run whose settings have changed since it began
    (`RunFolder.check`).
 2. `History` (callbacks/history.py) tells the `TimeLimit` how many hours were
-   trained before the checkpoint, and deletes its lines after the checkpoint.
+   trained before the checkpoint, and deletes the later lines of the history.
 3. `BatchSizes` (batch_sizes.py) counts the examples of all earlier steps.
    `create_dataset` (data/io/tfrecords.py) skips this number of records. The
    order of the records depends only on the seed and the epoch.
@@ -51,7 +51,7 @@ _WRITTEN = re.compile(
 
 
 class Checkpointer:
-    """Saves and restores one run's state under `output_dir`.
+    """Saves and restores the state of one run in `output_dir`.
 
     Args:
         output_dir: folder of the run. The first save creates it.
@@ -59,7 +59,7 @@ class Checkpointer:
         optimizer: optimizer to save with the model. None = save and restore
             only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
-        is_chief: False for a worker that reads but never writes.
+        is_chief: False for a worker that only reads checkpoints.
         before_save: functions (step) that are called before each checkpoint is
             written.
     """
@@ -114,11 +114,11 @@ class Checkpointer:
             ValueError: a weight or an optimizer slot is not finite. Nothing
                 was written.
         """
-        # Every worker checks, so that all of them stop together.
+        # Check on every worker, so that all workers stop at the same step.
         if damage := self._damage():
             steps = [s for s in self.steps() if s not in self._damaged]
             raise ValueError(
-                f"after step {step} {damage}, so no checkpoint of this step "
+                f"after step {step}, {damage}, so no checkpoint of this step "
                 f"was saved{_kept(steps)}. Set a smaller --learning_rate"
             )
         if not self.is_chief or step in set(self.steps()) - self._damaged:
@@ -193,13 +193,13 @@ class Checkpointer:
         saved = reader.get_variable_to_shape_map()
         for name, variable in self._variables.items():
             if name not in saved and not self._trains and "seed_" in name:
-                # Google's checkpoints contain no state of the dropout's seed
-                # generator. It is needed only to resume training.
+                # Only training needs the state of the dropout's seed generator,
+                # which Google's checkpoints do not contain.
                 continue
             if name not in saved:
                 raise ValueError(
-                    f"the checkpoint {path} has no variable {name}, so another "
-                    "kind of run wrote it; train into another --output_dir"
+                    f"the checkpoint {path} has no variable {name}, so a run "
+                    "with other settings wrote it; use another --output_dir"
                 )
             if list(saved[name]) != list(variable.shape):
                 raise ValueError(
@@ -214,10 +214,10 @@ class Checkpointer:
                 variable.assign(reader.get_tensor(name))
 
     def _damage(self) -> str | None:
-        """Returns the name of a variable with unusable values and the reason.
+        """Returns a message about a variable with unusable values, or None.
 
-        Returns None if all variables are usable. After a step at a huge
-        learning rate, weights may be finite and still too large to use.
+        After a step at a huge learning rate, weights may be finite but so large
+        that their norm overflows.
         """
         for name, variable in self._variables.items():
             value = tf.convert_to_tensor(variable.value)
@@ -231,8 +231,8 @@ class Checkpointer:
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns a clause for an error message that names the last of `steps`.
+    """Returns a clause for an error message about the last intact checkpoint.
 
-    `steps` are the steps of the intact checkpoints. "" if there are none.
+    `steps` are the steps of the intact checkpoints, oldest first.
     """
     return f"; the checkpoint of step {steps[-1]} is intact" if steps else ""

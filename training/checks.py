@@ -1,4 +1,4 @@
-"""Checks a command's flags against the files they name, before long work."""
+"""Checks a command's flags and the files they name, before any long work."""
 
 import os
 import re
@@ -21,12 +21,11 @@ from training.run_folder import RunFolder, checkpoint_steps
 from training.splits import suffix_of
 from training.task import Task
 
-# In names of weights: the parts of this project's models, except for heads of
-# fine-tuning.
+# Matches the names of all weights of this project except fine-tuning heads.
 _PARTS_OF_BERT = re.compile(
     r"(?:^|[./])(?:bert|embeddings|encoder|pooler|cls|bilstm|distillation)[./]"
 )
-# In names of weights: the heads of fine-tuning, with the optimizer's state.
+# Matches the names of fine-tuning heads and of their optimizer slots.
 _HEAD = re.compile(
     r"(?:^|[./])(?:output_weights|classifier\.weight|qa_outputs\.weight)(?:/|$)"
 )
@@ -152,7 +151,8 @@ def prepare(
 def read_models(config: TrainingConfig) -> list[ModelFolder]:
     """Reads the folders of the models whose weights a command uses.
 
-    A run without a checkpoint in --output_dir uses --init_checkpoint.
+    Without --ensemble and without a checkpoint in --output_dir, reads the
+    folder of --init_checkpoint.
     """
     if members := getattr(config, "ensemble", None):
         folders = members.split(",")
@@ -188,8 +188,8 @@ def check_identity(
     for folder in models:
         folder.check_identity(bert_config, tokenizer, given, config.do_train)
     if config.teacher:
-        # The teacher reads the student's records, so their tokenizers must be
-        # equal. Their networks may differ.
+        # The teacher reads the student's records, so both need the same
+        # tokenizer. Their networks may differ.
         model_folder.read(config.teacher, "--teacher").check_identity(
             distillation.load_teacher_config(config.teacher), tokenizer, head
         )
@@ -198,10 +198,10 @@ def check_identity(
 def check_labels(
     task: Task, config: FineTuningConfig, saved: list[str] | None
 ) -> None:
-    """Checks the labels of a task.
+    """Checks that the labels of a task match the labels of its model.
 
     Args:
-        task: the task, which has labels.
+        task: a task with labels.
         config: the flags.
         saved: labels saved beside the checkpoint that the command loads, or
             None if there are none or the command starts fine-tuning. The task
@@ -228,14 +228,14 @@ def check_labels(
         if found and found != labels:
             raise ValueError(
                 f"--output_dir={config.output_dir} contains the model of "
-                "--init_checkpoint; the run would overwrite its labels "
-                f"{found}; choose another --output_dir"
+                "--init_checkpoint, and the run would overwrite that model's "
+                f"labels {found}; choose another --output_dir"
             )
     if alike := similar_labels(labels):
         logging.warning(
-            "These labels count as different labels, although they differ only "
-            "in case, Unicode form or the form of a number: %s. Correct the "
-            "data if they mean the same label.",
+            "These labels are treated as different labels, although they "
+            "differ only in case, Unicode normalization or number format: %s. "
+            "Correct the data if they mean the same label.",
             "; ".join(map(str, alike)),
         )
 
@@ -246,17 +246,17 @@ def check_head(
     folder: ModelFolder,
     saved: list[str] | None,
 ) -> None:
-    """Checks that a checkpoint's head fits a task that will not be trained.
+    """Checks that a checkpoint's head fits the task, without --do_train.
 
     Args:
-        task: the task. If its `problem_type` is None, it chooses one of its own
-            labels. Then a head of another type only causes a warning.
+        task: the task. If its `problem_type` is None, the task chooses one of
+            several labels, and a head of another type only causes a warning.
         config: the flags.
         folder: a result of `read_models`.
         saved: labels saved beside the checkpoint, None if there are none.
 
     Raises:
-        ValueError: the head has another class or `problem_type` than the task.
+        ValueError: the head's class or `problem_type` differs from the task's.
     """
     folder.check_class(config.head)
     if config.head == "BertEmbedder":
@@ -295,10 +295,10 @@ def check_head(
     if not has_head:
         if foreign:
             raise ValueError(
-                f"{folder.source} contains {', '.join(foreign)}, and no head "
-                f"that a {config.head} loads. Save the model under the names "
-                "of BERT in transformers (such as classifier.weight), or train "
-                "a new head with --do_train"
+                f"{folder.source} contains {', '.join(foreign)}, but no head "
+                f"that {config.head} can load. Save the weights under the "
+                "names that transformers uses for BERT (such as "
+                "classifier.weight), or train a new head with --do_train"
             )
         logging.warning(
             "%s contains no weights for the task's head, so the outputs are "
@@ -315,7 +315,7 @@ def check_head(
 
 
 def _check_pooling(folder: Path) -> None:
-    """Warns if sentence-transformers computes other vectors with a model."""
+    """Warns if sentence-transformers computes other vectors with the model."""
     file = folder / "1_Pooling/config.json"
     pooling = json_files.read_json(file) if file.is_file() else {}
     modes = [
@@ -330,8 +330,8 @@ def _check_pooling(folder: Path) -> None:
     if more or modes not in ([], ["mean"], ["pooling_mode_mean_tokens"]):
         logging.warning(
             "%s was trained with %s, but this program computes the mean of a "
-            "text's tokens. Vectors and scores differ from the model's own.",
-            *(folder, "a layer Dense" if more else ", ".join(modes)),
+            "text's tokens. Vectors will differ from sentence-transformers.",
+            *(folder, "a Dense layer" if more else ", ".join(modes)),
         )
 
 
@@ -360,10 +360,10 @@ def find_members(config: FineTuningConfig) -> list[str]:
         run = RunFolder(folder.weights)
         is_used = config.load_best and may_use(run, folder.settings)
         path = modeling.find_checkpoint(folder.weights, is_used)
-        # Detect several paths to the same checkpoint.
+        # Resolve links, to detect two paths to the same checkpoint.
         found_files.add(os.path.realpath(path))
-        # If the last step is used, list the folder, not the checkpoint. Loading
-        # a folder also considers the averages in the last checkpoint.
+        # If there is no best step, list the folder. Loading a folder uses the
+        # averages in its checkpoint, but loading a checkpoint does not.
         is_last = config.load_best and not checkpoint_steps(run.best)
         members.append(folder.weights if is_last else path)
     if len(found_files) < max(len(members), 2):

@@ -1,4 +1,4 @@
-"""Estimates the operations and memory of training, and measures the device."""
+"""Estimates the operations and memory of training, and measures devices."""
 
 import os
 import resource
@@ -14,7 +14,7 @@ from training.config import TrainingConfig
 
 # Bytes that TensorFlow and its graphs need without any weights.
 _RUNTIME_MEMORY = 1 << 30
-# Fields of BertConfig that decide the size of the weights.
+# Fields of BertConfig that determine the size of the weights.
 _SIZES = (
     *("vocab_size", "hidden_size", "num_hidden_layers", "intermediate_size"),
     *("max_position_embeddings", "type_vocab_size"),
@@ -32,7 +32,7 @@ def check_sizes(config: BertConfig, file: str | os.PathLike[str]) -> None:
 
     Args:
         config: the model's configuration.
-        file: file of the configuration, for the message.
+        file: file of the configuration, for error messages.
 
     Raises:
         ValueError: the model has too many blocks, or more weights than fit
@@ -56,7 +56,7 @@ def check_sizes(config: BertConfig, file: str | os.PathLike[str]) -> None:
 def training_flops(
     config: BertConfig, max_seq_length: int, num_predictions: int = 0
 ) -> int:
-    """Counts the operations of one example's matrix products in training.
+    """Counts the operations of all matrix products in training on one example.
 
     A product of [m, k] and [k, n] counts as 2 m k n operations. The backward
     pass computes two products for each product of the forward pass.
@@ -139,10 +139,7 @@ def matmul_rate(precision: str) -> float:
 
 
 def peak_memory() -> int:
-    """Returns the peak memory in bytes.
-
-    This is the memory of the first GPU, or of the process if there is no GPU.
-    """
+    """Returns the peak memory of the first GPU, else the process, in bytes."""
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

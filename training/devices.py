@@ -1,4 +1,4 @@
-"""Devices and precision: tf.distribute strategies and Keras dtype policies."""
+"""Creates tf.distribute strategies, and sets Keras's dtype policy."""
 
 import functools
 import os
@@ -40,7 +40,7 @@ def strategy_of(config: DeviceConfig) -> tf.distribute.Strategy:
     return strategy
 
 
-# Cached, so that all runs of a process use one connection to the workers.
+# Cached, so that all runs in a process use one connection to the workers.
 @functools.cache
 def create_strategy(name: str | None = None) -> tf.distribute.Strategy:
     """Returns a tf.distribute strategy for CPUs or GPUs.
@@ -95,7 +95,7 @@ def set_precision(precision: str) -> None:
     """
     keras.config.set_dtype_policy(PRECISIONS[precision])
     if precision != "float32":
-        logging.info("Computing in %s over float32 variables.", precision)
+        logging.info("Computing in %s. Variables stay float32.", precision)
 
 
 def distribute(

@@ -49,7 +49,7 @@ def export(
         found = _evaluate(task, trainer, folder, splits)
         if not found:
             logging.warning(
-                "The export is not checked: no engine here can score it."
+                "The export is not checked, because no engine here can run it."
             )
         else:
             named = {
@@ -119,7 +119,7 @@ def _find_loss(
     results: Mapping[str, float],
     limit: float,
 ) -> str | None:
-    """Returns a message about the first format that scores too low, or None."""
+    """Returns a message if a format of the export scores too low, else None."""
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"
@@ -131,7 +131,7 @@ def _find_loss(
             if not round(loss, 6) <= limit:
                 return (
                     f"its {form} file scores {name} = {score:.4f} on the dev "
-                    f"set, {loss:.2f} hundredths less than the model's "
+                    f"set, {loss:.2f} percentage points below the model's "
                     f"{results[name]:.4f}"
                 )
     return None

@@ -34,7 +34,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
     # ----- Check the flags and files, then write the records. -----
     flow = _Flow(task, config)
     config = flow.config
-    # Files that predictions may replace.
+    # If a dev set is predicted, its scores replace eval_results.txt.
     is_scored = {*task.splits["eval"]} & {*flow.splits.of("predict")}
     others = ["eval_results.txt"] if is_scored else []
     files = ResultFiles(config.output_dir, others)
@@ -62,7 +62,7 @@ def run(task: Task, config: FineTuningConfig) -> None:
 
 
 class _Flow:
-    """The steps of `run`: training, evaluation and prediction of one task."""
+    """Trains, evaluates and predicts one task, on behalf of `run`."""
 
     def __init__(self, task: Task, config: FineTuningConfig) -> None:
         self.members = checks.find_members(config)
@@ -99,7 +99,7 @@ class _Flow:
         )
 
     def _describe_training(self, teacher: Teacher | None) -> dict[str, Any]:
-        """Returns the fields of RunSetup that only a training needs."""
+        """Returns the fields of RunSetup that only training needs."""
         task, config, splits = self.task, self.config, self.splits
         records = splits.records["train"]
         num_examples = splits.num_records["train"]
@@ -126,7 +126,7 @@ class _Flow:
             settings |= teacher.settings
         if teacher and not config.distill_layers:
             # Check the recorded settings before the teacher's long computation.
-            # Each run checks all of them again.
+            # When a run is opened, all its settings are checked again.
             for variant in self._variants():
                 variant.open_run().check(variant, settings, are_all=False)
             records = splits.records["train"] = teacher.add_outputs(records)
@@ -156,7 +156,7 @@ class _Flow:
         return trainer
 
     def _variants(self) -> list[FineTuningConfig]:
-        """Returns one configuration for each of the --num_train_runs."""
+        """Returns the configuration of each of the --num_train_runs runs."""
         if self.config.num_train_runs == 1 or not self.config.do_train:
             return [self.config]
         return [
@@ -170,16 +170,16 @@ class _Flow:
     def train(self) -> tuple[Trainer, dict[str, float]]:
         """Trains --num_train_runs times with different seeds, and evaluates.
 
-        A single run writes to --output_dir, and is evaluated with --do_eval. Of
-        several runs, run number n writes to the folder `run_n` of --output_dir,
-        uses the seed --seed + n - 1, and resumes like any other run. The
-        weights of the best run are also saved in --output_dir itself.
+        A single run writes to --output_dir, and is evaluated only if --do_eval
+        is set. If there are several, run n writes to the folder `run_n` of
+        --output_dir, uses the seed --seed + n - 1, and resumes like any run.
+        The weights of the best run are also saved in --output_dir itself.
 
         Returns:
-            the best run's Trainer, and its results. Of several runs, they
-            include for each result NAME `NAME_mean` and `NAME_deviation` (the
-            sample standard deviation) over the runs, and the number of the best
-            run, `best_run`.
+            the best run's Trainer and results. The results of several runs also
+            contain `NAME_mean` and `NAME_deviation` (sample standard deviation
+            over the runs) of each result NAME, and `best_run`, the number of
+            the best run.
         """
         variants = self._variants()
         if len(variants) == 1:
@@ -199,10 +199,10 @@ class _Flow:
         best = int(np.argmax(np.nan_to_num(values, nan=-np.inf)))
         if best != len(all_results) - 1:
             trainer = self._train(variants[best])
-        # From now on, all output belongs to the folder of all runs.
+        # From here on, write to --output_dir, not to the best run's folder.
         trainer.config = trainer.summary.config = self.config
         trainer.run = self.config.open_run()
-        # In model.json, record --seed of the command, not of the best run.
+        # In model.json, record the command's --seed, not the best run's.
         changed = {**trainer.summary.settings, "seed": self.config.seed}
         trainer.run.check(self.config, changed, are_all=False)
         trainer.run.write(trainer, trainer.run.path)
@@ -215,9 +215,9 @@ class _Flow:
         return trainer, results
 
     def evaluate(self, trainer: Trainer) -> dict[str, float]:
-        """Returns the scores of a trainer's weights on the splits to evaluate.
+        """Returns the scores of a trainer's weights on the dev splits.
 
-        If training already evaluated these weights, returns the same scores.
+        If training already evaluated these weights, returns those scores.
         """
         key = trainer.config.output_dir, trainer.global_step
         if key in self.evaluated:
@@ -235,7 +235,7 @@ class _Flow:
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns {"global_step": step}, or the size of the ensemble."""
+        """Returns {"global_step": step}, or {"ensemble_size": size}."""
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -264,7 +264,7 @@ class _Flow:
         earlier: list[list[Any]] = []
         for member in self.members or [""]:
             if member:
-                logging.info("Predicting with %s of the ensemble", member)
+                logging.info("Predicting with the ensemble's model %s", member)
                 report = modeling.load_checkpoint(
                     trainer.model, member, labels=task.output_names
                 )

@@ -26,7 +26,7 @@ class Inputs:
     """Computes the checksums of a run's records, and stores them in its folder.
 
     A file is read only if no manifest of `create_pretraining_data.py` contains
-    its checksum. The file is read again only after it has changed.
+    its checksum. A resumed run reads the file again only if it has changed.
 
     Args:
         output_dir: folder of the run.
@@ -36,7 +36,7 @@ class Inputs:
         self._output_dir = Path(output_dir)
         # {(name, size in bytes, time of the last change): crc32c} of files
         self._known: dict[tuple, str] = {}
-        # A damaged file is ignored, because the file only saves time.
+        # Ignore a damaged FILE, because it only saves time.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             entries = json_files.read_json(self._output_dir / FILE)["files"]
             self._known = {tuple(key): checksum for *key, checksum in entries}
@@ -92,7 +92,7 @@ class Inputs:
         return recorded is None or recorded == self.identify(files, setting)
 
     def save(self) -> None:
-        """Writes the checksums to FILE, if new files were read."""
+        """Writes the checksums to FILE, if any checksum is new."""
         if len(self._known) > self._num_saved:
             entries = [[*key, value] for key, value in self._known.items()]
             write_json(self._output_dir / FILE, {"files": entries})
@@ -104,9 +104,9 @@ class Inputs:
 def _read_manifests(
     folder: str,
 ) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
-    """Yields ((name, size), (crc32c, time)) of each shard in manifests.
+    """Yields ((name, size), (crc32c, time)) of each shard in the manifests.
 
-    The size is in bytes. The time, in nanoseconds, is the manifest's.
+    `size` is in bytes. `time` is when the manifest was written, in ns.
     """
     for name in tf.io.gfile.listdir(folder or "."):
         if not name.endswith(".manifest.json"):

@@ -28,7 +28,7 @@ _FREE = re.compile(
 class Run(NamedTuple):
     """The settings and the scores of one finished run.
 
-    `figures` is {name of a score: value}. Scores are out of 100, except losses.
+    `figures` is {name: score}. Scores are percentages, except losses.
     `data` contains the checksums of the "dev_set" and "test_set", if known.
     """
 
@@ -65,7 +65,7 @@ def read_runs(folder: Path) -> Iterator[Run]:
         except (LookupError, AttributeError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{path}/summary.json is not the summary of a run ({error!r}); "
-                "move the file away"
+                "move the file to another folder"
             ) from None
         if run.figures:
             yield run
@@ -107,9 +107,9 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
     """Drops runs whose dev set differs from the dev set of similar runs.
 
-    Runs are similar if they differ only in flags of the training. Of similar
-    runs, the function keeps the runs of the most frequent dev set or, if there
-    is a tie, of the dev set that was used last. A warning names dropped runs.
+    Runs are similar if they differ only in training flags. Of similar runs, the
+    function keeps the runs on the most frequent dev set or, if there is a tie,
+    on the dev set that was used last. A warning names the dropped runs.
     """
     trained = {
         field.name
@@ -141,15 +141,15 @@ def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
 
 
 def check_predictions(file: Path, runs: Sequence[Run]) -> None:
-    """Checks that predictions belong to the runs of a table.
+    """Checks that predictions come from the same data as the runs of a table.
 
     Args:
-        file: predictions in a run's folder.
+        file: file of predictions in a run's folder.
         runs: the runs of the table.
 
     Raises:
-        ValueError: the weights in the folder did not write the predictions, or
-            the dev or test set differs from the data of a run.
+        ValueError: the weights in the folder did not produce the predictions,
+            or the dev or test set differs from the data of a run.
     """
     path = file.parent / "summary.json"
     summary = json_files.read_json(path) if path.is_file() else {}

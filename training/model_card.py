@@ -1,4 +1,4 @@
-"""Describes weights for others, in model.json and in a card, README.md.
+"""Formats the model.json and the model card (README.md) of saved weights.
 
 The card shows the contents of model.json, the labels and the casing. It
 contains no paths and no names of machines. This module imports no TensorFlow.
@@ -64,8 +64,8 @@ _TASKS = {
 }
 # Used for a model class that the user wrote.
 _OTHER = ("is of a class that this project does not define", "", "")
-# Classes of transformers that replace its pipelines for some of our classes.
-# Some versions of transformers have no pipeline for these classes.
+# {class of the model: class of transformers to load it with}, where some
+# versions of transformers provide no pipeline.
 _AUTO_CLASSES = {
     "BertMultipleChoice": "AutoModelForMultipleChoice",
     "BertSpanLabeler": "AutoModelForQuestionAnswering",
@@ -95,7 +95,7 @@ def describe_copy(
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings recorded at `path` that no longer apply to
             the copy.
-        card: kind of the model card, the `kind` of `format_card`.
+        card: kind of the model card, as in `format_card`.
         labels: names of the outputs, in order. None = list no names.
         tokenizer: tokenizer of the model. None = do not state the casing.
         results: {name of a results file: its results} of this command. None
@@ -122,7 +122,7 @@ def describe_copy(
         values["evaluation"] = found
     elif not is_same:
         values.pop("evaluation", None)
-    # These scores belong to the exported file, not to this copy.
+    # These scores are of an exported file, not of this copy.
     values.pop("export_evaluation", None)
     return {
         FILE: json_files.format_json(values, FILE, indent=2) + "\n",
@@ -247,8 +247,8 @@ def _read_results(path: str) -> dict[str, dict[str, float]]:
     folder = checkpoint.parent
     if folder.name == BEST:
         if (Path(path) / BEST).is_dir():
-            # `path` is the folder of a run. With --noload_best, the command
-            # uses the run's newest step, whose scores are unknown.
+            # `path` is the folder of a run. The command may use the run's
+            # newest step (--noload_best), whose scores are unknown.
             return {}
         folder = folder.parent
     summary = folder / "summary.json"

@@ -35,7 +35,7 @@ VERSION = 1
 FORMER_FILE = "run_settings.json"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
-# Classes without a head for a particular task. None is an unknown class.
+# Classes of models without a task-specific head. None = unknown class.
 _HEADLESS = {None, "BertEmbedder", "BertModel", "BertPretrainer"}
 # {path of an entry in model.json: its type}. All entries are optional.
 _ENTRIES = {
@@ -100,7 +100,7 @@ class ModelFolder:
 
     @property
     def source(self) -> str:
-        """The path that was read, with its flag, for messages."""
+        """The path that was read, as --flag=path, for messages."""
         return f"{self.flag}={self.weights}" if self.flag else self.weights
 
     @property
@@ -153,7 +153,7 @@ class ModelFolder:
         given: Mapping[str, Any] | None = None,
         trains: bool = False,
     ) -> None:
-        """Checks that a model is used with the network it was trained with.
+        """Checks that a model is used with the settings it was trained with.
 
         Args:
             bert_config: configuration of the network that loads the checkpoint.
@@ -334,8 +334,8 @@ def _read_huggingface(folder: Path) -> dict[str, Any]:
     values = json_files.read_json(folder / "config.json")
     found = values.get("problem_type")
     if not found and len(values.get("id2label") or ()) == 1:
-        # transformers treats a single output as a number. Cross-encoders are
-        # saved without a problem_type.
+        # transformers treats a single output as a regression. Cross-encoders
+        # are saved without a problem_type.
         found = PROBLEM_TYPES["regression"]
     modes = {theirs: ours for ours, theirs in PROBLEM_TYPES.items()}
     task = {
@@ -361,14 +361,14 @@ def differences(
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yields (name, former value, value now) of the settings that differ.
 
-    For an entry of a dict, the name is such as `bert_config.hidden_size`.
+    Names of entries in a dict are dotted, such as `bert_config.hidden_size`.
     """
     for name in sorted(former.keys() | given.keys()):
         before, now = former.get(name), given.get(name)
         if isinstance(before, dict) and isinstance(now, dict):
             both = before.keys() & now.keys()
             if name == "tokenizer":
-                # An earlier version may have recorded fewer entries.
+                # An earlier version of the project may have recorded less.
                 before, now = ({n: d[n] for n in both} for d in (before, now))
             for key, *values in differences(before, now):
                 yield f"{name}.{key}", *values

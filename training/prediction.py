@@ -1,4 +1,4 @@
-"""Prediction with a model, batch by batch."""
+"""Predicts with a model, batch by batch."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -86,7 +86,7 @@ class BatchPredictor:
             outputs = tf.nest.map_structure(
                 np.asarray, forward(inputs_of(features), kernels)
             )
-            # For bfloat16, NumPy reports the kind "V".
+            # The NumPy kind of bfloat16 is "V".
             has_nan = any(
                 array.dtype.kind in "fV" and np.isnan(array).any()
                 for array in tf.nest.flatten(outputs)

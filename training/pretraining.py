@@ -1,4 +1,4 @@
-"""Runs pretraining on TFRecords, which may be masked already or not."""
+"""Runs pretraining on records, masked in advance or during training."""
 
 import dataclasses
 import functools
@@ -220,7 +220,7 @@ class _Evaluation:
     tokenizer: FullTokenizer | None
 
     def describe(self) -> list[Any]:
-        """Returns the fingerprint and the number of the records to evaluate."""
+        """Returns the records' fingerprint, and the number to evaluate."""
         config = self.config
         # Training records may be too large for checksums of complete files.
         is_whole = config.eval_input_file is not None
@@ -230,7 +230,7 @@ class _Evaluation:
         ]
 
     def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
-        """Returns Google's metrics, and "loss", the mean loss per batch."""
+        """Returns the metrics of Google's code, and the mean loss as "loss"."""
         dataset = tfrecords.create_dataset(
             self.records,
             self.config.eval_batch_size,
@@ -242,7 +242,7 @@ class _Evaluation:
         )
         sums: dict[str, np.ndarray] = {}
         batches = dataset.take(self.config.max_eval_steps)
-        # There may be fewer batches, so the progress has no total.
+        # The number of batches is unknown, so the progress bar shows no total.
         for _, metrics in trainer.predict(
             batches, None, "Evaluating", metrics_of
         ):
@@ -250,7 +250,7 @@ class _Evaluation:
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
         if self.tokenizer and self.config.summary_steps:
             for features, outputs in trainer.predict(
-                dataset.take(1), 1, "Showing"
+                dataset.take(1), 1, "Filling masks"
             ):
                 rows = filled_masks.describe(
                     features, outputs["masked_lm_logits"], self.tokenizer

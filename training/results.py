@@ -1,4 +1,4 @@
-"""Result files of a run, and tables of its scores. Imports no TensorFlow."""
+"""Finds a run's result files, and formats its scores. Imports no TensorFlow."""
 
 import os
 import re
@@ -17,16 +17,16 @@ _FORMATS = ("saved_model", "litert", "onnx", "openvino")
 
 
 class ResultFiles:
-    """The result files that a run's folder contains before a prediction.
+    """Finds the result files that a prediction writes. Warns of older files.
 
-    A prediction does not write all of them. For example, a run without
-    --version_2_with_negative writes no null_odds.json, so users could think
-    that an earlier run's file belongs to the new answers. Such a file is not
-    deleted, because it may be the user's.
+    For example, a run without --version_2_with_negative writes no
+    null_odds.json, so users could think that an earlier run's null_odds.json
+    contains the new answers. Older files are not deleted, because they may be
+    the user's.
 
     Args:
         folder: folder of the run.
-        others: names of files to include that are no results of a prediction.
+        others: names of more files to include, besides results of predictions.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class ResultFiles:
         }
 
     def find_written(self) -> list[str]:
-        """Returns the names of the files written since, and warns of others."""
+        """Returns the names of new or rewritten files. Warns of older files."""
         after = self._find()
         if left := sorted(name for name, *_ in self._before & after):
             logging.warning(

@@ -1,6 +1,6 @@
-"""The folder of a training run: its checkpoints, settings and descriptions.
+"""Reads, checks and describes the folder of a training run.
 
-A resumed run must be the run that began in the folder, so its settings and
+A run resumes only with the settings that it began with, so its settings and
 flags are compared with model.json. This module imports no TensorFlow.
 """
 
@@ -66,7 +66,7 @@ def remove_checkpoints(
 
 
 class RunFolder:
-    """The folder of a run (--output_dir), as a command opens it.
+    """Reads and writes the folder of a run (--output_dir).
 
     Args:
         path: path of the folder.
@@ -95,7 +95,7 @@ class RunFolder:
 
     @functools.cached_property
     def saved(self) -> ModelFolder:
-        """Description of the weights when the command opened the folder.
+        """Description of the folder's weights, read at the first access.
 
         The description is empty if the folder contains no checkpoint.
 
@@ -110,7 +110,7 @@ class RunFolder:
             raise ValueError(
                 f"{error}. This file contains the settings that the run was "
                 "started with. Restore it from a backup, or delete it if you "
-                "are sure that your flags are the same, or train into another "
+                "are sure that you set the same flags, or train into another "
                 "--output_dir"
             ) from error
 
@@ -220,7 +220,7 @@ def _check_flags(
     """Checks that a resumed run changes no flag that it must not change.
 
     Ignores flags that the run did not save, because they are newer than the
-    run. A flag defined with `may_grow` may increase, and None is no limit.
+    run. A flag defined with `may_grow` may increase. None = no limit.
 
     Returns:
         {flag: [value before, value now]} for the changes that
@@ -338,7 +338,7 @@ def flag_values(config: Any, *roles: Role) -> dict[str, Any]:
 
 
 def _command(config: "TrainingConfig") -> dict[str, Any]:
-    """Returns {flag on the command line: value}, with paths cut to names."""
+    """Returns {flag on the command line: value}, without folders in paths."""
     paths = {
         field.name
         for field in flags.fields(config, *Role)
@@ -360,6 +360,6 @@ def base_name(path: str) -> str:
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns the file name of an existing path. Returns others unchanged."""
+    """Returns the name of an existing file or folder, else `value` itself."""
     is_path = isinstance(value, str) and os.path.exists(value)
     return os.path.basename(value) if is_path else value

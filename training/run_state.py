@@ -72,10 +72,10 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
-    """Restores files of a run that a power cut emptied or cut off.
+    """Restores a run's files if a power cut emptied or truncated them.
 
     The newest checkpoint contains a copy of each file. A file is replaced only
-    if it is the beginning of its copy. So a file that the user changed stays.
+    if it is the beginning of its copy, so a file that the user changed is kept.
 
     Args:
         output_dir: folder of the run.
@@ -95,15 +95,15 @@ def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
 def check(path: str | os.PathLike[str]) -> None:
     """Checks that the files beside a run's weights describe these weights.
 
-    They do not if checkpoints of another run were copied into the folder, or if
-    the lines of labels.txt were sorted.
+    The check fails if checkpoints of another run were copied into the folder,
+    or if the lines of labels.txt were sorted.
 
     Args:
         path: path of the run, or of a checkpoint in it.
 
     Raises:
-        ValueError: a checkpoint records another network, tokenizer, kind or
-            order of outputs than a file beside it.
+        ValueError: a checkpoint records another network, tokenizer, output mode
+            or order of labels than a file beside it.
     """
     prefixes: list[str] = []
     with contextlib.suppress(OSError):
@@ -135,8 +135,8 @@ def check(path: str | os.PathLike[str]) -> None:
 def _identity(name: str, text: str) -> dict[str, Any]:
     """Returns {key: value} from a file that describes the weights beside it.
 
-    Two such files need not have the same keys. Labels that a user renamed have
-    another key, so only their order is compared. Another check reports a file
+    The key of the labels contains their sorted names, so reordered labels are
+    detected, but renamed labels are not compared. Another check reports a file
     that is malformed.
     """
     values: dict[str, Any] = {}
@@ -176,7 +176,7 @@ def _mend(path: Path, text: bytes) -> None:
 
 
 def _is_same_checkpoint(line: bytes, expected: bytes) -> bool:
-    """Returns whether a history line is complete and of the expected step.
+    """Returns whether `line` is complete and of the same step as `expected`.
 
     Other entries may differ, because the user may have changed the line.
     """

@@ -1,4 +1,4 @@
-"""Starts a run: creates model, optimizer and callbacks, and finds weights."""
+"""Starts a run: creates model, optimizer and callbacks, and loads weights."""
 
 import contextlib
 import dataclasses
@@ -29,7 +29,7 @@ from training.trainer import Trainer
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunSetup:
-    """What all runs of a command train: a model, its loss and its records.
+    """Opens and trains all runs of a command.
 
     Attributes:
         create_model: function (**options) -> the task's model. `options` are
@@ -67,7 +67,7 @@ class RunSetup:
     def open(
         self, config: TrainingConfig, more_callbacks: Sequence[Callback] = ()
     ) -> Trainer:
-        """Returns the Trainer of a run, at the step where training continues.
+        """Creates the Trainer of a run, and restores or loads its weights.
 
         The weights come from the newest checkpoint in --output_dir, else from
         --init_checkpoint. Otherwise they are random.
@@ -89,7 +89,7 @@ class RunSetup:
     def _create_trainer(
         self, config: TrainingConfig, more_callbacks: Sequence[Callback]
     ) -> Trainer:
-        """Returns a Trainer whose weights are still random."""
+        """Creates a Trainer with random weights."""
         strategy = devices.strategy_of(config)
         keras.utils.set_random_seed(config.seed)
         if config.deterministic:
@@ -141,7 +141,7 @@ class RunSetup:
         )
 
     def _restore(self, trainer: Trainer) -> None:
-        """Finds the weights of a run, and checks and describes the run."""
+        """Loads a run's weights, checks its settings, writes model.json."""
         config, run, summary = trainer.config, trainer.run, trainer.summary
         if config.is_chief and config.export_weights:
             # Before the long training, check that the weights can be written.
@@ -181,7 +181,7 @@ class RunSetup:
         run.check(config, settings)
         summary.settings = run.settings
         if run.is_described and trainer.global_step >= self.num_steps[0]:
-            # Do not overwrite the description of a finished run.
+            # Keep the description and settings that a finished run wrote.
             summary.settings = run.saved.settings
         elif config.is_chief:
             run.write(
@@ -192,7 +192,7 @@ class RunSetup:
             )
 
     def train(self, trainer: Trainer) -> None:
-        """Trains from the current step to the last step, if there are any."""
+        """Trains to the last step if --do_train is set."""
         config, records = trainer.config, self.records
         if records is None or self.num_steps is None:
             return

@@ -97,8 +97,7 @@ class Summary:
             "fingerprint": self.fingerprint,
             "versions": _versions(),
             "global_step": global_step,
-            # At step 0, the weights come from elsewhere, so no training is
-            # recorded.
+            # At step 0, no command has trained these weights in this folder.
             "trained_with": self.trained_with if global_step else None,
             "predictions": self.predictions,
             "results": {
@@ -125,7 +124,7 @@ def _versions() -> dict[str, str]:
 def fingerprint_of(
     settings: Mapping[str, Any], data: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns {"run", "dev_set" or "test_set": checksum that identifies it}.
+    """Returns {"run", "dev_set" or "test_set": checksum} of a run and its data.
 
     Args:
         settings: settings that must not change in a resume (run_folder.py).

@@ -1,4 +1,4 @@
-"""Interface of a fine-tuning task.
+"""Defines the interface of a fine-tuning task.
 
 A task is one class. It reads and encodes the examples, creates the model, and
 turns the model's outputs into scores and files. fine_tuning.py calls its
@@ -46,8 +46,8 @@ class Task(abc.ABC):
             (for example with weighted classes). None uses `loss`.
         metrics: names of the scores of `evaluate` that can choose the best step
             and the best run. Higher must be better. The first is the default.
-        hundredth: size of a hundredth of the first metric: 0.01 for a fraction,
-            1 for a percentage.
+        hundredth: one percentage point of the first metric: 0.01 if the metric
+            is a fraction, 1 if it is a percentage.
         labels: labels in the order of the model's outputs, saved beside its
             checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
@@ -238,7 +238,7 @@ class Task(abc.ABC):
         return {}
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> Any:
-        """Converts an export's outputs to the form of the model's outputs.
+        """Converts an export's outputs to the format of the model's outputs.
 
         By default returns `outputs` unchanged.
         """

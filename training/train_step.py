@@ -1,4 +1,4 @@
-"""One training step, on one or more devices and with gradient accumulation.
+"""Runs training steps, on one or more devices, with gradient accumulation.
 
 A loss (modeling/losses.py) returns sums over examples, and weights by which to
 divide these sums. Each replica or accumulation step computes the sums of one

@@ -1,4 +1,4 @@
-"""The training loop of all tasks.
+"""Runs the training loop of all tasks.
 
 The loop does not depend on the task. A model maps a dict of features to
 outputs, and a loss (modeling/losses.py) maps the outputs to a number. Callbacks
@@ -58,7 +58,7 @@ class Trainer(BatchPredictor):
             latest call.
         summary: the run's summary.Summary.
         run: folder of the run.
-        records: records of the training, which error messages name, if known.
+        records: training records, for error messages. None if unknown.
         tokenizer: tokenizer of the texts, which is saved with the weights. None
             without a vocabulary, as in pretraining on masked records.
         labels: names of the model's outputs, in order, saved with the weights.
@@ -184,8 +184,8 @@ class Trainer(BatchPredictor):
         files whose texts the checkpoint also stores.
         """
         weights = self.weights_in(folder)
-        # With a higher step number, weights of an earlier run would be read as
-        # the newest.
+        # Otherwise, weights of an earlier run with a higher step number would
+        # be read as the newest.
         weights.remove_from(step)
         weights.save(step, files)
 
@@ -302,12 +302,12 @@ class Trainer(BatchPredictor):
 
     @property
     def described_step(self) -> str:
-        """For the log: the step or the source of the current weights."""
+        """Description of the current weights, for the log."""
         if not self.global_step:
             start = self.config.init_checkpoint
             return f"the weights of {start}" if start else "random weights"
         which = "best" if self.has_best else "last"
-        return f"step {self.global_step}, the {which}"
+        return f"the weights of step {self.global_step} (the {which} step)"
 
     def write_results(self, name: str, results: Mapping[str, float]) -> None:
         """Writes `key = value` lines like Google's code, and logs a table."""

@@ -12,7 +12,7 @@ import serving
 
 @serve.deployment
 class Model:
-    """Answers requests. Answers simultaneous requests in one batch.
+    """Answers HTTP requests, and runs simultaneous requests as one batch.
 
     Args:
         path: path of an exported model's folder.
@@ -32,7 +32,7 @@ class Model:
         ]
 
     async def __call__(self, request: Request) -> JSONResponse:
-        """Answers an HTTP request. Its body is the request as JSON."""
+        """Answers an HTTP request whose body is a JSON object."""
         try:
             asked = await request.json()
             if not isinstance(asked, dict):
@@ -45,8 +45,8 @@ class Model:
 
 
 def create_app(args: Mapping[str, str]) -> serve.Application:
-    """Returns the application, with the `args` of ray_serve.yaml.
+    """Builds the application that ray_serve.yaml deploys with its `args`.
 
-    `args` are "model", the folder of the model, and optionally "task".
+    `args` contain "model", the folder of the model, and optionally "task".
     """
     return Model.bind(args["model"], args.get("task"))

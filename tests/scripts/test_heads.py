@@ -228,7 +228,7 @@ def test_a_head_under_a_foreign_name_is_refused(models, tmp_path, name):
     cases = [
         (
             "--init_checkpoint=encoder --output_dir=out --do_predict",
-            f"--init_checkpoint=encoder contains {name}, and no head",
+            f"--init_checkpoint=encoder contains {name}, but no head",
         )
     ]
     check_errors(tmp_path, "run_ner.py", given, cases)

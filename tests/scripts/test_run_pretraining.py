@@ -153,7 +153,7 @@ def test_what_is_exported_is_what_the_folder_means(
     best = modeling.find_checkpoint(tmp_path / "run")
     # Such a rate diverges.
     assert best == f"{tmp_path}/run/best/model.ckpt-1"
-    assert "Exporting step 1, the best" in done.stderr
+    assert "Exporting the weights of step 1 (the best step)" in done.stderr
     found, expected = values(tmp_path / "weights/bert_model.ckpt"), values(best)
     assert_same_bits(found, {name: expected[name] for name in found})
     origin = json.loads((tmp_path / "weights/model.json").read_text())["origin"]

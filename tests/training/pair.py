@@ -1,4 +1,4 @@
-"""A model of two numbers, and what trains it."""
+"""A model with two weights, and a Trainer for it."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ BATCH_SIZE = 2
 
 
 class Pair(keras.Model):
-    """Multiplies each feature `factor` with a weight, of two it has."""
+    """Multiplies the features `factor` and `zero` by one weight each."""
 
     def __init__(self):
         super().__init__(name="pair")
@@ -33,7 +33,7 @@ class Pair(keras.Model):
 
 
 class Sum:
-    """Of the products; the root of a 0 has no finite gradient."""
+    """Sums the products. The root of a 0 makes the gradient infinite."""
 
     epsilon = {"part": 0.0}
 
@@ -58,7 +58,7 @@ class OnStep(Callback):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(TrainingConfig):
-    """The configuration of a trainer that may make several steps at once."""
+    """Configuration of a Trainer that may run several steps in one call."""
 
     at_once: int = 1
 
@@ -97,7 +97,7 @@ def fit(trainer, dataset, num_train_steps):
 
 
 def batches(factors, zeros=None):
-    """One batch for each factor, and more of factor 1."""
+    """Returns one batch for each factor, then batches of factor 1."""
     factors = np.append(factors, np.ones(100)).astype(np.float32)
     zeros = np.zeros_like(factors) if zeros is None else zeros
     dataset = tf.data.Dataset.from_tensor_slices(

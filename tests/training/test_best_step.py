@@ -109,7 +109,7 @@ def test_one_step_is_evaluated_predicted_and_exported(
     assert used_step(tmp_path) == {used}
     summary = json.loads((tmp_path / "run/summary.json").read_text())
     assert summary["global_step"] == used
-    named = f"step {used}, the {'best' if load_best else 'last'}"
+    named = f"step {used} (the {'best' if load_best else 'last'} step)"
     for what in ("Already evaluated", "Predicting", "Exporting"):
         assert any(what in line and named in line for line in caplog.messages)
     # A later command takes it too, or the other on request.
@@ -213,7 +213,7 @@ def test_the_best_of_a_run_whose_checkpoints_are_gone_never_wins(
     # The old best is of step 6, and would also pass for the newest weights.
     with caplog.at_level(logging.WARNING):
         trains_on(options, [0.3, 0.2], num_train_epochs=2, learning_rate=1e-7)
-    assert caplog.text.count("replaces it") == 1
+    assert caplog.text.count("overwrites best") == 1
     assert "run/best is of step 6, but the run is only at step 0" in caplog.text
     assert read_results(tmp_path / "run")["accuracy"] == 0.3
     assert read_results(tmp_path / "run")["global_step"] == 2
@@ -286,7 +286,7 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
     # A resume on the same dev set finds nothing better.
     trains_on(options, [0.7, 0.9])
     assert read_best(tmp_path) == before
-    assert "replaces it" not in caplog.text
+    assert "overwrites best" not in caplog.text
     # Its labels were corrected.
     trains_on(options, [0.7, 0.2], num_train_epochs=5, eval_labels=1)
     assert (

@@ -136,7 +136,7 @@ def test_training_in_a_models_folder_keeps_its_labels(tmp_path):
         )
         check_labels(command, ["no", "yes"])
         with pytest.raises(
-            ValueError, match="overwrite its labels .'no', 'yes'.;"
+            ValueError, match="that model's labels .'no', 'yes'.;"
         ):
             check_labels(command, ["a", "b"])
     # Elsewhere, or in the folder of a run that resumes, nothing is at stake.
@@ -262,4 +262,4 @@ def test_vectors_that_are_no_mean_are_warned_of(tmp_path, caplog):
     module = "sentence_transformers.models.Dense"
     (tmp_path / "modules.json").write_text(json.dumps([{"type": module}]))
     checks._check_pooling(tmp_path)
-    assert "was trained with a layer Dense" in caplog.text
+    assert "was trained with a Dense layer" in caplog.text

@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
     from training.trainer import Trainer
 
-# The loss of a step, the terms of which it is the sum, the learning rate and
-# the norm of the gradient, by name.
+# {name: value} of one step: the loss, the terms that add up to the loss, the
+# learning rate and the norm of the gradient.
 Logs: TypeAlias = Mapping[str, float]
 
 
 class Callback:
     """Base class of callbacks. Each callback handles one concern of a run.
 
-    The Trainer calls the same method of all its callbacks in turn. This class
-    defines the methods in the order in which a run calls them.
+    The Trainer calls each method on all its callbacks in turn. The methods are
+    defined in the order in which a run calls them.
 
     Attributes:
         trainer: the Trainer of the run, which sets this attribute.
-        every: `on_step` runs at least at each multiple of this number of steps.
-            If the Trainer runs several steps in one call, the call ends at such
-            a multiple. 0 means that `on_step` needs no fixed steps.
-        may_save: set to False to postpone a checkpoint that is due.
+        every: `on_step` runs at least at each multiple of this number of steps,
+            even if the Trainer runs several steps in one call. 0 = `on_step`
+            does not need to run at particular steps.
+        may_save: False postpones a checkpoint that is due.
     """
 
     trainer: "Trainer"
@@ -53,26 +53,22 @@ class Callback:
         """Runs after the weights are restored or loaded, before training.
 
         Args:
-            step: number of steps that earlier runs have trained.
-            is_new: True if there was no checkpoint to restore.
+            step: step of the restored checkpoint, 0 if none was restored.
+            is_new: True if no checkpoint was restored.
         """
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether an earlier run ended the training at `step`.
-
-        If so, also logs why.
-        """
+        """Returns whether training already ended at `step`. If so, logs why."""
         return False
 
     def running(self) -> Any:
-        """Returns a context manager, in which the Trainer runs all steps."""
+        """Returns a context manager in which the Trainer runs all steps."""
         return contextlib.nullcontext()
 
     def on_step_begin(self) -> float:
-        """Returns this worker's vote for a common decision of all workers.
+        """Returns this worker's vote on a decision, such as to end training.
 
-        An example of a decision is to end the training. The mean of the votes
-        is passed to `before_update` and `on_step`.
+        `before_update` and `on_step` receive the mean of all workers' votes.
         """
         return 0.0
 
@@ -87,7 +83,7 @@ class Callback:
         """Runs in the graph of each step, after the weights are updated.
 
         Args:
-            step: number of the step, from 1, int [].
+            step: number of the step, counted from 1, int [].
             is_made: False if the update was skipped, bool [].
         """
 
@@ -96,10 +92,10 @@ class Callback:
 
         Args:
             step: number of steps trained so far.
-            logs: the loss, the terms of which it is the sum, the learning rate
+            logs: the loss, the terms that add up to the loss, the learning rate
                 and the norm of the gradient.
-            agreed: mean of the workers' votes. A single worker votes again
-                after the step.
+            agreed: mean of the workers' votes before the step. If there is only
+                one replica, its vote after the step.
         """
 
     def evaluating(self) -> Any:
@@ -110,4 +106,4 @@ class Callback:
         """Runs before a checkpoint is written."""
 
     def on_trained(self) -> None:
-        """Runs after `fit`, even if an earlier run completed the training."""
+        """Runs at the end of `fit`, even if training was already complete."""

@@ -1,4 +1,4 @@
-"""Exponential moving averages of the weights (--ema_decay).
+"""Computes exponential moving averages of the weights (--ema_decay).
 
 A run with averages writes these weights:
 
@@ -6,7 +6,7 @@ A run with averages writes these weights:
   so that training can resume. It also contains the average of each weight as
   `NAME/ExponentialMovingAverage`, the name that TensorFlow 1 uses.
 - `averages/` and `best/` contain the averages under the names of Google's code.
-  Each is a checkpoint from which another task can start.
+  Another task can start from the checkpoint in either folder.
 - Evaluations, predictions and exports use the averages.
 """
 
@@ -30,9 +30,8 @@ class WeightAverages(Callback):
         average = d * average + (1 - d) * weight
         d = min(--ema_decay, (1 + n) / (10 + n))
 
-    The smaller d of the first steps prevents the initial weights from
-    dominating the averages of a short run. A skipped step does not change the
-    averages.
+    In the first steps d is smaller, so that the initial weights do not dominate
+    the averages of a short run. A skipped step does not change the averages.
     """
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:

@@ -40,10 +40,10 @@ class BestStep(Callback):
         metric: name of the metric that chooses the best step.
         folder: folder of the best weights.
         patience: number of evaluations without improvement after which training
-            stops. 0 = never.
+            stops. 0 = training never stops early.
 
     Attributes:
-        is_of_run: whether this run wrote the weights in the folder.
+        is_of_run: whether this run wrote the weights in `folder`.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class BestStep(Callback):
             self._best = _read_best(self._path, metric)
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Drops saved best metrics that are from another run or dev set."""
+        """Drops the saved metrics if they come from another run or dev set."""
         if self.is_of_run:
             return
         run = self.trainer.history
@@ -82,8 +82,8 @@ class BestStep(Callback):
             else:
                 fault = f"{self._path} contains metrics of another dev set"
         if fault:
-            logging.warning("%s; the next evaluation replaces it.", fault)
-            # Begin with the best evaluation in the history, so that a worse
+            logging.warning("%s; the next evaluation overwrites best/.", fault)
+            # Start from the best evaluation in the history, so that a worse
             # step does not become the best.
             best = run.best() or {}
             self._best = best if best.get(self._metric) is not None else None
@@ -113,8 +113,8 @@ class BestStep(Callback):
         with contextlib.ExitStack() as stack:
             for callback in self.trainer.callbacks:
                 stack.enter_context(callback.evaluating())
-            # Set global_step, because the Trainer's own value is still the step
-            # at the start of the training.
+            # Set global_step, because the Trainer's global_step is still the
+            # step at which this training began.
             results = {**self._evaluate(self.trainer), "global_step": step}
             self.trainer.history.add("eval", step, results)
             figures = {k: v for k, v in results.items() if k != "global_step"}
@@ -165,16 +165,16 @@ class BestStep(Callback):
 
 
 def sign_of(metric: str) -> int:
-    """Returns 1 for a metric whose higher values are better, -1 for a loss."""
+    """Returns 1 if higher values of a metric are better, -1 for a loss."""
     is_loss = metric == "loss" or metric.startswith("eval_loss")
     return -1 if is_loss else 1
 
 
 def may_use(run: RunFolder, settings: Mapping[str, Any]) -> bool:
-    """Returns whether this run wrote the best weights. Warns of other weights.
+    """Returns whether this run wrote the weights in best/. If not, warns.
 
-    If you delete the checkpoints of a run to train again, the folder still
-    contains the earlier run's best weights.
+    If you delete the checkpoints of a run and train again, best/ still contains
+    the earlier run's weights. Also warns if the weights in best/ are missing.
 
     Args:
         run: folder of the run.
@@ -193,13 +193,13 @@ def may_use(run: RunFolder, settings: Mapping[str, Any]) -> bool:
 def _find_fault(
     folder: Path, settings: Mapping[str, Any], newest: int
 ) -> str | None:
-    """Returns evidence that another run wrote the best weights, or None.
+    """Returns a message if another run wrote the best weights, else None.
 
     `newest` is the newest step of the run's checkpoints.
     """
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
-    # The file of an earlier version of this project contains no fingerprint.
+    # Earlier versions of this project wrote no fingerprint to this file.
     found = best.get("fingerprint")
     if found and settings:
         if found["run"] != summary.fingerprint_of(settings, {})["run"]:

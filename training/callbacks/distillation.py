@@ -2,8 +2,8 @@
 
 modeling/distillation.py computes the loss. In fine-tuning, the teacher's
 outputs are computed once and saved beside the training records. Hidden states,
-attention and the outputs of pretraining would need gigabytes, so for these the
-teacher runs in every step.
+attention and the outputs of pretraining would need gigabytes of disk, so the
+teacher computes them in every step.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ from training.config import (
 from training.model_folder import folder_of
 from training.prediction import BatchPredictor
 
-# Logit that fills up outputs at padding. After a softmax it becomes 0.
+# Logit that pads the teacher's outputs. Its softmax is 0.
 _PADDING = -10000.0
 
 
@@ -61,7 +61,7 @@ def check_teacher(
         if len(layers) != bert_config.num_hidden_layers:
             raise ValueError(
                 f"{given} names {len(layers)} blocks, but the model has "
-                f"{bert_config.num_hidden_layers}; list one for each of these"
+                f"{bert_config.num_hidden_layers}; list as many blocks"
             )
         names = modeling.read_shapes(modeling.find_checkpoint(start))
         found = re.findall(r"\blayer[_.](\d+)[/.]", "\n".join(names))
@@ -85,7 +85,7 @@ def check_teacher(
             raise ValueError(
                 f"--teacher={config.teacher} sets {name}={theirs}, but the "
                 f"model has {ours} in {config.bert_config_file}; choose a "
-                "teacher in which the two are equal"
+                f"teacher with the model's {name}"
             )
     if config.max_seq_length > teacher.max_position_embeddings:
         raise ValueError(
@@ -97,13 +97,13 @@ def check_teacher(
     if config.open_run().contains(config.teacher):
         raise ValueError(
             f"--output_dir={config.output_dir} is also the folder of --teacher="
-            f"{config.teacher}, so the teacher's checkpoints would be resumed; "
+            f"{config.teacher}, so the run would resume from the teacher; "
             "set another --output_dir"
         )
 
 
 def load_teacher_config(teacher: str) -> modeling.BertConfig:
-    """Returns the configuration in a teacher's folder."""
+    """Reads the model configuration in a teacher's folder."""
     try:
         return modeling.load_config(folder_of(teacher))
     except FileNotFoundError as error:
@@ -115,7 +115,7 @@ def load_teacher_config(teacher: str) -> modeling.BertConfig:
 
 
 class Teacher(Callback):
-    """Adds the loss of the model in --teacher to the training of a student.
+    """Trains a student to match the outputs of the model in --teacher.
 
     Args:
         config: configuration that `check_teacher` accepts.
@@ -196,8 +196,8 @@ class Teacher(Callback):
     def variables(self) -> dict[str, keras.Variable]:
         """Returns {path in Keras: variable} of the Distiller's projection.
 
-        The projection is the layer that brings the student's hidden states to
-        the teacher's width.
+        The projection is the layer that maps the student's hidden states to the
+        teacher's width.
         """
         return {v.path: v for v in self._distiller.own_variables}
 
@@ -205,8 +205,8 @@ class Teacher(Callback):
         """Returns training records with the teacher's outputs added.
 
         The new records are written beside `records`, with a JSON file that
-        names their sources. Records that an earlier run wrote from the same
-        sources are reused. Then the teacher's memory is freed.
+        names their sources. If an earlier run wrote records from the same
+        sources, they are reused. Finally, the teacher's memory is freed.
         """
         model, config = self._model, self._config
         (source,), spec, _ = records

@@ -17,7 +17,7 @@ INTERRUPTED_STATUS = 75
 
 
 class TimeLimit(Callback):
-    """Counts the hours of a run across resumes, and ends it at the limit.
+    """Ends a run after --max_hours of training, counted across resumes.
 
     The hours include evaluations.
 
@@ -27,7 +27,7 @@ class TimeLimit(Callback):
             --max_hours that is spent. None if --lr_schedule is not "time".
 
     Attributes:
-        hours_before: hours trained before the resumed checkpoint.
+        hours_before: hours trained before the checkpoint that was resumed.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class TimeLimit(Callback):
         return self.hours / self._max_hours if self._max_hours else 0.0
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether earlier commands spent --max_hours, and logs this."""
+        """Returns whether --max_hours were spent already. If so, logs this."""
         if self.spent < 1:
             return False
         logging.info(
@@ -78,7 +78,7 @@ class TimeLimit(Callback):
     def before_update(self, agreed: tf.Tensor) -> None:
         """Sets the variable from which the schedule reads the time spent.
 
-        `agreed` is the fraction of --max_hours, averaged over all workers.
+        `agreed` is the spent fraction of --max_hours, averaged over workers.
         """
         if self._spent_variable is not None:
             self._spent_variable.assign(tf.cast(agreed, tf.float64))
@@ -86,7 +86,7 @@ class TimeLimit(Callback):
     def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
         """Returns whether the time spent is at least --max_hours.
 
-        `agreed` is the fraction of --max_hours, averaged over all workers.
+        `agreed` is the spent fraction of --max_hours, averaged over workers.
         """
         if agreed >= 1:
             logging.info("Reached --max_hours after step %d.", step)

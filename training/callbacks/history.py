@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FILE = "history.jsonl"
 KINDS = ("train", "eval", "checkpoint")
-# Entries of each line that state the progress of the training.
+# Keys that every line contains besides `kind` and `metrics`.
 _NAMES = ("step", "hours", "examples", "learning_rate")
 # Largest valid value in a line. Plots cannot show larger values.
 _LARGEST = 1e300
@@ -56,8 +56,8 @@ class History(Callback):
         clock: the run's TimeLimit.
 
     Args:
-        config: TrainingConfig. Only the chief writes. It also writes for
-            TensorBoard, unless `summary_steps` is 0.
+        config: TrainingConfig. Only the chief writes the history and, unless
+            `summary_steps` is 0, the files for TensorBoard.
         clock: the run's TimeLimit, which counts the hours.
 
     Raises:
@@ -96,7 +96,7 @@ class History(Callback):
         """Prepares the history file when a `with` block of training begins.
 
         Deletes the lines after the step from which training resumes, because
-        training will run the steps of these lines again.
+        training repeats their steps.
         """
         step = self.trainer.global_step
         self._lines = {
@@ -114,7 +114,7 @@ class History(Callback):
         yield
 
     def on_step(self, step: int, logs: Logs, agreed: float) -> None:
-        """Stores the learning rate of a step for the next line to write."""
+        """Stores the learning rate for the next line of the history."""
         self._rate = logs.get("learning_rate")
 
     def on_save(self, step: int) -> None:
@@ -122,7 +122,7 @@ class History(Callback):
         self.add("checkpoint", step, {})
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds a line, or replaces the metrics of the line if it exists.
+        """Adds a line, or replaces the metrics of an existing line.
 
         Args:
             kind: kind of the line, one of KINDS.
@@ -162,9 +162,9 @@ class History(Callback):
             atomic.sync(self._path)
 
     def best(self) -> dict[str, Any] | None:
-        """Returns the metrics of the best step, and its number, `global_step`.
+        """Returns the best step's metrics, and its number as `global_step`.
 
-        Returns None if no evaluation of this run on this dev set is known.
+        Returns None if the history contains no best step on this dev set.
         """
         line = self._lines.get(("eval", self.best_step or 0)) or {}
         if line.get("fingerprint") != self.fingerprint:
@@ -172,16 +172,16 @@ class History(Callback):
         return {**line["metrics"], "global_step": line["step"]}
 
     def first_reached(self, name: str, target: float) -> dict | None:
-        """Returns the entry of the first evaluation that reached a target.
+        """Returns the line of the first evaluation that reached a target.
 
-        Only evaluations on this run's dev set count.
+        Ignores evaluations on other dev sets.
 
         Args:
             name: name of the metric.
             target: value that the metric must reach.
 
         Returns:
-            the line. None if no evaluation reached the target.
+            the line, or None if no evaluation reached the target.
         """
         mine = self.fingerprint
         dev_set = mine.get("dev_set")
@@ -198,7 +198,7 @@ class History(Callback):
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns the entries _NAMES, equal in all lines of `step`."""
+        """Returns the values of _NAMES, equal in all lines of a step."""
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
@@ -255,10 +255,10 @@ class History(Callback):
 
 
 def read(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
-    """Returns the complete lines of a history.
+    """Reads the complete lines of a history file.
 
     Raises:
-        ValueError: a line is malformed. The message contains its number.
+        ValueError: a line is malformed. The message names the line.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:

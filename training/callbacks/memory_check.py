@@ -20,7 +20,7 @@ class MemoryCheck(Callback):
 
         Raises:
             ValueError: the run does not fit into the memory. The message
-                contains the memory needed, and the flags that reduce it.
+                states the memory needed, and the flags that reduce it.
             MemoryError: TensorFlow has run out of memory.
         """
         trainer, config = self.trainer, self.trainer.config
@@ -64,6 +64,6 @@ def out_of_memory(needed: int, config: TrainingConfig) -> str:
     helping.append("a smaller --max_seq_length")
     return (
         f"--train_batch_size={config.train_batch_size} needs about "
-        f"{needed / 2**30:.1f} GiB of memory; to need less, use "
-        f"{', '.join(helping)}"
+        f"{needed / 2**30:.1f} GiB of memory; to reduce this, use "
+        f"{' or '.join(helping)}"
     )

@@ -11,9 +11,8 @@ class NonFinite(Callback):
     """Logs skipped steps, and stops a run after too many in a row.
 
     A gradient that overflows only because of float16's loss scaling is logged
-    but not counted. The weights may be the cause of a skipped step. So no
-    checkpoint is written right after a skipped step, except at the end of
-    training.
+    but not counted. No checkpoint is written right after a skipped step, except
+    at the end of training, because the weights may be the cause.
     """
 
     def __init__(self) -> None:
@@ -25,7 +24,7 @@ class NonFinite(Callback):
         return not self._in_a_row
 
     def on_step(self, step: int, logs: Logs, agreed: float) -> None:
-        """Logs and counts the skipped steps since the last call.
+        """Logs and counts the skipped steps since the previous call.
 
         Raises:
             ValueError: too many steps in a row were skipped.
@@ -73,7 +72,7 @@ class NonFinite(Callback):
         message += f"; the newest checkpoint is from step {steps[-1]}"
         if steps[-1] >= step - self._in_a_row:
             # All steps since the newest checkpoint were skipped, so its weights
-            # may be the cause. Advise to resume from the checkpoint before it.
+            # may be the cause. Advise the user to resume from an earlier one.
             before = (
                 f"resume from step {steps[-2]}" if steps[1:] else "start again"
             )

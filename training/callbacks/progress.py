@@ -1,4 +1,4 @@
-"""Shows losses, speed and progress in the history, in the log and as a bar."""
+"""Reports losses, speed and progress in the history, the log and a bar."""
 
 import contextlib
 import math
@@ -12,7 +12,7 @@ from files import progress
 from training import costs
 from training.callbacks import Callback, Logs
 
-# Maximum fraction of the time to spend on measuring the machine's peak rate.
+# Maximum fraction of training time to spend on measuring the peak rate.
 _MEASURING_SHARE = 0.01
 
 
@@ -72,8 +72,8 @@ class Summaries(Callback):
         self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
         # If padding is skipped, the number of operations per example depends on
-        # the batch. Then do not report tokens_per_second and mfu, the fraction
-        # of the peak rate that the model uses.
+        # the batch. Then do not report tokens_per_second or mfu (model FLOPs
+        # utilization, the achieved fraction of the peak rate).
         if not config.unpads:
             self._per_example["tokens"], _ = trainer.shape
             self._flops = costs.training_flops(
@@ -112,11 +112,11 @@ class Summaries(Callback):
         )
 
     def _peak_rate(self, achieved: float = 0.0) -> float:
-        """Returns the highest rate so far, in operations per second.
+        """Returns the highest rate measured so far, in operations per second.
 
-        A measurement on a busy machine is too low. So the rate is measured
-        again whenever this takes at most _MEASURING_SHARE of the time. The rate
-        `achieved` by the training counts as a measurement.
+        Because a busy machine measures too low a rate, measures again whenever
+        this takes at most _MEASURING_SHARE of the time. `achieved`, the rate of
+        the training, replaces a lower measured rate.
         """
         started = time.monotonic()
         if started >= self._measure_at:

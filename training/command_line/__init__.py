@@ -1,1 +1,1 @@
-"""Flags, log lines and error messages that are common to all scripts."""
+"""Parses the flags, and formats the logs and errors, of all scripts."""

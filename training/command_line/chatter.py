@@ -1,4 +1,4 @@
-"""Silences the logs of other libraries in the output of scripts."""
+"""Keeps the logs of other libraries out of the output of scripts."""
 
 import contextlib
 import importlib.machinery
@@ -49,7 +49,7 @@ class _QuietImport:
 
 @contextlib.contextmanager
 def _silent_stderr() -> Iterator[None]:
-    """Hides the output of a `with` block to stderr, unless the block fails."""
+    """Hides the stderr output of a `with` block, unless the block fails."""
     sys.stderr.flush()
     with tempfile.TemporaryFile() as written:
         stderr = os.dup(2)

@@ -1,4 +1,4 @@
-"""Starts and ends every script: flags, one-line errors, exit status."""
+"""Runs a script: parses its flags, prints errors, sets the exit status."""
 
 import contextlib
 import dataclasses
@@ -43,16 +43,16 @@ def run(
     passes_rest: bool = False,
     takes_arguments: bool = False,
 ) -> None:
-    """Defines the flags of a script, then runs `main` as absl does.
+    """Defines the flags of a script, and runs `main` with absl's app.run.
 
     An error in the user's input is printed in one line and ends the script with
     status 1. --debug prints the traceback of the error. Ctrl-C ends the script
     with status 130.
 
     Args:
-        main: function to call with the parsed flags, an instance of `config`,
-            and with the list of all other arguments if it handles any. Its
-            return value is the exit status.
+        main: function (flags) -> exit status. `flags` is an instance of
+            `config`. If `passes_rest` or `takes_arguments` is True, a second
+            argument lists all other arguments.
         config: dataclass of the script's flags. See files/flags.py.
         passes_rest: True if `main` handles flags that the script does not
             define, such as another library's. Otherwise such flags are errors.
@@ -86,7 +86,7 @@ def run(
             return _guarded(lambda parsed: main(parsed, rest), config)
         if rest:
             return _fail(
-                f"every argument needs a flag: --name=value. Received: {rest}"
+                f"every argument must be a flag, --name=value. Received: {rest}"
             )
         return _guarded(main, config)
 
@@ -100,8 +100,8 @@ def run(
     except OSError as error:
         if flags.FLAGS.is_parsed() and not isinstance(error, BrokenPipeError):
             raise
-        # A text such as the help could not be written. Replace stdout, because
-        # it cannot be flushed at exit.
+        # The help or another text could not be written to stdout. Replace
+        # stdout, because Python would fail to flush it at exit.
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
@@ -122,8 +122,8 @@ class _CommonConfig:
     )
     take_over_lock: bool = script_flags.flag(
         False,
-        "Take over the lock of an output that a process on another machine "
-        "left behind. Set this flag only if that process no longer runs.",
+        "Take over the lock that a process on another machine left on an "
+        "output. Set this flag only if that process no longer runs.",
     )
 
 
@@ -204,7 +204,7 @@ def _guarded(
         if flags.FLAGS.debug or not isinstance(error, (*USER_ERRORS, *users)):
             raise
         if isinstance(error, OSError) and error.filename is not None:
-            # Name the flag that named the file.
+            # Begin the message with the flag whose value is this file.
             for flag in given:
                 if error.filename in flag.parts:
                     return _fail(f"{flag}: {error.filename}: {error.strerror}")

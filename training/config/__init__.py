@@ -1,4 +1,4 @@
-"""Configuration of training: each field is a flag, with default and help.
+"""Configuration of training. Each field defines a flag, its default and help.
 
 `files/flags.py` defines the flags of a class, and returns an instance of the
 class with the parsed values. To vary a configuration, use

@@ -43,8 +43,8 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         1,
         "Train this many times with different seeds, in the folders run_1, "
         "run_2 ... of --output_dir. Report the mean and the standard deviation "
-        "of each result. Save the weights of the run that is best on the dev "
-        "set in --output_dir.",
+        "of each result. The weights of the run with the best dev score are "
+        "also saved in --output_dir itself.",
         at_least=1,
         may_grow=True,
     )
@@ -62,7 +62,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     metric_for_best: str | None = flags.training(
         None,
         "Metric that chooses the best step and the best run. The default is "
-        "the task's main metric. Lower values of eval_loss are better.",
+        "the task's main metric. For eval_loss, lower values are better.",
     )
     load_best: bool = flags.decoding(
         True,
@@ -83,9 +83,9 @@ class FineTuningConfig(TrainingConfig, TextConfig):
     )
     max_export_loss: float = flags.neutral(
         0.5,
-        "Maximum amount by which an export may score lower than the model on "
-        "the dev set, in hundredths of the task's main metric. A worse export "
-        "replaces no file and is written to EXPORT_DIR.rejected.",
+        "How many percentage points an export may score below the model in "
+        "the task's main metric on the dev set. If an export scores lower, it "
+        "is written to EXPORT_DIR.rejected, and --export_dir does not change.",
         at_least=0.0,
     )
 
@@ -164,7 +164,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
         if not steps:
             raise ValueError(
                 f"--num_train_epochs={self.num_train_epochs} over "
-                f"{num_examples} examples do not fill one training step of "
+                f"{num_examples} examples is shorter than one training step of "
                 f"{size} examples; "
                 "set a smaller --train_batch_size or more epochs"
             )
@@ -173,7 +173,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DataFolderConfig(FineTuningConfig):
-    """Flags of fine-tuning on a folder of data files."""
+    """Flags of scripts that fine-tune on a folder of data files."""
 
     data_dir: str = flags.training(
         None,

@@ -1,4 +1,4 @@
-"""Flags of every script that runs a model: text, export, devices and model."""
+"""Flags of every script that runs a model: text, export, device and model."""
 
 import dataclasses
 import importlib.util
@@ -47,9 +47,9 @@ class TextConfig:
     segmenter: str | None = flags.identity(
         None,
         "module:function that splits a text into words before they are cut "
-        "into WordPieces, for languages without spaces between words. Set it "
-        "in every command: a model's folder records the name, but commands "
-        "import no code that only a folder names.",
+        "into WordPieces, for languages without spaces between words. Set this "
+        "flag in every command, because no command imports code that only the "
+        "model's folder names.",
     )
 
 
@@ -72,14 +72,14 @@ class ExportConfig:
     )
     export_seq_length: int | None = flags.neutral(
         None,
-        "Input length in formats other than saved_model. By default, inputs "
-        "may have any length.",
+        "Fixed input length of exports in formats other than saved_model. By "
+        "default, inputs may have any length.",
         at_least=1,
     )
     export_version: int | None = flags.neutral(
         None,
-        "Write to the subfolder of this number in --export_dir, where "
-        "TensorFlow Serving looks for versions.",
+        "Version of the export. It is written to the subfolder of --export_dir "
+        "with this number, where TensorFlow Serving looks for versions.",
         at_least=1,
     )
     quantize: str | None = flags.neutral(
@@ -101,8 +101,8 @@ class ExportConfig:
                 raise ValueError(
                     f"--{name}={value} needs --export_dir, {folder}"
                 )
-        # An empty path comes from an unset shell variable. Another check
-        # reports the empty path.
+        # Ignore an empty path here (such as from an unset shell variable),
+        # because another check reports it.
         if self.export_version is not None and self.export_dir:
             path = os.path.join(self.export_dir, str(self.export_version))
             object.__setattr__(self, "export_dir", path)
@@ -118,7 +118,7 @@ class ExportConfig:
 
     @property
     def export_formats(self) -> tuple[str, ...]:
-        """The formats of the export, each once."""
+        """Formats of the export, without duplicates."""
         names = map(str.strip, self.export_format.split(","))
         return tuple(dict.fromkeys(names))
 
@@ -232,20 +232,20 @@ class DeviceConfig(ExportConfig):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ModelConfig(DeviceConfig):
-    """Flags of the model that a script loads, and of the devices it uses."""
+    """Flags of the model that a script loads, in addition to device flags."""
 
     bert_config_file: str = flags.identity(
         None,
-        "JSON file of the model's architecture, also a Hugging Face "
-        "config.json. The default is the file in the folder of the weights.",
+        "JSON file of the model's architecture, from Google or Hugging Face "
+        "(config.json). The default is the file in the folder of the weights.",
         kind=Kind.MODEL,
     )
     init_checkpoint: str | None = flags.training(
         None,
         "Checkpoint to start from: a folder with weights, the prefix of a TF1 "
         "checkpoint (bert_model.ckpt), a .safetensors file or a "
-        "pytorch_model.bin. Its folder also determines the configuration, the "
-        "vocabulary and the casing.",
+        "pytorch_model.bin. The configuration, the vocabulary and the casing "
+        "are read from the checkpoint's folder, unless other flags set them.",
         kind=Kind.MODEL,
     )
     given_flags: Mapping[str, Any] = dataclasses.field(
@@ -275,9 +275,9 @@ class ModelConfig(DeviceConfig):
         for name, value in changed.items():
             if not flags.accepts(type(self), name, value):
                 raise ValueError(
-                    f"{self.weights}: its {model_folder.FILE} has {name}="
-                    f"{value!r}, which --{name} does not accept; restore the "
-                    "file from a backup"
+                    f"{self.weights}: {model_folder.FILE} contains {name}="
+                    f"{value!r}, which --{name} does not accept; restore "
+                    f"{model_folder.FILE} from a backup"
                 )
             object.__setattr__(self, name, value)
         if hasattr(self, "all_flags"):
@@ -290,8 +290,8 @@ class ModelConfig(DeviceConfig):
         if missing and self.init_checkpoint != "":
             where = "see --help"
             if self.weights:
-                # Fail here if the path does not exist or has no weights, such
-                # as the path of an export.
+                # Fail here if the path does not exist or contains no weights,
+                # such as the path of an export.
                 modeling.find_checkpoint(self.weights)
                 where = f"{self.weights} does not set them"
             raise ValueError(
@@ -300,7 +300,7 @@ class ModelConfig(DeviceConfig):
         super().__post_init__()
 
     def _read_folder(self, path: str) -> dict[str, Any]:
-        """Returns {flag: value} from the files in the folder of weights."""
+        """Reads {flag: value} from the files beside the weights at `path`."""
         try:
             folder = model_folder.read(path)
         except ValueError:
@@ -326,14 +326,13 @@ class ModelConfig(DeviceConfig):
     def head(self) -> str | None:
         """Class name of the model, or None to accept any class.
 
-        A command that does not train reports a model of another class as an
-        error.
+        A command that does not train fails if its model is of another class.
         """
         return None
 
     @property
     def weights(self) -> str | None:
-        """Checkpoint to load or its folder, None if no flag names either."""
+        """Path of the weights to load, or None if no flag names weights."""
         return self.init_checkpoint
 
     @property

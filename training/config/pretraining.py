@@ -25,7 +25,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         128, "Length of the records' sequences, in WordPieces.", at_least=1
     )
     max_predictions_per_seq: int = flags.head(
-        20, "Maximum masked LM predictions per record.", at_least=1
+        20, "Maximum number of masked LM predictions per record.", at_least=1
     )
     vocab_file: str | None = flags.identity(
         None,

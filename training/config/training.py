@@ -18,7 +18,7 @@ _LARGEST_BETA = 0.999999
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class OptimizerConfig:
-    """Flags of the optimizer and of its learning rate."""
+    """Flags of the optimizer and the learning rate schedule."""
 
     learning_rate: float = flags.training(
         5e-5, "Peak learning rate.", at_least=0
@@ -45,7 +45,7 @@ class OptimizerConfig:
         False,
         "Correct the bias of Adam's moments, which Google's code does not "
         "correct. LAMB always corrects the bias. The correction helps short "
-        "trainings at high rates.",
+        "runs at high learning rates.",
     )
     weight_decay: float = flags.training(
         0.01,
@@ -56,9 +56,9 @@ class OptimizerConfig:
     lr_schedule: str = flags.training(
         "original",
         "Schedule of the learning rate. With original, as in Google's code, "
-        "the rate drops below its peak right after the warmup. With "
-        "continuous, it does not. With time, the rate falls to 0 at "
-        "--max_hours.",
+        "the decay begins at step 0, so the rate drops below its peak right "
+        "after the warmup. With continuous, the decay begins after the warmup. "
+        "With time, the rate decays with the time spent, to 0 at --max_hours.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
@@ -104,10 +104,9 @@ class DistillationConfig:
     )
     init_layers: Sequence[str] | None = flags.training(
         None,
-        "Indices of the blocks that the model's blocks start from, such as "
-        "0,2,5 for a model of 3 blocks. The indices count the blocks of "
-        "--init_checkpoint from 0. If it is not set, they count the blocks of "
-        "--teacher.",
+        "Blocks whose weights initialize the model's blocks, such as 0,2,5 for "
+        "a model of 3 blocks. These are indices, from 0, of the blocks of "
+        "--init_checkpoint or, if that flag is not set, of --teacher.",
     )
 
 
@@ -224,8 +223,8 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     export_weights: str | None = flags.neutral(
         None,
         "Write the weights without the optimizer's slots (a third of the size) "
-        "to a folder laid out like Google's releases. A path that ends in "
-        ".ckpt names the checkpoint in that folder.",
+        "to a folder laid out like Google's releases. To choose the name of "
+        "the checkpoint, set FOLDER/NAME.ckpt.",
         kind=Kind.MODEL_OUTPUT,
     )
     allow_changed_settings: bool = flags.neutral(
@@ -279,7 +278,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
                 )
 
     def varied(self, **changes: Any) -> Self:
-        """Returns a copy of the configuration in which some flags are changed.
+        """Returns a copy of the configuration with some flags changed.
 
         The changes also apply to `given_flags` and `all_flags`.
         """
@@ -309,7 +308,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
         return False
 
     def open_run(self) -> RunFolder:
-        """Opens --output_dir. Call this method once, and pass its result on."""
+        """Opens --output_dir. A RunFolder caches the files that it reads."""
         return RunFolder(self.output_dir)
 
     @property
@@ -338,7 +337,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     def network(self) -> dict[str, bool]:
         """{flag: value} of the flags in `model_folder.NETWORK`.
 
-        They are arguments of the model's constructor.
+        These flags are also arguments of the model's constructor.
         """
         return {
             name: getattr(self, name, False) for name in model_folder.NETWORK

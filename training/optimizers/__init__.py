@@ -1,1 +1,1 @@
-"""AdamW, LAMB and learning rate schedules."""
+"""Optimizers (AdamW, LAMB) and learning rate schedules."""

@@ -10,15 +10,15 @@ import tensorflow as tf
 
 from modeling import ops
 
-# Minimum number of elements of a variable whose update is compiled by XLA.
+# Minimum number of elements in a variable for XLA to compile its update.
 LEAST_ELEMENTS = 65536
 
 
 def traced(update: Callable[..., None]) -> Callable[..., None]:
     """Returns `update` as a function with one trace for each variable shape.
 
-    Without such a function, the graph of a step repeats the operations for each
-    variable. XLA compiles the update for large variables, so that it reads
+    Otherwise, the graph of a step would repeat the operations for each
+    variable. For large variables, XLA compiles the update, which then reads
     memory once instead of ten times.
 
     Args:
@@ -36,8 +36,8 @@ def traced(update: Callable[..., None]) -> Callable[..., None]:
     )
 
     def run(variable: tf.Variable, *arguments: object) -> None:
-        # With a strategy, the first trace would capture the variables of its
-        # arguments, and use them in all later calls.
+        # With a strategy, the first trace would capture its argument variables,
+        # and later calls would update these instead of their own arguments.
         if ops.is_plain() or tf.distribute.has_strategy():
             update(variable, *arguments)
         elif variable.shape.num_elements() >= LEAST_ELEMENTS:

@@ -1,4 +1,4 @@
-"""BERT's optimizer, Adam with decoupled weight decay, and LAMB.
+"""Defines BERT's optimizer (Adam with decoupled weight decay) and LAMB.
 
 As in Google's code, AdamWeightDecayOptimizer adds the weight decay to the
 update instead of the loss (Loshchilov and Hutter 2019). The method
@@ -207,8 +207,8 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     ) -> None:
         """Updates variables with gradients times a factor, or skips the step.
 
-        Replaces a call of `apply` under tf.cond with scaled gradients. Needs a
-        third of the operations, and fewer passes over memory. Does not
+        Computes the same as `apply` with scaled gradients inside tf.cond, but
+        with a third of the operations and fewer passes over memory. Does not
         increase `iterations`. Call this method only if `can_apply_scaled` is
         True and the strategy uses one replica.
 
@@ -307,7 +307,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
 class LAMBOptimizer(AdamWeightDecayOptimizer):
     """Layer-wise adaptive moments (You et al. 2019, algorithm 2).
 
-    With m and v as in Adam, bias-corrected, and per variable w:
+    For each variable w, with m and v as in Adam, bias-corrected:
 
         r = m / (sqrt(v) + epsilon) + decay * w
         w = w - learning_rate * (norm(w) / norm(r)) * r

@@ -1,4 +1,4 @@
-"""Creates an optimizer with its learning rate schedule (create_optimizer).
+"""Creates optimizers and their learning rate schedules (create_optimizer).
 
 This file is named as in Google's code. The learning rate warms up
 linearly, then decays polynomially, either with the steps or with the time
@@ -95,8 +95,8 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
     """Linear warmup, then polynomial decay to 0 (create_optimizer).
 
     In Google's code, the decay begins at step 0. So after the warmup the rate
-    drops below its peak, with linear decay by the fraction `num_warmup_steps /
-    num_train_steps`.
+    drops below its peak. If the decay is linear, it drops by the fraction
+    `num_warmup_steps / num_train_steps`.
 
     Args:
         initial_learning_rate: peak of the rate, reached after the warmup.
@@ -109,7 +109,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
             begin it at step 0.
         time_spent: fraction of the time spent, a number or a float variable
             that training sets before each step. If set, the rate decays with
-            the time instead of the steps. It is then
+            the time instead of the steps. The rate is then
 
                 peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
     """
@@ -131,7 +131,7 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
             )
 
     def __call__(self, step: tf.Tensor | int) -> tf.Tensor:
-        """Returns the learning rate of the update after `step` updates.
+        """Returns the learning rate of the next update after `step` updates.
 
         The rate is float64, which is exact for any number of steps. The
         optimizer casts it to the type of the variables.

@@ -110,7 +110,7 @@ def test_weights_too_large_to_compute_with_are_never_saved(num_steps, tmp_path):
     trainer = create_trainer(learning_rate=1e37, output_dir=tmp_path)
     damage = ["is too large: its norm is not finite", "is not finite"]
     message = (
-        f"^after step {num_steps} pair/one {damage[num_steps - 1]}, so .*--lea"
+        f"^after step {num_steps}, pair/one {damage[num_steps - 1]}, so .*--lea"
     )
     with pytest.raises(ValueError, match=message):
         fit(trainer, batches([1]), num_steps)
