@@ -1,4 +1,4 @@
-"""Attention masks, and functions that gather the vectors at some positions.
+"""Creates attention masks, and gathers the vectors at some positions.
 
 In shapes, B = batch, F = positions that attend, T = positions that they attend
 to, P = number of gathered positions and W = width.

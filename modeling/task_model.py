@@ -89,7 +89,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         )
 
     def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns a new seed for one call's dropout, None if not `training`."""
+        """Returns a new seed for a call's dropout, or None if not training."""
         return self.bert.draw_seed(training)
 
     def call(

@@ -181,7 +181,7 @@ class BertSpanLabeler(TaskModel):
 
 
 class SeveralTextsModel(TaskModel):
-    """Reads C texts per example, so that every feature is int [B, C, T]."""
+    """Base class of models whose features contain C texts, [B, C, T]."""
 
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 

@@ -1,4 +1,4 @@
-"""Names of a model's variables in Google's checkpoints."""
+"""Converts the names of a model's variables to the names in checkpoints."""
 
 import re
 from collections.abc import Collection, Sequence
