@@ -138,7 +138,7 @@ class BertModel(FeaturesModel):
     def num_dropouts(self) -> int:
         """Number of dropout calls in one forward pass of the encoder.
 
-        It is also the index of a head's first dropout call (see
+        This number is the index of a head's first dropout call (see
         `ops.dropout_seed`).
         """
         blocks = self.encoder.blocks
@@ -182,8 +182,8 @@ class BertModel(FeaturesModel):
             token_type_ids = features.get("segment_ids")
         if isinstance(input_ids, (list, tuple)):
             raise ValueError(
-                "Pass each tensor as an argument, input_ids, input_mask and "
-                "token_type_ids, or all in a dict. Received: a list"
+                "Pass input_ids, input_mask and token_type_ids as separate "
+                "arguments, or in a dict. Received: a list"
             )
         self._check_shape(input_ids.shape)
         for name, tensor in (
@@ -319,7 +319,7 @@ def _check_same_shape(
         for pair in zip(expected, shape, strict=True)
     ):
         raise ValueError(
-            f"`{name}` must have the shape {expected}, to suit `input_ids` of "
+            f"`{name}` must have the shape {expected}, to match `input_ids` of "
             f"shape {tuple(input_ids.shape)}. Received: {shape}"
         )
 

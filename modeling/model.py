@@ -189,7 +189,7 @@ class FeaturesModel(keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Returns the constructor's arguments, and changes of inner layers.
 
-        These are changes of `trainable` and of the dtype policy.
+        The changes are new values of `trainable` and of the dtype policy.
         """
         settings: dict[str, dict[str, Any]] = {}
         for path, layer, parent in _inner_layers(self):

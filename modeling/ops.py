@@ -64,7 +64,7 @@ def is_plain() -> bool:
 
 
 class Overridable(Generic[P, R]):
-    """A function that chooses between its versions at each call.
+    """A function that calls its plain version or a faster version.
 
     Attributes:
         plain: the plain version, for callers that must not use a faster one.

@@ -44,7 +44,7 @@ def start_server(spec):
 
 
 def keep_asking(port, num_clients, seconds):
-    """Sends requests for WARM_UP seconds, and counts them for `seconds` more.
+    """Sends requests for WARM_UP seconds, and then measures for `seconds`.
 
     Returns:
         dict of notes: requests answered per second, the median and the 99th

@@ -65,8 +65,8 @@ class CastKernels:
     Embeddings and biases keep their dtype.
 
     Args:
-        model: a built keras.Model. Keep this object as long as the model's
-            graphs, which need the variables.
+        model: a built keras.Model. Its graphs need the copies, so keep the
+            CastKernels as long as the graphs.
     """
 
     def __init__(self, model: keras.Model) -> None:
@@ -88,7 +88,7 @@ class CastKernels:
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) of each kernel to cast, except int8."""
+    """Returns (kernel, compute dtype) of each kernel to cast, none in int8."""
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)

@@ -1,6 +1,6 @@
 """Finds and loads checkpoints in two formats, and extends vocabularies.
 
-tf1.py reads and writes TensorFlow 1's format, which training writes.
+tf1.py reads and writes TensorFlow 1's format, which training uses.
 huggingface/ reads and writes Hugging Face's format.
 """
 
@@ -81,7 +81,7 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     # Ignore hidden files, such as ._model.safetensors, which macOS creates.
     names = [name for name in sorted(os.listdir(path)) if name[0] != "."]
     files = [os.path.join(path, name) for name in names]
-    # This file describes an adapter, with which transformers changes a model.
+    # This file tells transformers to load an adapter into another model.
     if "adapter_config.json" in names:
         _refuse(x for x in files if "adapter_model" in os.path.basename(x))
     if is_huggingface(path) or any(file.endswith(".index") for file in files):

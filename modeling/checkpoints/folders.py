@@ -65,8 +65,8 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     """Returns why a run's best weights must not be used, or None.
 
-    They are from an earlier run if a user deleted the checkpoints in the folder
-    and trained again.
+    The best weights are from an earlier run if a user deleted the checkpoints
+    in the folder and trained again.
 
     Args:
         path: folder of the run.
@@ -89,8 +89,8 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
 def find_missing_best(path: str | os.PathLike[str], newest: int) -> str | None:
     """Returns a warning if a run's best weights are missing, else None.
 
-    They are missing if only some files of the run were copied. `find_fault`
-    describes the arguments.
+    The weights are missing if only some files of the run were copied.
+    `find_fault` describes the arguments.
     """
     step = _recorded_best(path, newest)
     best = Path(path, run_files.BEST)

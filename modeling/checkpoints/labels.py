@@ -108,7 +108,7 @@ def _plain(label: str) -> str:
 
 
 def default_labels(num_labels: int) -> list[str]:
-    """Returns LABEL_0, LABEL_1, ..., transformers' names of unnamed outputs."""
+    """Returns LABEL_0, LABEL_1, ..., the default labels in transformers."""
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 

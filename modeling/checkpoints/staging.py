@@ -81,9 +81,9 @@ def move_into_place(files: dict[str, str]) -> None:
 
     Nothing can load the model without the last file, such as a checkpoint's
     index. The function first removes an older file of this name, and moves the
-    new one last. Therefore a killed process never leaves a model that mixes new
-    and old files. Before it renames, the function waits until the bytes are on
-    the disk, because TensorFlow does not wait.
+    new file last. Therefore a killed process never leaves a model that mixes
+    new and old files. Before it renames, the function waits until the bytes are
+    on the disk, because TensorFlow does not wait.
 
     Args:
         files: {temporary path: final path}, in the order in which to move.

@@ -45,7 +45,7 @@ _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 RUN_STATE = "run_state"
 # Suffix of TensorFlow 1's name for the average of a variable.
 AVERAGE = "/ExponentialMovingAverage"
-# Matches entries that Google's optimizer and runs of this project add.
+# Matches entries that training adds, in Google's code or in this project.
 _TRAINING_STATE = re.compile(
     rf"(?:^global_step|^{RUN_STATE}|^loss_scale(?:_good_steps)?"
     rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv]|{AVERAGE})$"

@@ -1,8 +1,8 @@
 """Reads tensors that torch wrote with pickle, safely and without torch.
 
 Loading a pickle can run any code, because a pickle can call any class or
-function. This module allows only the names that tensors need, and calls its own
-functions instead of torch's, which only describe the tensors.
+function. This module allows only the names that tensors need. Instead of
+torch's functions it calls its own, which only describe the tensors.
 """
 
 import collections
@@ -170,7 +170,7 @@ class PickledTensors:
 
     def _find_legacy(self, file: BinaryIO) -> Any:
         if _Unpickler(file).load() != _LEGACY:
-            raise ValueError("the first bytes are not those that torch writes")
+            raise ValueError("the first bytes are not torch's magic number")
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
             raise ValueError(
