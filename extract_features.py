@@ -122,8 +122,8 @@ def parse_layers(
         num_blocks: number of Transformer blocks of the model.
 
     Returns:
-        (numbers of the blocks in --layers, or [name of a combination], factor
-        of each block's output in a sum).
+        (numbers of the blocks in --layers, else [--token_features], factor of
+        each block that --token_features adds up).
 
     Raises:
         ValueError: the model lacks a block that the flags need, a factor is not

@@ -38,7 +38,7 @@ class AttentionLayer(keras.layers.Layer):
             again. Otherwise the two widths may differ.
         attention_mask: int [B, F, T] or [B, 1, T]. 1 = position F may attend to
             position T. None = all positions may attend to all positions.
-        seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
+        seed: int [2] from `keras.random.SeedGenerator.next`, seed of the
             dropout. None = no dropout.
         training: whether the call is part of a training step.
         rows: for self-attention on rows [R, width], the object of

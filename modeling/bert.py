@@ -44,7 +44,7 @@ class BertModel(FeaturesModel):
         gradient_checkpointing: recompute each block's activations in the
             backward pass instead of keeping them.
         left_to_right: let each position attend only to itself and earlier
-            positions (the ablation of the paper's section 5.1). The model then
+            positions (ablation in section 5.1 of the paper). The model then
             pools the last WordPiece, which attends to all others, instead of
             the first.
         unpad: skip padding if a call passes an `input_mask` of rank 2. In

@@ -40,7 +40,7 @@ class BertConfig:
         attention_probs_dropout_prob: fraction of the attention weights to drop
             in training, in [0, 1).
         max_position_embeddings: longest sequence, in WordPieces.
-        type_vocab_size: number of segments that `token_type_ids` can name.
+        type_vocab_size: number of different segments in `token_type_ids`.
         initializer_range: standard deviation of the truncated normal
             distribution of the initial weights.
         layer_norm_eps: number added to the variance in layer normalization.

@@ -209,7 +209,7 @@ def attention_probs(
 
     Args:
         attention_scores: float [B, N, F, T].
-        adder: float32 or float64, broadcasts to the scores. Gets no gradient.
+        adder: float32 or float64, broadcast to the scores, without gradient.
         scale: factor of the scores.
         dropout_prob: fraction of the weights to drop, in [0, 1).
         seed: int [2], as for `dropout`. None = drop nothing.

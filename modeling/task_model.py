@@ -35,8 +35,8 @@ class TaskModel(FeaturesModel, abc.ABC):
     Call arguments:
         features: dict of tensors, listed at the top of this file.
         training: whether to apply dropout.
-        seed: int [2], seed of this call's dropout, for a caller that needs
-            different masks on each replica. None = draw a new seed.
+        seed: int [2], seed of this call's dropout, for callers that need
+            different dropout on each replica. None = draw a new seed.
 
     Raises:
         ValueError: a feature is missing or has a wrong shape.

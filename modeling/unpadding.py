@@ -70,8 +70,7 @@ class _KeptRows:
 
     Attributes:
         _shape: first two axes of the tensor, (B, T) or (S, T).
-        _positions: int [R], index of each row among all positions of the two
-            axes.
+        _positions: int [R], index of each row in the two axes, flattened.
         _row_numbers: int [B * T] or [S * T], number of each position's row,
             counted from 1. 0 = padding.
         _spare: int, index of the row that is copied to padding.

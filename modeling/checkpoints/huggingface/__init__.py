@@ -138,8 +138,8 @@ def _open_tensors(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """Opens the weights in a file, or in all files that an index names.
 
     Yields:
-        {name of a tensor: open file that contains the tensor}. Each file is
-        read by the methods of safetensors' `safe_open`.
+        {name of a tensor: open file that contains the tensor}. Each file offers
+        the methods of safetensors' `safe_open`.
 
     Raises:
         OSError: a file cannot be read. The message names the file.
