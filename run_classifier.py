@@ -356,7 +356,7 @@ class EmbeddingTask(ClassifierTask):
         return modeling.BertEmbedder(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Averages the models' embedding vectors, scaled to length 1."""
+        """Averages the models' vectors, and scales the mean to length 1."""
         total = np.sum(outputs, axis=0)
         return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
@@ -372,7 +372,7 @@ class EmbeddingTask(ClassifierTask):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the cosine of each pair. Evaluates pairs with known scores."""
+        """Writes each pair's cosine, and evaluates pairs with known scores."""
         cosines = (
             (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
         )

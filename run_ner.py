@@ -72,7 +72,7 @@ class Config(DataFolderConfig):
 
 
 class NerTask(task.Task):
-    """Tags the words of a text that name persons, places or organizations."""
+    """Tags the words that name persons, places or organizations in a text."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
     options: Config

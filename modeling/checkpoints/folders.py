@@ -131,8 +131,8 @@ def _find_newest(path: str) -> str:
         state = tf.train.get_checkpoint_state(path)
     if state:
         recorded = state.model_checkpoint_path
-        # The recorded path may be in a subfolder, and may contain the
-        # separators of Windows.
+        # The recorded path may be in a subfolder, and may contain Windows's
+        # path separators.
         is_below = recorded.startswith(os.path.join(path, ""))
         name = re.split(r"[/\\]", recorded)[-1]
         for newest in (
