@@ -81,8 +81,8 @@ class Config(InstanceOptions):
     pipeline: str | None = flag(
         None,
         "local: run in processes on this machine. beam: run on Apache Beam. "
-        "The script then also accepts Beam's own flags, and all workers must "
-        "be able to read and write the files under the same paths.",
+        "With beam, the script also accepts Beam's own flags, and all workers "
+        "must be able to read and write the files under the same paths.",
         choices=["local", "beam"],
     )
     sentence_split: str | None = flag(
@@ -92,9 +92,9 @@ class Config(InstanceOptions):
     )
     word_boundary_file: str | None = flag(
         None,
-        "Files that show the word boundaries of text without spaces, for "
-        "whole-word masking. For each input file, pass a file with the same "
-        "lines in which spaces separate the words.",
+        "Files that mark the words of text without spaces, for whole-word "
+        "masking. For each input file, pass a file with the same lines in "
+        "which spaces separate the words.",
         kind=Kind.INPUT_FILES,
     )
     segmenter: str | None = flag(
@@ -133,9 +133,9 @@ def create_at_scale(
     output_file, boundary_files = config.output_file, list[str]()
     if "," in output_file:
         raise ValueError(
-            "--output_file must be one name with --num_processes, --num_shards "
-            f"and similar flags, which number the shards. Received: "
-            f"{output_file}"
+            "--output_file must be one name if --num_processes, --num_shards "
+            "or a similar flag is set, because the script adds the numbers of "
+            f"the shards to the name. Received: {output_file}"
         )
     if is_remote(output_file):
         raise ValueError(
@@ -197,9 +197,9 @@ def _create_beam_runner(arguments: Sequence[str]) -> RunTasks:
     """Returns a function that runs all tasks in one Apache Beam pipeline.
 
     Beam's workers read and write the same paths as this script, so a runner on
-    many machines needs a file system that all of them mount. The names and the
-    results of the tasks are dropped. `arguments` are Beam's own flags, such as
-    `--runner=FlinkRunner`.
+    many machines needs a file system that all of them mount. The function that
+    is returned ignores the names and the results of the tasks. `arguments` are
+    Beam's own flags, such as `--runner=FlinkRunner`.
 
     Raises:
         ValueError: Apache Beam is not installed, or does not know a flag.
@@ -273,9 +273,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
             documents.TextOptions(config.vocab_file, config.do_lower_case)
         )
         output_files = config.output_file.split(",")
-        # Turn the garbage collector off. It would spend half of the run time on
-        # searching millions of lists for reference cycles, of which there are
-        # none.
+        # Turn the garbage collector off. It would spend half of the run time
+        # searching millions of lists for reference cycles that do not exist.
         gc.disable()
         # Open the output files first. If they cannot be written, the script
         # fails before it creates the instances.

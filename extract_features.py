@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
 
 # {value of --token_features: minimum number of the model's Transformer blocks}.
-# All values except "layers" are combinations of the blocks' outputs that the
-# BERT paper compares (table 7).
+# All values except "layers" are rows of table 7 in the BERT paper.
 TOKEN_FEATURES = {
     "layers": 1,
     "embeddings": 0,
@@ -61,9 +60,9 @@ class Config(ModelConfig, TextConfig):
     output_format: str = flag(
         "jsonl",
         "jsonl: JSON lines as Google's script writes them. npz: a file for "
-        "numpy.load with the arrays values [tokens, layers, width], tokens, "
-        "offsets (index of each line's first token), layers, and, with "
-        "--pooled, pooled.",
+        "numpy.load with the arrays `values` [tokens, layers, width], "
+        "`tokens`, `offsets` (index of each line's first token), `layers` and, "
+        "if --pooled is set, `pooled`.",
         choices=["jsonl", "npz"],
     )
     pooled: bool = flag(
@@ -71,9 +70,9 @@ class Config(ModelConfig, TextConfig):
     )
     projector_dir: str | None = flag(
         None,
-        "Folder to write files for TensorBoard's embedding projector to. They "
-        "contain the pooled output of each line, and the first of the vectors "
-        f"of each token, at most {feature_files.MAX_POINTS} lines and tokens.",
+        "Folder for files of TensorBoard's embedding projector. The files "
+        "contain the pooled output of each line and the first vector of each "
+        f"token, for at most {feature_files.MAX_POINTS} lines and tokens.",
         kind=Kind.RUN_FOLDER,
     )
     token_features: str = flag(
@@ -123,8 +122,8 @@ def parse_layers(
         num_blocks: number of Transformer blocks of the model.
 
     Returns:
-        (numbers of the blocks in --layers, or [name of a combination], factor
-        of each block's output in a sum).
+        (numbers of the blocks in --layers, else [--token_features], factor of
+        each block that --token_features adds up).
 
     Raises:
         ValueError: the model lacks a block that the flags need, a factor is not
@@ -187,10 +186,8 @@ def extract(
 ) -> None:
     """Computes the vectors, and writes --output_file and --projector_dir.
 
-    The files appear when all vectors are written.
-
-    The model of `predictor` is an encoder.TokenFeatures. encoder.create_batches
-    creates `batches`.
+    The files appear when all vectors are written. The model of `predictor` is
+    an encoder.TokenFeatures, and encoder.create_batches created `batches`.
     """
     is_json = options.output_format == "jsonl"
     open_file = (

@@ -2,7 +2,7 @@
 
 A request is a JSON object, one per line, or a row of CSV, TSV or Parquet, or a
 line of plain text. For each request the script writes an answer: a JSON object,
-or a row of a table. The tasks, with a request and an answer of each:
+or a row of a table. The tasks, each with a request and its answer:
 
     fill-mask      {"text": "The [MASK] is blue."}  -> {"masks": [[{"token": ..
     next-sentence  {"text_a": "..", "text_b": ".."} -> {"probability": ..}
@@ -17,8 +17,8 @@ or a row of a table. The tasks, with a request and an answer of each:
     attention      {"text_a": ".."[, "text_b": ".."]}  -> {"attention": .., ..}
 
 `classify`, `tokenize` and `attention` also accept {"text": ".."}. The script
-copies the "id" of a request to its answer. For a request that it cannot answer,
-it writes {"line": number, "error": message}, and its exit status is 1.
+copies the "id" of a request to its answer. For a request that fails, the script
+writes {"line": number, "error": message}, and its exit status is 1.
 
 The first command answers the rows of a table. The second answers texts on the
 command line. The third writes an HTML page that shows attention:
@@ -70,8 +70,8 @@ class Config(EngineConfig, TaskOptions):
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
         "numbered exports, the script uses the highest number. Only a "
-        "SavedModel needs TensorFlow. A SavedModel is a program: see "
-        "--allow_any_operation.",
+        "SavedModel needs TensorFlow. The script rejects a SavedModel that "
+        "might access your files: see --allow_any_operation.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(
@@ -88,18 +88,17 @@ class Config(EngineConfig, TaskOptions):
     input_format: str | None = flag(
         None,
         "Format of the requests. jsonl: one JSON object per line. csv, tsv, "
-        "parquet: a table. Its columns are named like the keys of the JSON "
-        "objects, unless --text_column names a column. text: one text per "
-        "line. The default follows from the file's ending. For other endings "
-        "and for standard input, it is jsonl if the first line begins with {, "
+        "parquet: a table whose columns are named like the keys of the JSON "
+        "objects, or --text_column. text: one text per line. By default, the "
+        "file's ending determines the format. For other endings and for "
+        "standard input, the default is jsonl if the first line begins with {, "
         "else text.",
         choices=tables.FORMS,
     )
     text_column: str | None = flag(
         None,
-        "Name of the column, or the JSON key, that contains the text. In a "
-        "table without a header line, the number of the column (the first is "
-        "1).",
+        "Name of the column, or the JSON key, that contains the text. For a "
+        "table without a header line, the number of the column, from 1.",
     )
     text_b_column: str | None = flag(
         None,
@@ -107,7 +106,7 @@ class Config(EngineConfig, TaskOptions):
     )
     quoting: bool = flag(
         True,
-        'Whether " quotes the cells of CSV and TSV. With --noquoting, it is an '
+        'Whether " quotes the cells of CSV and TSV. With --noquoting, " is an '
         "ordinary character.",
     )
     shard: str | None = flag(
@@ -125,9 +124,9 @@ class Config(EngineConfig, TaskOptions):
     )
     output_format: str | None = flag(
         None,
-        "Format of the answers. The default follows from the ending of "
-        "--output_file, or is jsonl if the ending shows none. npy can store "
-        "only a single numeric field.",
+        "Format of the answers. By default, the ending of --output_file "
+        "determines the format. For other endings, the default is jsonl. npy "
+        "can store only a single numeric field.",
         choices=[*answer_files.ENDINGS.values()],
     )
     output_fields: Sequence[str] | None = flag(
@@ -194,11 +193,11 @@ class Config(EngineConfig, TaskOptions):
                 )
 
     def load(self, default: str | None = None) -> "TextModel":
-        """Loads the model of --model with the options of the flags.
+        """Loads --model with the options that the other flags set.
 
         Args:
-            default: engine to use if --engine is not set. None = choose one
-                by the files of the model.
+            default: engine to use if --engine is not set. None = choose the
+                engine by the files of the model.
         """
         # Import late, so that wrong flags do not wait for TensorFlow.
         import serving
@@ -249,8 +248,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
             f"{arguments[0]} to run the task, or another --task for the text"
         )
     paths, shard = config.find_inputs(), config.find_shard()
-    # Only files can be read twice: first to count the requests, then to answer
-    # them. Pipes cannot.
+    # Files, unlike pipes, can be read twice: first to count the requests, then
+    # to answer them.
     is_table = not arguments and all(map(os.path.isfile, paths))
     if config.shard and not is_table:
         raise ValueError(
@@ -274,7 +273,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     if arguments:
         batches = iter([[requests.Item(1, to_request(task, arguments))]])
     elif is_table:
-        # Counting the requests also checks the files before any long work.
+        # Count the requests first, to find errors in the files at once.
         count = requests.count(task, read(), paths)
         start, end = requests.cut_shard(count, shard, config.batch_size)
         count = end - start
@@ -319,7 +318,7 @@ def describe(
 ) -> dict[str, Any]:
     """Describes the flags and the files on which the answers depend.
 
-    A new run continues a killed run only if their descriptions are equal.
+    A run continues a killed run only if the descriptions of both are equal.
     """
     flags = dataclasses.asdict(config)
     for name in ("output_file", "output_format", "keep_going"):

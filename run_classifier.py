@@ -93,7 +93,7 @@ class ClassifierTask(task.Task):
         processor, name = self.processors[""], options.task_name
         self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # Once problem_type is set, weights of another type are an error.
+        # With a problem_type, loading weights of another type is an error.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[mode]
         self.decoder = decoding.LabelDecoder(mode, self.labels)
@@ -310,7 +310,7 @@ class EmbeddingTask(ClassifierTask):
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Chooses loss and metric by whether the train set contains scores."""
+        """Chooses the loss and the metrics, depending on the sets' scores."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)
@@ -321,7 +321,7 @@ class EmbeddingTask(ClassifierTask):
         # {split: True if its pairs have scores}
         self.has_scores = {name: processor.has_scores(name) for name in splits}
         evaluated = self.has_scores.get("eval", True)
-        # If there is no training, choose the loss for the evaluated set.
+        # Without training, choose the loss that suits the evaluated set.
         is_scored = self.has_scores.get("train", evaluated)
         self.loss = modeling.CosineLoss()
         if not is_scored:
@@ -356,7 +356,7 @@ class EmbeddingTask(ClassifierTask):
         return modeling.BertEmbedder(config, **options)
 
     def combine(self, outputs: Sequence[Any]) -> Any:
-        """Averages the models' embedding vectors, scaled to length 1."""
+        """Averages the models' vectors, and scales the mean to length 1."""
         total = np.sum(outputs, axis=0)
         return total / np.linalg.norm(total, axis=-1, keepdims=True)
 
@@ -372,7 +372,7 @@ class EmbeddingTask(ClassifierTask):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the cosine of each pair. Evaluates pairs with known scores."""
+        """Writes each pair's cosine, and evaluates pairs with known scores."""
         cosines = (
             (inputs, pairs.cosines(vectors)) for inputs, vectors in batches
         )

@@ -72,7 +72,7 @@ class Config(DataFolderConfig):
 
 
 class NerTask(task.Task):
-    """Tags the words of a text that name persons, places or organizations."""
+    """Tags the words that name persons, places or organizations in a text."""
 
     metrics = ("f1", "precision", "recall", "accuracy")
     options: Config
@@ -104,8 +104,8 @@ class NerTask(task.Task):
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads the sentences of a split.
 
-        Raises a ValueError if --document_context is set, but the set does not
-        mark its documents.
+        Raises a ValueError if --document_context is set, but the split does not
+        mark the start of documents.
         """
         data_dir = self.options.data_dir
         examples = self.processor.read_split(data_dir, split)
@@ -169,7 +169,7 @@ class NerTask(task.Task):
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str
     ) -> dict[str, float]:
-        """Writes the predicted tags. Scores them if the tags are known."""
+        """Writes the predicted tags, and scores them if true tags are known."""
         examples, tags = self.examples[split], self._tag(split, batches)
         windows.write_predictions(output_dir, examples, tags)
         right = [example.labels for example in examples]

@@ -107,7 +107,7 @@ class SquadTask(task.Task):
     """
 
     metrics = ("f1",)
-    # SQuAD's official scores are percentages, so 1.0 is one hundredth.
+    # SQuAD's official scores are percentages, so one hundredth is 1.0.
     hundredth = 1.0
     has_eval_loss = False
     splits = {"train": ["train"], "eval": ["eval"], "predict": ["eval"]}
@@ -122,7 +122,7 @@ class SquadTask(task.Task):
         self.train_file = options.train_file or ""
         self.predict_file = options.predict_file or ""
         # The records of evaluations do not contain the right answers, so
-        # `evaluate` also reads them from this file.
+        # `evaluate` reads the answers from this file.
         self.eval_files = [self.predict_file]
         self.features: list[windows.SquadFeatures] = []
 
@@ -153,8 +153,8 @@ class SquadTask(task.Task):
             # only a small buffer to shuffle the records.
             random.Random(12345).shuffle(examples)
         elif self.options.evaluates:
-            # Score empty predictions, to fail now and not after an epoch if the
-            # file contains no answers.
+            # Score empty predictions. If the file contains no answers, this
+            # fails now, and not after an epoch.
             scoring.score_predictions(
                 path,
                 {example.qas_id: "" for example in examples},
@@ -227,7 +227,7 @@ class SquadTask(task.Task):
         if self.options.version_2_with_negative:
             outputs["null_odds.json"] = null_odds
         paths = {name: os.path.join(output_dir, name) for name in outputs}
-        # Format all contents first, to write no file if a number is not finite.
+        # Format everything first. If a number is not finite, write no file.
         texts = {
             paths[name]: json_files.format_json(content, paths[name], indent=4)
             for name, content in outputs.items()
@@ -251,9 +251,9 @@ class SquadTask(task.Task):
         return scores
 
     def answer(self, batches: task.Batches) -> tuple[dict, dict, dict]:
-        """Returns the answers, the n-best lists and the null odds.
+        """Returns three dicts: the answers, the n-best lists, the null odds.
 
-        Each of them is a dict whose keys are the ids of the questions.
+        The keys of each dict are the ids of the questions.
         """
         return answers.find_answers(
             self.examples["eval"],

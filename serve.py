@@ -39,8 +39,9 @@ class Config(Limits):
         "NAME=DIR or DIR, the folder of an exported model, which --export_dir "
         "wrote. Repeat the flag for each model. In a folder of numbered "
         "exports, the server uses the highest number. The default of NAME is "
-        "the folder's name. Only a SavedModel needs TensorFlow. A SavedModel "
-        "is a program: see --allow_any_operation.",
+        "the folder's name. Only a SavedModel needs TensorFlow. The server "
+        "rejects a SavedModel that might access your files: see "
+        "--allow_any_operation.",
         is_repeated=True,
     )
     host: str = flag(
@@ -142,7 +143,7 @@ def main(config: Config) -> int:
     path_checks.check_paths(given)
     token = read_token(config.token_file)
     try:
-        # Import late, so that wrong flags need none of the server's packages.
+        # Import late, so that flags are checked without the server's packages.
         from serving.server import app, monitoring, process, versions
     except ImportError as error:
         raise ValueError(
@@ -150,8 +151,8 @@ def main(config: Config) -> int:
             f"{requirements.install('requirements/serve.txt')}"
         ) from None
 
-    # Listen before loading the models. If the address cannot be used, the user
-    # then sees the error at once, and not after minutes of loading.
+    # Listen before loading the models. Then an error about the address appears
+    # at once, and not after minutes of loading.
     listener = process.listen(config.host, config.port)
     monitor = monitoring.Monitoring(config.request_log)
     served = {

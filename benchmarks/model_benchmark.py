@@ -6,17 +6,18 @@
     python benchmarks/model_benchmark.py --minilm_dir=DIR --mrpc_dir=DIR \
         --squad_file=dev-v1.1.json --output_file=results.json
 
-The contestants of a row compute in turns (race.py), so that the machine's slow
-minutes affect all of them. A row contains the median of the repeats. If a
-contestant can do the work in several ways, each way is tried, and only the
-fastest is timed. If the processor only emulates bfloat16, rows in bfloat16 are
-skipped, unless --rows contains their full name.
+A contestant is this project or another library. The contestants of a row take
+turns (race.py), so that slow minutes of the machine affect all of them. The
+table shows the median of the repeats. If a contestant can run in several
+variants, the benchmark tries all of them, and times only the fastest. If the
+processor only emulates bfloat16, the benchmark skips rows in bfloat16, unless
+--rows contains their full names.
 
-MFU compares the work with TensorFlow's product of two large matrices in the
-same precision: it is the work's operations per second, divided by those of the
-product. The product is measured before and after the row. `training_flops` of
+MFU is the operations per second of the work, divided by the operations per
+second of TensorFlow's product of two large matrices in the same precision. The
+product is measured before and after the row. `training_flops` in
 training/costs.py counts the operations of matrix products in training. A
-forward pass needs a third of them.
+forward pass needs a third of these operations.
 
 `ratio` is the fastest peer's time divided by the contestant's time. If it is
 above 1, the contestant is faster. `GiB` is the peak memory of the contestant's
@@ -29,24 +30,24 @@ The rows, with BERT-Base by default:
                no next sentence. transformers predicts at every position, not
                only at masked positions.
     inference  the encoder on batches of 8 x 128, 1 x 128 and 1 x 16 ids, in
-               Keras and in the engines of an export. torch also runs with
-               weights in bfloat16, and with dynamic int8.
+               Keras and in the engines of an export. In int8, torch runs with
+               dynamic quantization.
     mrpc       fine-tuning MiniLM (--minilm_dir, a Hugging Face folder) on
                MRPC (--mrpc_dir), in batches of 32 texts of at most 128
                WordPieces
-    classify   labels of MRPC's sentences, 1, 32 or 1,000 at a time, from text
+    classify   labeling sentences of MRPC, 1, 32 or 1,000 at a time, from text
                to label: MiniLM's exports with `serving.load`, and the pipeline
                of transformers
-    pair       labels of pairs of sentences, beside optimum with ONNX Runtime
+    pair       labeling pairs of sentences, beside optimum with ONNX Runtime
                and sentence-transformers' cross-encoder (`make bench-optimum`)
-    answer     an export's answers to 200 questions of --squad_file, from text
+    answer     answering 200 questions of --squad_file with an export, from text
                to the n best answers
     tag        named entities in 1,000 sentences of --conll_file
     embed      embedding vectors of 1,000 sentences of MRPC
     startup    run_classifier.py from its start to the end of its first step,
-               on the texts of examples/samples. `startup_tiny` uses the small
-               model in this folder. `startup_predict` runs predict.py with
-               MiniLM's classifier from its start to its first answer.
+               on the texts of examples/samples. `startup_predict` runs
+               predict.py with a classifier of MiniLM's size from its start to
+               its first answer.
     serve      serve.py with 1, 8 and 64 clients, with and without batching
                (needs requirements/serve.txt)
     records    create_pretraining_data.py on --corpus (one sentence per line)
@@ -58,11 +59,9 @@ The rows, with BERT-Base by default:
                call (the notes count processor time), and the package
                tokenizers
 
-Rows in int8 also time torch in its fastest form of bfloat16. The rows
-`inference` also time torch's dynamic int8.
-
-With --device=cuda a GPU computes the rows `pretrain` and `inference`. This
-project and KerasHub then need the package tensorflow[and-cuda].
+Rows in int8 also time torch in bfloat16, in its fastest variant. With
+--device=cuda a GPU computes the rows `pretrain` and `inference`. Then this
+project and KerasHub need the package tensorflow[and-cuda].
 """
 
 import contextlib
@@ -84,35 +83,33 @@ from benchmarks import race  # noqa: E402
 FLAGS = flags.FLAGS
 # Keys of a result that are written to --output_file, but not printed.
 HIDDEN = ("all seconds", "versions")
-# Names of contestants that failed in all their ways of doing the work.
+# Names of contestants that failed in all their variants.
 FAILED: list[str] = []
 
 
 class Row(NamedTuple):
-    """Work to time, in each precision of its first contestant.
+    """Work to time, once in each precision that the first contestant supports.
 
     Attributes:
         name: name of the row, without the precision.
         work: name of the function in the contestants' modules that creates
             the work.
-        ways: {contestant: {precision: ways}}. Ways are a list of variants, of
-            which only the fastest is timed. A list of such lists creates one
-            contestant for each inner list.
+        variants: {contestant: {precision: list of variants}}. Only the fastest
+            variant is timed. A list of lists creates one contestant for each
+            inner list.
         batch_size: number of sequences in a step, or number of clients.
         seq_length: number of WordPieces in a sequence.
-        num_steps: number of steps in a repeat, or for a server the seconds of a
-            repeat.
+        num_steps: number of steps in a repeat, or for a server the length of a
+            repeat in seconds.
         repeats: number of timed repeats of each contestant.
         warmup_steps: number of steps before the first repeat.
         num_predictions: number of masked positions in a sequence.
         needs: names of flags that must be set to time the row.
-        config: bert_config.json of this project that replaces
-            --bert_config_file, or None.
     """
 
     name: str
     work: str
-    ways: dict
+    variants: dict
     batch_size: int
     seq_length: int
     num_steps: int
@@ -120,11 +117,10 @@ class Row(NamedTuple):
     warmup_steps: int = 0
     num_predictions: int = 20
     needs: tuple = ()
-    config: str | None = None
 
 
 def both(float32, bfloat16):
-    """Returns {precision: value} from the values for two precisions."""
+    """Returns the dict {"float32": float32, "bfloat16": bfloat16}."""
     return {"float32": float32, "bfloat16": bfloat16}
 
 
@@ -139,7 +135,7 @@ INFERENCE = {
     "ours": {
         "float32": [["float32"], ["litert"], ["onnx"]],
         "bfloat16": [["mixed_bfloat16", "bfloat16"], ["openvino"]],
-        "int8": [["litert"], ["onnx"]],
+        "int8": ["litert"],
     },
     "keras_hub": both([""], ["mixed_bfloat16", "bfloat16"]),
     "transformers": IN_BFLOAT16
@@ -190,7 +186,6 @@ ON_MRPC = ("minilm_dir", "mrpc_dir")
 ON_SQUAD = ("minilm_dir", "squad_file")
 ON_CONLL = ("minilm_dir", "conll_file")
 ON_TEXT = ("corpus", "vocab_file")
-TINY = "examples/samples/bert_config.json"
 ROWS = [
     Row("pretrain", "pretrain", PRETRAIN, 16, 128, 1, warmup_steps=1),
     Row("inference_8x128", "inference", INFERENCE, 8, 128, 2, 7, 2),
@@ -206,7 +201,6 @@ ROWS = [
     Row("tag", "tag", ASK, 32, 128, 1, needs=ON_CONLL),
     Row("embed", "embed", EMBED, 1000, 128, 1, needs=ON_MRPC),
     Row("startup", "startup", STARTUP, 16, 64, 1),
-    Row("startup_tiny", "startup", STARTUP, 16, 64, 1, config=TINY),
     Row("startup_predict", "predict", PREDICT, 1, 64, 1, needs=("minilm_dir",)),
     Row("serve_1", "load", SERVE, 1, 128, 5),
     Row("serve_8", "load", SERVE, 8, 128, 5),
@@ -227,7 +221,7 @@ def define_flags():
         str(race.ROOT / "examples/configs/uncased_L-12_H-768_A-12.json"),
         "bert_config.json for the rows pretrain, inference, startup and serve.",
     )
-    for name, meaning in (
+    for name, help_text in (
         ("minilm_dir", "Folder of MiniLM in Hugging Face's format."),
         ("mrpc_dir", "Folder that contains MRPC's train.tsv."),
         ("squad_file", "JSON file of the dev set of SQuAD v1.1."),
@@ -236,7 +230,7 @@ def define_flags():
         ("vocab_file", "vocab.txt of an uncased vocabulary."),
         ("output_file", "JSON file for the results."),
     ):
-        flags.DEFINE_string(name, None, meaning)
+        flags.DEFINE_string(name, None, help_text)
     flags.DEFINE_enum("device", "cpu", ["cpu", "cuda"], "Device to compute on.")
 
 
@@ -245,40 +239,41 @@ def is_installed(name):
     return name not in PEERS or bool(importlib.util.find_spec(name))
 
 
-def start(name, row, precision, way, folder, stack):
+def start(name, row, precision, variant, folder, stack):
     """Starts a contestant. If it fails, prints the error and returns None."""
-    spec = row._asdict() | {"precision": precision, "variant": way}
-    spec |= {"device": FLAGS.device, "shared": folder}
-    spec["bert_config_file"] = os.path.abspath(
-        race.ROOT / row.config if row.config else FLAGS.bert_config_file
-    )
-    for flag in row.needs:
+    spec = row._asdict() | {"precision": precision, "variant": variant}
+    spec["device"] = FLAGS.device
+    for flag in ("bert_config_file", *row.needs):
         value = FLAGS[flag].value
         spec[flag] = value and os.path.abspath(value)
     try:
         contestant = race.Contestant(name, spec, folder, stack)
         contestant.repeat()
         if contestant.seconds() < 2:
-            # Repeat short work, because one short repeat is not exact enough to
-            # find the fastest way.
+            # Time short work three times, because one short repeat is too
+            # inexact to find the fastest variant.
             contestant.repeat()
             contestant.repeat()
     except RuntimeError as error:
-        race.say(f"  {name} {way} FAILED:\n{error}")
+        race.say(f"  {name} {variant} FAILED:\n{error}")
         return None
-    race.say(f"  {name} {way}: {contestant.seconds(min):.3f} s in the trial")
+    seconds = contestant.seconds(min)
+    race.say(f"  {name} {variant}: {seconds:.3f} s in the trial")
     return contestant
 
 
 def start_all(row, precision, *where):
-    """Starts a row's contestants, and stops all but the fastest way of each."""
+    """Starts all variants of a row's contestants, and keeps the fastest ones.
+
+    `where` is the last two arguments of `start`.
+    """
     contestants = []
-    for name, by_precision in row.ways.items():
+    for name, by_precision in row.variants.items():
         if not is_installed(name) or precision not in by_precision:
             continue
-        several = by_precision[precision]
-        for ways in several if isinstance(several[0], list) else [several]:
-            started = [start(name, row, precision, way, *where) for way in ways]
+        lists = by_precision[precision]
+        for variants in lists if isinstance(lists[0], list) else [lists]:
+            started = [start(name, row, precision, v, *where) for v in variants]
             started = [each for each in started if each]
             started.sort(key=lambda each: each.seconds(min))
             for slower in started[1:]:
@@ -289,16 +284,14 @@ def start_all(row, precision, *where):
 
 
 def time_row(row, precision, matmul, folder):
-    """Times the contestants of a row, and yields the result of each one."""
+    """Times the contestants of a row. Yields one result for each contestant."""
     with contextlib.ExitStack() as stack:
         contestants = start_all(row, precision, folder, stack)
         for each in contestants:
             each.replies.clear()
         rates = [matmul.repeat()]
         if (busy := race.busy_processors()) > 0.2:
-            race.say(
-                f"  OTHER WORK keeps {busy:.1f} processors busy: unfair times"
-            )
+            race.say(f"  UNFAIR TIMES: {busy:.1f} processors do other work")
         for _ in range(FLAGS.repeats or row.repeats):
             for each in contestants:
                 each.repeat()
@@ -326,12 +319,15 @@ def time_row(row, precision, matmul, folder):
 
 
 def choose_rows(rates):
-    """Yields (row, precision) to time. Prints why other rows are not timed."""
-    # A processor is slower in bfloat16 than in float32 only if it emulates it.
+    """Yields each (row, precision) to time, and prints why others are skipped.
+
+    `rates` is {precision: operations per second of a large matrix product}.
+    """
+    # Only a processor that emulates bfloat16 is slower in it than in float32.
     emulated = rates["bfloat16"] < rates["float32"]
     for row in ROWS:
         missing = [f"--{flag}" for flag in row.needs if not FLAGS[flag].value]
-        for precision in next(iter(row.ways.values())):
+        for precision in next(iter(row.variants.values())):
             name = f"{row.name}_{precision}"
             if not any(fnmatch.fnmatch(name, rows) for rows in FLAGS.rows):
                 continue

@@ -1,8 +1,8 @@
 """Times contestants in turns, each in its own process.
 
-The process of a `Contestant` runs `serve`. This function creates the work with
-a module of benchmarks.contestants, warms up, and times one repeat whenever the
-parent process requests it. Otherwise it waits without using the processor.
+The process of a `Contestant` runs `serve`, which creates the work with a module
+of benchmarks.contestants, warms up, and times one repeat at each request of the
+parent process. Between requests it waits without using the processor.
 """
 
 import contextlib
@@ -36,11 +36,11 @@ class Work(NamedTuple):
     """The work that a contestant times.
 
     Attributes:
-        repeat: function (num_steps) that does the work. It returns {name:
-            number} of notes to print, or anything else for no notes.
+        repeat: function (num_steps) that does the work. It returns a dict of
+            notes to print, {name: number}. Other results are ignored.
         num_sequences: number of sequences in a step.
-        flops: number of floating-point operations in a step's matrix products,
-            without padding, or 0 if they are not counted.
+        flops: number of floating-point operations in the matrix products of a
+            step, without padding. 0 = not counted.
     """
 
     repeat: Any
@@ -90,20 +90,20 @@ def serve(name, spec, connection):
 
 
 def read_config(spec):
-    """Returns the entries of --bert_config_file."""
+    """Returns --bert_config_file as a dict."""
     return json.loads(Path(spec["bert_config_file"]).read_text())
 
 
 def masked_positions(spec):
-    """Returns positions to mask, which are evenly spaced in a sequence."""
+    """Returns evenly spaced positions to mask in a sequence."""
     last, number = spec["seq_length"] - 1, spec["num_predictions"]
     return np.linspace(0, last, number, dtype="int32")
 
 
 def random_inputs(spec, vocab_size, num_batches=1):
-    """Returns features of random ids without padding.
+    """Returns {name of a feature: array}, with random ids and no padding.
 
-    Each one is int32 [num_batches * batch_size, seq_length].
+    Each array is int32 [num_batches * batch_size, seq_length].
     """
     shape = num_batches * spec["batch_size"], spec["seq_length"]
     ids = np.random.default_rng(0).integers(vocab_size, size=shape)
@@ -114,9 +114,10 @@ def random_inputs(spec, vocab_size, num_batches=1):
     }
 
 
-def read_corpus(spec):
-    """Returns the nonempty lines of --corpus, and their size in MB."""
+def read_corpus(spec, limit=None):
+    """Returns `limit` nonempty lines of --corpus, and their size in MB."""
     lines = list(filter(None, Path(spec["corpus"]).read_text().split("\n")))
+    lines = lines[:limit]
     return lines, sum(len(line.encode()) + 1 for line in lines) / 1e6
 
 
@@ -128,24 +129,27 @@ def mrpc_rows(spec):
         return list(rows)[1:]
 
 
-def batches_of_texts(spec):
-    """Returns a function (num_steps) that yields batches of MRPC's texts.
+def on_mrpc(spec, function):
+    """Returns a Work that calls a function on batches of MRPC's texts.
 
-    A batch is [sentences], or [first sentences, second sentences] if the row's
-    name begins with "pair". All texts of a call are sorted by length before
-    they are cut into batches, as a user with a file would sort them.
+    Args:
+        spec: dict of settings. If the row's name begins with "pair", the texts
+            are pairs of sentences. Otherwise they are single sentences.
+        function: function of a list of sentences. For pairs, function of a
+            list of first sentences and a list of second sentences.
     """
     rows, size = mrpc_rows(spec), spec["batch_size"]
     columns = (3, 4) if spec["name"].startswith("pair") else (3,)
 
-    def batches(num_steps):
+    def repeat(num_steps):
+        # Sort all texts by length, as a user would sort the texts of a file.
         texts = [[row[c] for c in columns] for row in rows[: num_steps * size]]
         texts.sort(key=lambda each: sum(map(len, each)))
         for start in range(0, len(texts), size):
             chosen = texts[start : start + size]
-            yield [list(column) for column in zip(*chosen, strict=True)]
+            function(*map(list, zip(*chosen, strict=True)))
 
-    return batches
+    return Work(repeat, size)
 
 
 def tagged_sentences(spec):
@@ -171,17 +175,17 @@ def first_pairs(spec):
 
 
 class Contestant:
-    """A process that times its work each time `repeat` is called.
+    """A process that does its work, and times it, each time `repeat` is called.
 
     Args:
         name: name of a module of benchmarks.contestants.
         spec: dict of settings, such as the name of the work.
         folder: folder in which the process may write.
-        stack: ExitStack that closes the contestant when it exits.
+        stack: ExitStack on which to register `close`.
 
     Attributes:
         ready: dict that the process sent after its warm-up.
-        replies: list of the dicts that the process sent after each repeat.
+        replies: list of dicts. The process sends one after each repeat.
     """
 
     def __init__(self, name, spec, folder, stack):
@@ -205,20 +209,20 @@ class Contestant:
 
     def repeat(self):
         """Lets the process time one repeat, and returns the repeat's notes."""
-        # Wait until the threads of the preceding contestant are idle.
+        # Wait until the threads of the previous contestant are idle.
         time.sleep(0.2)
         self._connection.send(True)
         self.replies.append(self._read())
         return self.replies[-1]["notes"]
 
     def seconds(self, average=statistics.median):
-        """Returns the median of the repeats' seconds, or another average."""
+        """Returns the median time of a repeat in seconds, or its `average`."""
         return average(reply["seconds"] for reply in self.replies)
 
     def close(self):
-        """Ends the process and its children, if they still run.
+        """Kills the process and its children, if they still run.
 
-        Otherwise this process would wait for the contestant before it exits.
+        Without this call, Python would wait for the process before it exits.
         """
         if self._connection.closed:
             return
@@ -232,7 +236,7 @@ class Contestant:
 
 
 def busy_processors(stat="/proc/stat"):
-    """Returns how many processors are busy with other work right now."""
+    """Returns how many processors other programs keep busy at this moment."""
     if not Path(stat).exists():
         # Only Linux has this file.
         return 0.0
@@ -242,11 +246,11 @@ def busy_processors(stat="/proc/stat"):
         ticks.append(np.array(line.split()[1:9], int))
         time.sleep(0.5)
     passed = ticks[1] - ticks[0]
-    # The fourth and the fifth number count the time in which processors were
-    # idle, or waited for a disk.
+    # The fourth number counts the time in which processors were idle, the fifth
+    # the time in which they waited for a disk.
     return (1 - passed[3:5].sum() / passed.sum()) * os.cpu_count()
 
 
 def say(text):
-    """Prints a line about the progress of the benchmark to standard error."""
+    """Prints a line to standard error."""
     print(text, file=sys.stderr, flush=True)

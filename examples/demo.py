@@ -1,9 +1,9 @@
 """Trains BERT on the small data sets in samples/, in minutes on a CPU.
 
-Runs all training scripts with the README's commands: from raw text to a
+Runs all training scripts with the README's commands, from raw text to a
 pretrained model, fine-tuned models and SavedModels. Then loads a SavedModel and
-asks it a question. All files are written to output/demo, including the complete
-log of each script.
+asks it a question. Writes all files to output/demo, including the complete log
+of each script.
 """
 
 import importlib.util
@@ -21,8 +21,8 @@ sys.path.insert(0, str(ROOT))
 
 SAMPLES = Path("examples/samples")
 OUTPUT = Path("output/demo")
-# If the folder contains this file, an earlier demo created the folder, and this
-# demo may delete it.
+# If OUTPUT contains this file, an earlier demo created OUTPUT, so this demo may
+# delete it.
 MARKER = OUTPUT / "made_by_the_demo.txt"
 
 VOCAB = OUTPUT / "vocab.txt"
@@ -145,7 +145,7 @@ def main():
     drawn = "not drawn: pip install -r requirements/plot.txt"
     if importlib.util.find_spec("matplotlib"):
         run(PLOT)
-        drawn = "its curves"
+        drawn = "curves of pretraining"
     show_results(time.monotonic() - started, drawn)
 
 
@@ -191,7 +191,7 @@ The demo wrote to {OUTPUT} ({seconds:.0f} s in all)
   pretraining/         masked LM accuracy \
 {pretraining["masked_lm_accuracy"]:.3f}, next sentence accuracy \
 {pretraining["next_sentence_accuracy"]:.3f} (on held-out documents;
-                       so small a corpus teaches little beyond itself)
+                       the corpus is too small to learn much from)
   curves.png           {drawn}; masked LM accuracy
                        after steps {curve}
   classifier/          dev accuracy {classifier["eval_accuracy"]:.3f}; \
@@ -204,7 +204,7 @@ F1 {scores["f1"]:.1f}; report.html shows the answers
     {question}
     -> {answer["answer"]}
 
-Try all of them in a browser, at http://127.0.0.1:8501 (Ctrl-C ends it):
+Try all models in a browser, at http://127.0.0.1:8501 (Ctrl-C stops the server):
 {activate}  pip install -r requirements/serve.txt
   python serve.py {" ".join(f"--model={path}" for path in exported)}"""
     )

@@ -19,10 +19,10 @@ from modeling.unpadding import Rows
 
 @keras.saving.register_keras_serializable(package="bert")
 class AttentionLayer(keras.layers.Layer):
-    """Attends from each position of `from_tensor` to all of `to_tensor`.
+    """Lets each position of `from_tensor` attend to all of `to_tensor`.
 
-    The layer subtracts 10000 from masked scores. It does not set them to -inf,
-    so that a row stays finite even if all its scores are masked.
+    The layer subtracts 10000 from masked scores instead of setting them to
+    -inf, so a row stays finite even if all its scores are masked.
 
     Args:
         num_attention_heads: N, at least 1.
@@ -38,12 +38,12 @@ class AttentionLayer(keras.layers.Layer):
             again. Otherwise the two widths may differ.
         attention_mask: int [B, F, T] or [B, 1, T]. 1 = position F may attend to
             position T. None = all positions may attend to all positions.
-        seed: int [2] (`keras.random.SeedGenerator.next`), seed of the
+        seed: int [2] from `keras.random.SeedGenerator.next`, seed of the
             dropout. None = no dropout.
         training: whether the call is part of a training step.
-        rows: for self-attention on rows [R, width], the object from
-            modeling/unpadding.py that extracted both inputs from the batch.
-            None = both inputs have the shapes above.
+        rows: for self-attention on rows [R, width], the object of
+            modeling/unpadding.py that extracted the rows from the batch. None =
+            both inputs have the shapes above.
         return_attention_probs: return the attention weights too.
 
     Returns:
@@ -91,8 +91,8 @@ class AttentionLayer(keras.layers.Layer):
     def _create_projection(self, name: str) -> Dense:
         initializer = self.kernel_initializer
         seed = getattr(initializer, "seed", None)
-        # Clone an initializer that has no seed generator, because it repeats
-        # its values when it is used again.
+        # An initializer without a seed generator returns the same values at
+        # each call, so clone it for each projection.
         if not isinstance(seed, keras.random.SeedGenerator):
             initializer = initializer.clone()
         return Dense(
@@ -143,13 +143,13 @@ class AttentionLayer(keras.layers.Layer):
         attention_scores = keras.ops.matmul(
             query_layer, keras.ops.swapaxes(key_layer, -1, -2)
         )
-        # Masked scores get the addend -10000.
+        # Add -10000 to masked scores.
         dtype = keras.backend.result_type(self.compute_dtype, "float32")
         if attention_mask is None:
             adder = keras.ops.zeros((1, 1, 1, 1), dtype)
         else:
             mask = keras.ops.cast(attention_mask, dtype)
-            # [B, F, T] -> [B, 1, F, T]: the same for all heads.
+            # [B, F, T] -> [B, 1, F, T], to broadcast over the heads.
             adder = keras.ops.expand_dims((1.0 - mask) * -10000.0, 1)
         probs = ops.attention_probs(
             attention_scores,

@@ -44,7 +44,7 @@ class BertModel(FeaturesModel):
         gradient_checkpointing: recompute each block's activations in the
             backward pass instead of keeping them.
         left_to_right: let each position attend only to itself and earlier
-            positions (the ablation of the paper's section 5.1). The model then
+            positions (ablation in section 5.1 of the paper). The model then
             pools the last WordPiece, which attends to all others, instead of
             the first.
         unpad: skip padding if a call passes an `input_mask` of rank 2. In
@@ -54,7 +54,7 @@ class BertModel(FeaturesModel):
             in a functional model, because shapes vary.
         seed: int, seed of the initial weights and of all dropout.
             None = a random seed.
-        name: name of the model. Variables are called `bert/...` under any name.
+        name: name of the model. Variables are always called `bert/...`.
         **kwargs: arguments of `keras.Model`: `trainable`, and `dtype`, a policy
             such as `"mixed_bfloat16"` or `"float64"`.
 
@@ -138,7 +138,7 @@ class BertModel(FeaturesModel):
     def num_dropouts(self) -> int:
         """Number of dropout calls in one forward pass of the encoder.
 
-        A head numbers its own dropout calls from this number on (see
+        This number is the index of a head's first dropout call (see
         `ops.dropout_seed`).
         """
         blocks = self.encoder.blocks
@@ -157,7 +157,7 @@ class BertModel(FeaturesModel):
                 self.pooler.build((None, self.config.hidden_size))
 
     def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns a new seed for one call's dropout, None if not `training`."""
+        """Returns a new seed for a call's dropout, or None if not training."""
         return self.seed_generator.next() if training else None
 
     def call(
@@ -182,8 +182,8 @@ class BertModel(FeaturesModel):
             token_type_ids = features.get("segment_ids")
         if isinstance(input_ids, (list, tuple)):
             raise ValueError(
-                "Pass each tensor as an argument, input_ids, input_mask and "
-                "token_type_ids, or all in a dict. Received: a list"
+                "Pass input_ids, input_mask and token_type_ids as separate "
+                "arguments, or in a dict. Received: a list"
             )
         self._check_shape(input_ids.shape)
         for name, tensor in (
@@ -278,8 +278,8 @@ class BertModel(FeaturesModel):
             )
         limit = self.config.max_position_embeddings
         length = shape[1]
-        # Skip a length that is known only at run time. If it is too large,
-        # adding the position embeddings, which are shorter, raises an error.
+        # Do not check a length that is known only at run time. If it is too
+        # large, adding the shorter position embeddings raises an error.
         if length is not None and length > limit:
             raise ValueError(
                 "The sequences are longer than the model's positions: shorten "
@@ -304,10 +304,10 @@ class BertModel(FeaturesModel):
 def _check_same_shape(
     name: str, tensor: Tensor | None, input_ids: Tensor
 ) -> None:
-    """Raises an error if one row or column would be repeated for all others.
+    """Raises an error if a feature does not match the shape of `input_ids`.
 
-    An `input_mask` of rank 3, [B, F, T], is compared in B and T. Another rank
-    of the mask is an error of `create_attention_mask_from_input_mask`.
+    For an `input_mask` [B, F, T], compares B and T with `input_ids`. Another
+    rank of the mask fails in `create_attention_mask_from_input_mask`.
     """
     if tensor is None or (name == "input_mask" and len(tensor.shape) < 2):
         return
@@ -319,7 +319,7 @@ def _check_same_shape(
         for pair in zip(expected, shape, strict=True)
     ):
         raise ValueError(
-            f"`{name}` must have the shape {expected}, to suit `input_ids` of "
+            f"`{name}` must have the shape {expected}, to match `input_ids` of "
             f"shape {tuple(input_ids.shape)}. Received: {shape}"
         )
 

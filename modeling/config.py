@@ -14,8 +14,8 @@ _LARGEST = 2**31 - 1
 _MAX_FLOAT = sys.float_info.max
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
-# The keys of `ops.ACTIVATIONS`. This module does not import Keras, because
-# prediction without TensorFlow reads configurations too.
+# The keys of `ops.ACTIVATIONS`. This module must not import Keras, because
+# prediction without TensorFlow uses this module.
 ACTIVATIONS = (
     *("gelu", "gelu_erf", "linear", "mish", "relu", "sigmoid", "silu", "tanh"),
 )
@@ -33,14 +33,14 @@ class BertConfig:
         num_attention_heads: number of attention heads in each block.
         intermediate_size: width of each block's feed-forward layer.
         hidden_act: activation of the feed-forward layer: `"gelu"` (Google's
-            tanh form), `"gelu_erf"` (the exact form) or another key of
+            tanh approximation), `"gelu_erf"` (exact) or another key of
             `ops.ACTIVATIONS`.
         hidden_dropout_prob: fraction of the outputs of embeddings and layers
             to drop in training, in [0, 1).
         attention_probs_dropout_prob: fraction of the attention weights to drop
             in training, in [0, 1).
         max_position_embeddings: longest sequence, in WordPieces.
-        type_vocab_size: number of segments that `token_type_ids` can name.
+        type_vocab_size: number of different segments in `token_type_ids`.
         initializer_range: standard deviation of the truncated normal
             distribution of the initial weights.
         layer_norm_eps: number added to the variance in layer normalization.

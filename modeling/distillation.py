@@ -17,8 +17,8 @@ from modeling.losses import Features, Loss, weighted_sum
 from modeling.model import select_features
 from modeling.ops import Tensor, at_least_float32
 
-# Prefix of the names of features that are outputs of a teacher. A teacher with
-# a single output names its feature OUTPUT_PREFIX + "outputs".
+# Prefix of the names of features that are a teacher's outputs. If the teacher
+# has a single output, the feature is called OUTPUT_PREFIX + "outputs".
 OUTPUT_PREFIX = "teacher_"
 
 
@@ -44,8 +44,8 @@ class Distilled(NamedTuple):
 def map_layers(num_student_layers: int, num_teacher_layers: int) -> list[int]:
     """Returns, for each layer of a student, the teacher's layer to learn from.
 
-    Layer 0 is the embeddings. The mapping is uniform as in TinyBERT: 3 layers
-    learn from layers 2, 4 and 6 of a teacher with 6.
+    Layer 0 is the embeddings. The mapping is uniform as in TinyBERT: a student
+    with 3 layers learns from layers 2, 4 and 6 of a teacher with 6 layers.
     """
     return [
         layer * num_teacher_layers // num_student_layers
@@ -169,8 +169,8 @@ def attention_scores(
     """Returns a block's scaled attention scores, before mask and softmax.
 
     The function recomputes the scores from the block's input, because a fused
-    or compiled block does not return them. The projections to query and key are
-    about a sixth of the block's work.
+    or compiled block does not return them. Projecting to query and key is about
+    a sixth of the block's computation.
 
     Args:
         model: TaskModel that contains the block.

@@ -22,9 +22,9 @@ from modeling.unpadding import PackedRows, PaddedRows, Rows
 class TransformerBlock(BertLayer):
     """Applies self-attention, then a feed-forward layer.
 
-    Dropout, the residual sum and a layer normalization follow each of the two.
-    The block is a pure function of its inputs and `seed`, so that the backward
-    pass can recompute it with the same dropout.
+    Dropout, the residual sum and a layer normalization follow each of these
+    two. The block is a pure function of its inputs and `seed`, so that the
+    backward pass can recompute it with the same dropout.
 
     Call arguments (`AttentionLayer` describes the others):
         inputs: float [R, W] with `rows`, float [B, F, W] without.
@@ -129,8 +129,8 @@ class Transformer(BertLayer):
     Args:
         initializer: initializer of the kernels.
         gradient_checkpointing: keep only each block's input, and recompute the
-            other activations in the backward pass. A step takes about a third
-            more time and much less memory.
+            other activations in the backward pass. A training step then needs
+            about a third more time, and much less memory.
 
     Call arguments (`AttentionLayer` describes the others):
         inputs: float [B, F, W].

@@ -22,10 +22,10 @@ def all_layers(layer: keras.layers.Layer) -> list[keras.layers.Layer]:
 
 @keras.saving.register_keras_serializable(package="bert")
 class TruncatedNormal(keras.initializers.TruncatedNormal):
-    """Draws from a truncated normal by inverting its distribution function.
+    """Samples a truncated normal distribution with its inverse CDF.
 
-    This is twice as fast as Keras's initializer, which draws values beyond two
-    standard deviations again.
+    This is twice as fast as Keras's initializer, which redraws values beyond
+    two standard deviations.
     """
 
     def __call__(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
@@ -36,7 +36,7 @@ class TruncatedNormal(keras.initializers.TruncatedNormal):
             shape,
             -limit,
             limit,
-            # 16-bit floats have too few values for a uniform draw.
+            # 16-bit floats are too coarse for a uniform draw.
             dtype=keras.backend.result_type(dtype, "float32"),
             seed=self.seed,
         )

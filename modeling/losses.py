@@ -21,7 +21,7 @@ from modeling.ops import Features, Tensor, at_least_float32, cross_entropy
 
 
 class Loss(abc.ABC):
-    """A mean over the batch, computed as a sum and its divisor.
+    """Base class of losses: a weighted mean, computed as a sum and a divisor.
 
     A loss is the sum of one or several named terms. Most losses consist of the
     term `loss`, and pretraining of `masked_lm_loss` and `next_sentence_loss`.
@@ -63,7 +63,7 @@ class Loss(abc.ABC):
 
 
 class WeightedLoss(Loss):
-    """A weighted mean of one value per example or per WordPiece.
+    """Base class of losses that average one value per example or WordPiece.
 
     A subclass computes the values of each term of the loss.
     """
@@ -145,7 +145,7 @@ class MultipleChoiceLoss(ClassifierLoss):
 
 
 class SquaredLoss(WeightedLoss):
-    """Base of losses that distill outputs by their squared distance."""
+    """Base class of losses that compare teacher and student by squares."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
@@ -241,8 +241,7 @@ class MultiLabelLoss(WeightedLoss):
         self, outputs: Any, teacher_outputs: Any, temperature: float
     ) -> Features:
         """Returns {"loss": mean divergence over the labels, float [B]}."""
-        # Each label is a choice of two classes. The logit of the class "label
-        # is absent" is 0.
+        # Treat each label as two classes. The logit of the class "absent" is 0.
         student, teacher = (
             keras.ops.stack([logits, keras.ops.zeros_like(logits)], axis=-1)
             for logits in (outputs, teacher_outputs)
@@ -359,7 +358,7 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns each example's weight, [B]. The feature `counted` shows B."""
+    """Returns each example's weight, [B], where B is the size of `counted`."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
@@ -380,8 +379,8 @@ def _divergence(
 ) -> Tensor:
     """Returns the Kullback-Leibler divergence from a teacher's distribution.
 
-    Dividing the logits by the temperature makes the gradient smaller. The
-    factor of the squared temperature corrects this (Hinton et al. 2015).
+    Dividing the logits by the temperature shrinks the gradient. Multiplying by
+    the squared temperature corrects this (Hinton et al. 2015).
     """
     student, teacher = (
         keras.ops.log_softmax(at_least_float32(each) / temperature, axis=-1)
@@ -394,6 +393,6 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence`, with the teacher's logits cut to length T."""
+    """Returns `_divergence` after cutting the teacher's logits to length T."""
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

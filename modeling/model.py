@@ -168,8 +168,8 @@ class FeaturesModel(keras.Model):
             if size and features.get(name) is not None:
                 ops.check_range(features[name], name, size)
 
-    # Keras calls the next three methods before it traces a graph. Create the
-    # weights there, because a graph compiled by XLA cannot use the state of the
+    # Keras calls the next three methods before it traces a graph. They create
+    # the weights, because a graph compiled by XLA cannot use the state of the
     # seed generator.
     def make_train_function(self, force: bool = False) -> Any:
         """Creates the weights, and returns the function that `fit` calls."""
@@ -187,9 +187,9 @@ class FeaturesModel(keras.Model):
         return super().make_predict_function(force)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments and changes of inner layers.
+        """Returns the constructor's arguments, and changes of inner layers.
 
-        The changes are `trainable` and the dtype policy of inner layers.
+        The changes are new values of `trainable` and of the dtype policy.
         """
         settings: dict[str, dict[str, Any]] = {}
         for path, layer, parent in _inner_layers(self):

@@ -3,11 +3,11 @@
 In shapes, B = batch, F = positions that attend, T = positions that they attend
 to, N = heads, W = width, V = width of the outputs and L = labels.
 
-A function marked `Overridable` may have a faster form in modeling/accelerated/.
-The code here is its plain form, from which faster forms differ by rounding.
-Which form runs depends on whether the call is part of a training step.
-Therefore these functions have an argument `training`, or `seed` if they drop
-elements.
+A function marked `Overridable` may have a faster version in
+modeling/accelerated/, whose results differ only by rounding. The code here is
+the plain version. The choice of the version depends on whether the call is part
+of a training step. To show this, callers pass `training`, or pass `seed` to
+functions that drop elements.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ import keras
 Tensor = Any
 # {name: tensor} of a model's inputs and labels, or of its outputs.
 Features = Mapping[str, Tensor]
-# (name, first argument, training) -> the faster form of a function, or None.
+# (name, first argument, training) -> faster version of a function, or None.
 Chooser = Callable[[str, Any, bool], Callable | None]
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,9 +34,9 @@ _plain = False
 
 @functools.cache
 def _find_chooser() -> Chooser:
-    """Returns the function that chooses a faster form for a call.
+    """Returns the function that chooses the version for a call.
 
-    Without TensorFlow or modeling/accelerated/, that function returns None.
+    Without TensorFlow or modeling/accelerated/, this is the plain version.
     """
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
@@ -46,7 +46,7 @@ def _find_chooser() -> Chooser:
 
 @contextlib.contextmanager
 def plain() -> Iterator[None]:
-    """Switches off all faster forms inside a `with` block.
+    """Switches off all faster versions inside a `with` block.
 
     This applies to eager calls, and to graphs that are traced in the block.
     """
@@ -59,15 +59,15 @@ def plain() -> Iterator[None]:
 
 
 def is_plain() -> bool:
-    """Returns whether faster forms are switched off."""
+    """Returns whether `plain` has switched off all faster versions."""
     return _plain
 
 
 class Overridable(Generic[P, R]):
-    """A function that may have a faster form. Each call chooses the form.
+    """A function that calls its plain version or a faster version.
 
     Attributes:
-        plain: the plain form, for callers that must not use a faster form.
+        plain: the plain version, for callers that must not use a faster one.
     """
 
     def __init__(self, plain: Callable[P, R]) -> None:
@@ -75,9 +75,9 @@ class Overridable(Generic[P, R]):
         self.plain = plain
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Calls the plain form or a faster form, depending on the arguments.
+        """Calls the plain version or a faster one, depending on the arguments.
 
-        Pass the first argument by position, because the choice reads it.
+        Pass the first argument by position, because the choice depends on it.
         """
         function: Callable[P, R] | None = None
         if not _plain:
@@ -91,7 +91,7 @@ class Overridable(Generic[P, R]):
 
 
 def at_least_float32(inputs: Tensor) -> Tensor:
-    """Casts 16-bit floats to float32. Does not change float32 or float64."""
+    """Casts 16-bit floats to float32. Keeps the dtype of other floats."""
     dtype = keras.backend.result_type(inputs.dtype, "float32")
     return keras.ops.cast(inputs, dtype)
 
@@ -110,10 +110,10 @@ def look_up(table: Tensor, ids: Tensor) -> Tensor:
 
 @Overridable
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Returns `ids`. On TensorFlow, also checks the ids when a graph runs.
+    """Returns `ids`. On TensorFlow, adds a check of the ids to a graph.
 
-    The graph raises an error if an id is below 0 or not below `num_rows`. The
-    message contains `name`.
+    When the graph runs, the check raises an error if an id is below 0 or not
+    below `num_rows`. The message contains `name`.
     """
     return ids
 
@@ -130,7 +130,7 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
         float [...], at least float32.
     """
     log_probs = keras.ops.log_softmax(at_least_float32(logits), axis=-1)
-    # Get the size at run time, because the length of a SQuAD batch varies.
+    # Read the size at run time, because SQuAD's batches vary in length.
     num_labels = keras.ops.shape(logits)[-1]
     one_hot = keras.ops.one_hot(labels, num_labels, dtype=log_probs.dtype)
     return -keras.ops.sum(one_hot * log_probs, axis=-1)
@@ -146,7 +146,7 @@ def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
 def keep_mask(
     shape: Sequence[Any], dropout_prob: float, *, seed: Tensor
 ) -> Tensor:
-    """Returns bool [*shape], True for the elements that `dropout` keeps."""
+    """Draws bool [*shape], True for the elements that `dropout` keeps."""
     return keras.random.uniform(shape, seed=_GivenSeed(seed)) >= dropout_prob
 
 
@@ -160,7 +160,7 @@ def dropout(
         inputs: float tensor.
         dropout_prob: fraction of the elements to drop, in [0, 1).
         seed: int [2]. The same seed drops the same elements, so that a pass can
-            be repeated. None = drop nothing.
+            be recomputed. None = drop nothing.
     """
     if seed is None or dropout_prob == 0:
         return inputs
@@ -204,12 +204,12 @@ def attention_probs(
 ) -> Tensor:
     """Returns `dropout` of softmax(`scale * attention_scores + adder`).
 
-    Computes in at least float32. As in Google's code, dropout sets attention
-    weights to 0, which hides complete positions.
+    Computes in at least float32. As in Google's code, dropout applies to the
+    attention weights, so it hides complete positions.
 
     Args:
         attention_scores: float [B, N, F, T].
-        adder: float32 or float64, broadcasts to the scores. Gets no gradient.
+        adder: float32 or float64, broadcast to the scores, without gradient.
         scale: factor of the scores.
         dropout_prob: fraction of the weights to drop, in [0, 1).
         seed: int [2], as for `dropout`. None = drop nothing.
@@ -236,7 +236,7 @@ def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
 def trace_once(
     function: Callable, layers: Sequence[Any], *, training: bool
 ) -> Callable:
-    """Returns `function`, or a faster form that traces it once for all layers.
+    """Returns `function`, or a faster version, traced once for all layers.
 
     Args:
         function: (layer, *tensors) -> tensors. It may use only the variables of
@@ -248,7 +248,7 @@ def trace_once(
 
 
 class _GivenSeed(keras.random.SeedGenerator):
-    """Wraps a seed tensor for `keras.random`, which accepts no plain tensor."""
+    """Lets `keras.random` use a seed that is a tensor."""
 
     def __init__(self, value: Tensor):
         # On torch, Keras reads `_initial_seed` to detect a seed.
@@ -259,7 +259,7 @@ class _GivenSeed(keras.random.SeedGenerator):
 
 
 def gelu(inputs: Tensor) -> Tensor:
-    """Gaussian error linear unit in the tanh form of Google's code.
+    """Gaussian error linear unit, in Google's tanh approximation.
 
     0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), computed by the identity
     0.5 (1 + tanh(z)) = sigmoid(2 z).
@@ -272,9 +272,9 @@ def gelu(inputs: Tensor) -> Tensor:
 
 
 def gelu_erf(inputs: Tensor) -> Tensor:
-    """Gaussian error linear unit in its exact form, 0.5 x (1 + erf(x / 2^.5)).
+    """Exact Gaussian error linear unit, 0.5 x (1 + erf(x / 2^.5)).
 
-    Hugging Face configurations call this form "gelu".
+    Hugging Face configurations call this function "gelu".
     """
     # Keras's own function rounds the square root to float32 even in float64.
     return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
@@ -293,13 +293,12 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 def dropout_seed(seed: Tensor | None, index: int) -> Tensor | None:
-    """Derives the seed of one dropout call from the seed of the forward pass.
+    """Derives the seed of a dropout call from the seed of the forward pass.
 
     Args:
-        seed: int [2], the result of `keras.random.SeedGenerator.next`: the seed
-            of the generator and the number of its draws. If None, the result is
-            None.
-        index: a different number for each dropout of the pass.
+        seed: int [2] from `keras.random.SeedGenerator.next`: the generator's
+            seed, and the number of its draws. If None, the result is None.
+        index: number of the dropout call in the pass, different for each call.
     """
     if seed is None:
         return None

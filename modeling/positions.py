@@ -1,4 +1,4 @@
-"""Attention masks, and functions that gather the vectors at some positions.
+"""Creates attention masks, and gathers the vectors at some positions.
 
 In shapes, B = batch, F = positions that attend, T = positions that they attend
 to, P = number of gathered positions and W = width.
@@ -15,9 +15,9 @@ def create_attention_mask_from_input_mask(
     """Returns a mask of the positions that each position may attend to.
 
     Args:
-        input_mask: int [B, T], 1 = a WordPiece, 0 = padding, to let all
-            positions attend to the same WordPieces. Or int [B, F, T], 1 =
-            position F may attend to position T.
+        input_mask: int [B, T], 1 = all positions may attend to this WordPiece,
+            0 = padding. Or int [B, F, T], 1 = position F may attend to position
+            T.
         left_to_right: whether a position may attend only to itself and earlier
             positions.
 

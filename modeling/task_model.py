@@ -35,8 +35,8 @@ class TaskModel(FeaturesModel, abc.ABC):
     Call arguments:
         features: dict of tensors, listed at the top of this file.
         training: whether to apply dropout.
-        seed: int [2], seed of this call's dropout, for a caller that needs
-            different masks on each replica. None = draw a new seed.
+        seed: int [2], seed of this call's dropout, for callers that need
+            different dropout on each replica. None = draw a new seed.
 
     Raises:
         ValueError: a feature is missing or has a wrong shape.
@@ -89,7 +89,7 @@ class TaskModel(FeaturesModel, abc.ABC):
         )
 
     def draw_seed(self, training: bool) -> Tensor | None:
-        """Returns a new seed for one call's dropout, None if not `training`."""
+        """Returns a new seed for a call's dropout, or None if not training."""
         return self.bert.draw_seed(training)
 
     def call(

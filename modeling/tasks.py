@@ -16,7 +16,7 @@ from modeling.ops import Features, Tensor, at_least_float32, dropout
 from modeling.positions import gather_indexes
 from modeling.task_model import TaskModel
 
-# As in Google's code, the configuration does not change the head's dropout.
+# As in Google's code, no entry of the configuration changes this rate.
 HEAD_DROPOUT_PROB = 0.1
 
 
@@ -181,7 +181,7 @@ class BertSpanLabeler(TaskModel):
 
 
 class SeveralTextsModel(TaskModel):
-    """Reads C texts per example, so that every feature is int [B, C, T]."""
+    """Base class of models whose features contain C texts, [B, C, T]."""
 
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 

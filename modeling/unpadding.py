@@ -25,7 +25,7 @@ _MAX_SHAPES = 64
 def _linear(
     function: Callable[[Tensor], Tensor], transposed: Callable[[Tensor], Tensor]
 ) -> Callable[[Tensor], Tensor]:
-    """Returns the linear `function`, whose gradient `transposed` computes."""
+    """Returns the linear `function`, with `transposed` as its gradient."""
 
     @keras.ops.custom_gradient
     def apply(inputs: Tensor) -> tuple[Tensor, Callable[..., Tensor]]:
@@ -47,7 +47,7 @@ class PaddedRows:
     """
 
     def __init__(self, padded: Tensor) -> None:
-        # Plain mode keeps [B, T, W], because only fused forms need flat rows.
+        # In plain mode keep [B, T, W], because only fused versions need rows.
         self._is_flat = not is_plain()
         self._batch_size, self._length, width = keras.ops.shape(padded)
         self._rows = keras.ops.reshape(padded, (-1, width))
@@ -70,8 +70,7 @@ class _KeptRows:
 
     Attributes:
         _shape: first two axes of the tensor, (B, T) or (S, T).
-        _positions: int [R], index of each row among all positions of the two
-            axes.
+        _positions: int [R], index of each row in the two axes, flattened.
         _row_numbers: int [B * T] or [S * T], number of each position's row,
             counted from 1. 0 = padding.
         _spare: int, index of the row that is copied to padding.
@@ -83,7 +82,7 @@ class _KeptRows:
     _spare: Tensor | int = 0
 
     def unpad(self, padded: Tensor) -> Tensor:
-        """Returns the rows at WordPieces, [R, W], of [B, T, W] or [S, T, W]."""
+        """Returns the rows [R, W] at WordPieces of [B, T, W] or [S, T, W]."""
         # The gradient of a gather would add up rows one by one, which is slow.
         # Instead, copy each row to its only position, and zeros to padding.
         return _linear(self._gather, self._scatter_with_zeros)(padded)
@@ -112,7 +111,7 @@ class _KeptRows:
         return self._scatter(rows, indexes)
 
     def _scatter(self, rows: Tensor, indexes: Tensor) -> Tensor:
-        """Copies the rows that `indexes` lists to [B, T, W] or [S, T, W]."""
+        """Gathers the rows at `indexes` into [B, T, W] or [S, T, W]."""
         return keras.ops.reshape(
             keras.ops.take(rows, indexes, axis=0),
             (*self._shape, rows.shape[-1]),
@@ -219,8 +218,8 @@ class PackedRows(_KeptRows):
         )
 
     def _gather(self, padded: Tensor) -> Tensor:
-        # For a row of padding, `_positions` contains 0, which is the position
-        # of another row. Return zeros for such a row instead.
+        # Return zeros for a row of padding. Its entry in `_positions` is 0,
+        # which is the position of another row.
         return keras.ops.where(self._is_padding, 0.0, super()._gather(padded))
 
 
@@ -232,8 +231,8 @@ def _first_fit(lengths: Tensor, capacity: int) -> tuple[Tensor, Tensor, Tensor]:
 
     Returns:
         int [B], for each sequence, the index of the packed sequence that
-        contains it. int [B], the position there at which the sequence begins.
-        And the number of packed sequences, at least 1.
+        contains it. int [B], the position in the packed sequence at which it
+        begins. And the number of packed sequences, at least 1.
     """
     ops = keras.ops
     batch_size = ops.shape(lengths)[0]

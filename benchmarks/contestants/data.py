@@ -1,7 +1,7 @@
-"""Contestants that create records, a vocabulary or WordPieces from --corpus.
+"""This project's scripts and tokenizers as contestants, on --corpus.
 
-The module imports TensorFlow only for TokenizerLayer, because a script that
-this process starts would inherit this process's peak memory.
+Imports TensorFlow only for TokenizerLayer. Otherwise the scripts, which are
+child processes, would start with the peak memory of TensorFlow.
 """
 
 import re
@@ -52,14 +52,13 @@ def words(spec):
 
     The variant "TokenizerLayer N" passes N texts to each call of the layer.
     """
-    lines, num_mb = race.read_corpus(spec)
-    tokenizer = FullTokenizer(spec["vocab_file"])
     batch_size = spec["variant"].partition(" ")[2]
+    lines, num_mb = race.read_corpus(spec, limit=8192 if batch_size else None)
     if not batch_size:
 
         def repeat(_):
-            # A tokenizer caches the words that it has seen, so create a new
-            # tokenizer for each repeat.
+            # Create a new tokenizer for each repeat, because a tokenizer caches
+            # the words that it has seen.
             tokenizer = FullTokenizer(spec["vocab_file"])
             for line in lines:
                 tokenizer.tokenize(line)
@@ -68,14 +67,11 @@ def words(spec):
 
     import tensorflow as tf
 
-    step, lines = int(batch_size), lines[:8192]
-    num_mb = sum(len(line.encode()) + 1 for line in lines) / 1e6
-    batches = [
-        tf.constant(lines[begin : begin + step])
-        for begin in range(0, len(lines), step)
-    ]
+    batches = tf.data.Dataset.from_tensor_slices(lines).batch(int(batch_size))
+    batches = list(batches)
+    layer = FullTokenizer(spec["vocab_file"]).layer
     tokenize = tf.function(
-        lambda texts: tokenizer.layer(texts).flat_values,
+        lambda texts: layer(texts).flat_values,
         [tf.TensorSpec([None], tf.string)],
     )
 

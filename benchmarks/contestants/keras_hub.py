@@ -11,7 +11,7 @@ PACKAGES = ["keras-hub", "keras", "tensorflow"]
 
 
 def create_backbone(spec):
-    """Returns a BertBackbone with random weights, and random inputs."""
+    """Returns a BertBackbone with random weights, and a batch for it."""
     config = race.read_config(spec)
     backbone = keras_hub.models.BertBackbone(
         vocabulary_size=config["vocab_size"],
@@ -57,7 +57,7 @@ def inference(spec):
         keras.config.set_dtype_policy(spec["variant"])
     backbone, inputs = create_backbone(spec)
 
-    # Do not use the model's `predict`, which is slower for a single batch.
+    # Do not use the model's `predict`, because it is slower for one batch.
     @tf.function(autograph=False)
     def forward(tensors):
         return backbone(tensors, training=False)

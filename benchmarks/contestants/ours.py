@@ -32,13 +32,9 @@ from training.config import ExportConfig
 from training.splits import Splits
 
 PACKAGES = ["tensorflow", "keras"]
-# Number of steps in which the learning rate falls to 0. No benchmark trains for
-# so long, so the learning rate hardly changes.
+# Number of steps in which the learning rate falls to 0. It is so large that the
+# learning rate hardly changes during a benchmark.
 NUM_TRAIN_STEPS = 10**6
-MINILM = (
-    "--init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
-    "--bert_config_file={minilm_dir}/config.json"
-)
 SAMPLES = Path("examples/samples")
 
 
@@ -47,8 +43,8 @@ def parse(script, spec, command):
 
     Args:
         script: the script's module.
-        spec: dict of settings. They replace the names in braces in `command`.
-            The entry "variant" contains additional flags.
+        spec: dict of settings. Their values replace the names in braces in
+            `command`. The entry "variant" contains additional flags.
         command: flags of the script.
     """
     script_flags.define(script.Config, script.__name__)
@@ -59,17 +55,16 @@ def parse(script, spec, command):
     return script_flags.parse(script.Config)
 
 
-def training(trainer, dataset, flops=0):
-    """Returns a Work that trains on the batches of a dataset.
+def training(options, dataset, flops=0, **setup):
+    """Returns a Work that trains on the batches of an endless dataset.
 
-    Args:
-        trainer: Trainer.
-        dataset: endless batches.
-        flops: mean number of floating-point operations per example, or 0 if
-            they are not counted.
+    `options` is a script's Config, and `flops` the mean number of operations
+    per example (0 = not counted). `setup` is arguments of RunSetup.
     """
+    setup["num_steps"] = (NUM_TRAIN_STEPS, 0)
+    trainer = start.RunSetup(**setup).open(options)
     # Create the iterator here, so that each repeat continues with new batches.
-    batches, batch_size = iter(dataset), trainer.config.batch_sizes.final
+    batches, batch_size = iter(dataset), options.batch_sizes.final
     status = [0.0] * len(trainer.callbacks)
 
     def repeat(num_steps):
@@ -90,13 +85,6 @@ def pretrain(spec):
     )
     options = parse(run_pretraining, spec, command)
     config = modeling.load_config(options.bert_config_file)
-    trainer = start.RunSetup(
-        create_model=functools.partial(modeling.BertPretrainer, config),
-        loss=losses.PretrainingLoss(),
-        shape=(length, num_predictions),
-        num_steps=(NUM_TRAIN_STEPS, 0),
-    ).open(options)
-    batch_size = options.batch_sizes.final
     instances = race.random_inputs(spec, config.vocab_size, num_batches=16)
     positions = race.masked_positions(spec)
     ids = instances["input_ids"][:, positions]
@@ -107,8 +95,14 @@ def pretrain(spec):
         "next_sentence_labels": np.arange(len(ids), dtype="int32")[:, None] % 2,
     }
     dataset = tf.data.Dataset.from_tensor_slices(instances).repeat()
-    flops = costs.training_flops(config, length, num_predictions)
-    return training(trainer, dataset.batch(batch_size).prefetch(2), flops)
+    return training(
+        options,
+        dataset.batch(options.batch_sizes.final).prefetch(2),
+        costs.training_flops(config, length, num_predictions),
+        create_model=functools.partial(modeling.BertPretrainer, config),
+        loss=losses.PretrainingLoss(),
+        shape=(length, num_predictions),
+    )
 
 
 def inference(spec):
@@ -133,55 +127,36 @@ def inference(spec):
             for name in ("sequence_output", "pooled_output"):
                 np.asarray(outputs[name])
 
-    # Training computes three matrix products for each product of the forward
-    # pass.
+    # Training computes three matrix products for each one of the forward pass.
     flops = costs.training_flops(config, spec["seq_length"]) / 3
     batch_size = spec["batch_size"]
     return race.Work(repeat, batch_size, batch_size * flops)
 
 
 def load_engine(spec):
-    """Exports a random encoder, and loads it into the variant's engine.
+    """Exports an encoder with random weights, and loads it into an engine.
 
-    Returns a function from features to outputs.
+    The engine is spec["variant"]. Returns a function from features to outputs.
     """
     source = shutil.copytree(SAMPLES, Path(spec["folder"], "source"))
     shutil.copy(spec["bert_config_file"], source / "bert_config.json")
     path = export(spec, source, "encoder")
-    engine = engines.open_engine(Path(path), spec["variant"], race.NUM_THREADS)
-    if not engine.is_row_wise:
-        return engine.run
-
-    def forward(features):
-        rows = [
-            engine.run({name: value[[row]] for name, value in features.items()})
-            for row in range(spec["batch_size"])
-        ]
-        return {
-            name: np.concatenate([row[name] for row in rows])
-            for name in rows[0]
-        }
-
-    return forward
+    variant, threads = spec["variant"], race.NUM_THREADS
+    return engines.open_engine(Path(path), variant, threads).run
 
 
 def mrpc(spec):
     """Fine-tunes MiniLM on MRPC as run_classifier.py does."""
     command = (
-        f"{MINILM} --do_train --task_name=mrpc --data_dir={{mrpc_dir}} "
-        "--max_seq_length={seq_length} --train_batch_size={batch_size} "
-        "--learning_rate=5e-5"
+        "--init_checkpoint={minilm_dir} --vocab_file={minilm_dir}/vocab.txt "
+        "--bert_config_file={minilm_dir}/config.json --data_dir={mrpc_dir} "
+        "--do_train --task_name=mrpc --max_seq_length={seq_length} "
+        "--train_batch_size={batch_size} --learning_rate=5e-5"
     )
     options = parse(run_classifier, spec, command)
     task = run_classifier.ClassifierTask(options)
     config, _ = checks.prepare(task, options)
     splits = Splits(task, options, config)
-    trainer = start.RunSetup(
-        create_model=functools.partial(task.create_model, config),
-        loss=task.loss,
-        shape=(options.max_seq_length, 0),
-        num_steps=(NUM_TRAIN_STEPS, 0),
-    ).open(options)
     dataset = tfrecords.create_dataset(
         splits.records["train"],
         options.batch_sizes.final,
@@ -189,24 +164,29 @@ def mrpc(spec):
         seed=options.seed,
         trim=options.unpads,
     )
-    return training(trainer, dataset)
+    return training(
+        options,
+        dataset,
+        create_model=functools.partial(task.create_model, config),
+        loss=task.loss,
+        shape=(options.max_seq_length, 0),
+    )
 
 
 def export(spec, source, kind="classifier"):
     """Exports a model with random weights. Returns the export's path.
 
     Args:
-        spec: dict of settings. The variant is an engine, or "" for a
-            SavedModel.
-        source: folder of the model's configuration and vocabulary.
+        spec: dict of settings. The entry "variant" is the name of an engine, or
+            "" for a SavedModel.
+        source: folder that contains the model's configuration and vocabulary.
         kind: "encoder", "classifier", "span" or "token".
     """
     path = os.path.join(spec["folder"], "model")
     dtype = "mixed_bfloat16" if spec["precision"] == "bfloat16" else "float32"
     config, engine = modeling.load_config(source), spec["variant"]
     if engine in ("onnx", "openvino", "litert"):
-        # Export in float32. If these runtimes support bfloat16, they choose it
-        # themselves.
+        # Runtimes that support bfloat16 convert a float32 export themselves.
         dtype = "float32"
     tokenizer = FullTokenizer(f"{source}/vocab.txt")
     to = ExportConfig(
@@ -228,7 +208,7 @@ def export(spec, source, kind="classifier"):
         serving.export_classifier(*created, ["no", "yes"], options)
     elif kind == "span":
         created = create(modeling.BertSpanLabeler)
-        # Let the network skip padding, as the peers do.
+        # Let the network skip padding, as the other libraries do.
         decoding = DecodingOptions(trim_padding=True)
         serving.export_span_labeler(
             *created, tokenizer, WindowOptions(), decoding, 8, to
@@ -242,8 +222,7 @@ def export(spec, source, kind="classifier"):
 def load(spec, kind="classifier"):
     """Exports a random model of MiniLM's size, and loads it as users do."""
     path = export(spec, spec["minilm_dir"], kind)
-    # A SavedModel runs on TensorFlow's threads, whose number cannot be changed
-    # anymore.
+    # TensorFlow, which runs a SavedModel, has already started its threads.
     is_saved = spec["variant"] == "saved_model"
     return serving.load(
         path, num_threads=None if is_saved else race.NUM_THREADS
@@ -252,17 +231,11 @@ def load(spec, kind="classifier"):
 
 def classify(spec):
     """Classifies texts with `serving.load`, as users do."""
-    loaded, batches = load(spec), race.batches_of_texts(spec)
-
-    def repeat(num_steps):
-        for batch in batches(num_steps):
-            loaded.classify(*batch)
-
-    return race.Work(repeat, spec["batch_size"])
+    return race.on_mrpc(spec, load(spec).classify)
 
 
 def answer(spec):
-    """Finds the n best answers to each of 200 questions."""
+    """Finds the 20 best answers to each of 200 questions."""
     loaded, pairs = load(spec, "span"), race.first_pairs(spec)
     questions, contexts = map(list, zip(*pairs, strict=True))
     return race.Work(
@@ -278,16 +251,13 @@ def tag(spec):
 
 def embed(spec):
     """Computes embedding vectors of sentences."""
-    loaded = load(spec, "encoder")
-    ((texts,),) = race.batches_of_texts(spec)(1)
-    return race.Work(lambda _: loaded.embed(texts), len(texts))
+    return race.on_mrpc(spec, load(spec, "encoder").embed)
 
 
 def with_samples_words(spec):
-    """Writes a small vocabulary, and a bert_config.json of the same size.
+    """Returns a folder with the vocabulary of examples/samples.
 
-    The vocabulary is the one of examples/samples. Returns the folder of both
-    files.
+    Its bert_config.json is --bert_config_file with this vocabulary's size.
     """
     config = modeling.load_config(spec["bert_config_file"])
     folder = Path(spec["folder"])
@@ -299,7 +269,7 @@ def with_samples_words(spec):
 
 
 def run_until(text, command, stdin=""):
-    """Runs a script until it prints a certain text, and then ends it."""
+    """Runs a script until it prints a line with `text`, and then kills it."""
     process = subprocess.Popen(
         [sys.executable, *shlex.split(command)],
         stdin=subprocess.PIPE,

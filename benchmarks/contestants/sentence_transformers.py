@@ -18,15 +18,11 @@ PACKAGES = ["sentence-transformers", "transformers", "torch", "onnxruntime"]
 
 
 def embed(spec):
-    """Computes the mean vector of each sentence.
-
-    The package itself sorts the sentences by length.
-    """
+    """Computes the mean vector of each sentence."""
     model = library.SentenceTransformer(spec["minilm_dir"], device="cpu")
     if spec["variant"] == "bfloat16":
         model = model.to(torch.bfloat16)
-    ((texts,),) = race.batches_of_texts(spec)(1)
-    return race.Work(lambda _: model.encode(texts), len(texts))
+    return race.on_mrpc(spec, model.encode)
 
 
 def classify(spec):
@@ -34,10 +30,9 @@ def classify(spec):
     model = library.CrossEncoder(
         spec["minilm_dir"], num_labels=2, backend="onnx", device="cpu"
     )
-    batches, size = race.batches_of_texts(spec), spec["batch_size"]
-
-    def repeat(num_steps):
-        for batch in batches(num_steps):
-            model.predict([*zip(*batch, strict=True)], batch_size=size)
-
-    return race.Work(repeat, size)
+    return race.on_mrpc(
+        spec,
+        lambda *texts: model.predict(
+            [*zip(*texts, strict=True)], batch_size=spec["batch_size"]
+        ),
+    )

@@ -1,7 +1,7 @@
-"""Clients that send requests to serve.py as fast as they get replies.
+"""Clients that send a new request to serve.py as soon as they get a reply.
 
-The model has random weights, which need as much time as trained weights. The
-clients are threads of this process. The server is another process.
+The clients are threads of this process. The server is another process. Its
+model has random weights, which need as much time as trained weights.
 """
 
 import concurrent.futures
@@ -20,7 +20,7 @@ from benchmarks import race
 from benchmarks.contestants import ours
 
 PACKAGES = ours.PACKAGES
-# Number of words in the text of a request. They are about 32 WordPieces.
+# Number of words in the text of a request, about 35 WordPieces.
 NUM_WORDS = 24
 WARM_UP = 2.0
 PATH = "/v1/models/model:predict"
@@ -44,7 +44,7 @@ def start_server(spec):
 
 
 def keep_asking(port, num_clients, seconds):
-    """Sends requests for WARM_UP seconds, and counts them for `seconds` more.
+    """Sends requests for WARM_UP seconds, and then measures for `seconds`.
 
     Returns:
         dict of notes: requests answered per second, the median and the 99th

@@ -1,16 +1,17 @@
 #!/bin/bash
-# The paper's ablations at a small scale: tables 5 to 8.
+# Repeats the ablations of the BERT paper (tables 5 to 8) with a small BERT.
 #
 #     bash examples/recipes/ablations.sh MODEL DATA OUTPUT
 #
-# MODEL   output of small-bert-from-scratch.sh: its vocabulary and records of 32
-#         WordPieces
-# DATA    folder with the folders MRPC, SST-2, QNLI and conll2003, each as in its
-#         download. Tasks without a folder are skipped
-# OUTPUT  folder for all runs. OUTPUT/ablations.md is the table
+# MODEL   output folder of small-bert-from-scratch.sh. The recipe uses the
+#         vocabulary, and the records of 32 WordPieces
+# DATA    folder that contains the downloaded folders MRPC, SST-2, QNLI and
+#         conll2003. Tasks without a folder are skipped
+# OUTPUT  folder for all runs, and for the table of results, ablations.md
 #
-# Each row pretrains a variant of the small BERT and fine-tunes it. In the
-# environment: ROWS="as_it_is 1_x_128" runs these rows; STEPS, BATCH, RATE.
+# For each row of the table, pretrains a variant of the small BERT, and
+# fine-tunes it. Environment variables: ROWS="as_it_is 1_x_128" runs only these
+# rows. STEPS, BATCH and RATE set the steps, batch size and learning rate.
 . "$(dirname "$0")/common.sh"
 [ $# -eq 3 ] || fail "usage: $0 MODEL DATA OUTPUT"
 model=$1 data=$2 output=$3
@@ -18,13 +19,13 @@ steps=${STEPS:-1500}
 need "$model/vocab.txt" "$model/eval-records_32" "$data"
 make_parts "$data" "$output/data" "3 1"
 
-# Whether to run a row. By default all run.
+# Succeeds if a row should run: NAME. By default all rows run.
 wanted() {
   case " ${ROWS:-$1} " in *" $1 "*) ;; *) return 1 ;; esac
 }
 
-# Pretrains: NAME LAYERS WIDTH [FLAG...]. Heads are 64 wide. Inputs and masking
-# are those of the small BERT's first phase.
+# Pretrains: NAME LAYERS WIDTH [FLAG...]. The size of a head is 64. Inputs and
+# masking are as in the first phase of small-bert-from-scratch.sh.
 pretrain() {
   local config=$output/$1/bert_config.json
   once "$config" small_config "$2" "$3" $(($3 / 64)) "$model/vocab.txt"
@@ -40,8 +41,8 @@ pretrain() {
     "${@:4}"
 }
 
-# Fine-tunes with every seed: NAME START TASKS [FLAG...]. START is the row whose
-# pretraining it uses.
+# Fine-tunes with every seed: NAME START TASKS [FLAG...]. START is the name of
+# the row whose pretrained weights to start from.
 fine_tune() {
   local name seed
   for name in $3; do
@@ -80,7 +81,7 @@ fi
   fine_tune left-to-right_with_a_BiLSTM $to_the_right "$effects" \
     --left_to_right --bilstm
 
-# Table 7, with the features of the last block.
+# Table 7, with the output of the last block as features.
 if wanted NER_fine-tuned || wanted NER_by_features_and_a_BiLSTM; then
   pretrain as_it_is 3 128
 fi
@@ -89,13 +90,13 @@ fi
   fine_tune NER_by_features_and_a_BiLSTM as_it_is CoNLL \
     --bilstm --freeze_layers=3
 
-# Table 6. The paper's networks are wider.
+# Table 6, with narrower networks than in the paper.
 row 1_x_128 "MRPC SST-2" 1 128
 row 2_x_128 "MRPC SST-2" 2 128
 row 3_x_64 "MRPC SST-2" 3 64
 
-# Table 8, with MRPC instead of MNLI: the fraction of chosen WordPieces that
-# become [MASK], and the fraction that stay. The others become random.
+# Table 8, with MRPC instead of MNLI: NAME MASK SAME, the fractions of chosen
+# WordPieces that become [MASK], and that stay. All others become random.
 masked() {
   row "$1" "MRPC CoNLL" 3 128 --mask_token_prob="$2" --same_token_prob="$3"
 }

@@ -1,13 +1,13 @@
-# Functions of the recipes, which source this file.
+# Functions that all recipes use. The recipes source this file.
 #
-# In the environment: PYTHON (the interpreter), SEEDS (of fine-tuning), and
-# PRECISION (float32, or bfloat16, which is faster if the CPU multiplies it).
+# Environment variables: PYTHON (interpreter), SEEDS (seeds of fine-tuning) and
+# PRECISION (float32, or bfloat16, which is faster on CPUs that support it).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 python=${PYTHON:-python}
 seeds=${SEEDS:-1 2 3}
 precision=${PRECISION:-float32}
-# For `python -m tools.NAME` from any folder.
+# Let `python -m tools.NAME` run from any folder.
 export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
 
 fail() {
@@ -15,7 +15,7 @@ fail() {
   exit 1
 }
 
-# Ends the recipe, before any work, unless all of these files exist.
+# Stops the recipe with an error unless all of these files exist: PATH...
 need() {
   local path
   for path; do
@@ -23,15 +23,15 @@ need() {
   done
 }
 
-# Shows a command of Python as a shell reads it.
+# Prints a Python command, quoted for a shell.
 show() {
   printf '$ %s' "$python"
   printf ' %q' "$@"
   echo
 }
 
-# Shows and runs a script, or a tool by its module. A finished run says so and
-# is evaluated again. Another setting than before is an error.
+# Prints and runs the command of a script or a tool. If the run has finished
+# before, the script only evaluates it again. Changed flags are an error.
 run() {
   case $1 in
     *.py)
@@ -58,8 +58,8 @@ once() {
   mv "$part" "$file"
 }
 
-# Prints the folder of the run with the highest result, of the first if several
-# have it: NAME RUN...
+# Prints the run in which the result NAME is highest, the first of several equal
+# runs: NAME RUN...
 best() {
   local name=$1
   shift
@@ -77,9 +77,9 @@ best() {
     fail "no run has the result $name"
 }
 
-# Prints the configuration of a small BERT: LAYERS WIDTH HEADS VOCAB_FILE. It
-# has no dropout, and larger initial weights than Google's 0.02, which suit a
-# narrow network.
+# Prints the configuration of a small BERT: LAYERS WIDTH HEADS VOCAB_FILE.
+# Pretraining a narrow network works better without dropout, and with larger
+# initial weights than Google's 0.02.
 small_config() {
   cat << END
 {
@@ -98,8 +98,8 @@ small_config() {
 END
 }
 
-# Prints a configuration with Google's dropout, without which a small BERT would
-# learn a task's few examples by heart in fine-tuning.
+# Prints a configuration with Google's dropout. Without dropout, fine-tuning a
+# small BERT overfits the few examples of a task.
 with_dropout() {
   sed 's/\(dropout_prob": *\)0\.0/\10.1/' "$1"
 }
@@ -113,8 +113,8 @@ first_articles() {
   ' "$@"
 }
 
-# Writes the smaller parts of the tasks that exist in DATA: DATA PARTS ARTICLES.
-# ARTICLES is how many of SQuAD's articles to train on, and to answer.
+# Writes small train and dev sets of the tasks in DATA to the folder PARTS: DATA
+# PARTS ARTICLES. ARTICLES is "TRAIN DEV", two numbers of SQuAD's articles.
 make_parts() {
   local data=$1 parts=$2 lines
   if [ -d "$data/SST-2" ]; then
@@ -122,7 +122,7 @@ make_parts() {
     once "$parts/SST-2/dev.tsv" cat "$data/SST-2/dev.tsv"
   fi
   if [ -d "$data/QNLI" ]; then
-    # The last 1,000 examples of the dev set are evaluated, the others trained.
+    # Evaluate on the last 1,000 examples of the dev set, train on the others.
     lines=$(awk 'END {print NR}' "$data/QNLI/dev.tsv")
     [ "$lines" -gt 1001 ] || fail "$data/QNLI/dev.tsv has too few examples"
     once "$parts/QNLI/train.tsv" \
@@ -131,7 +131,7 @@ make_parts() {
       awk -v last=$((lines - 1000)) 'NR == 1 || NR > last' "$data/QNLI/dev.tsv"
   fi
   if [ -d "$data/STS-B" ]; then
-    # Pairs of the dev set are taken out of the train set.
+    # Remove pairs of the dev set from the train set.
     once "$parts/STS-B/train.tsv" awk -F '\t' '
       FNR == NR {held_out[$8, $9]; next}
       FNR == 1 || !(($8, $9) in held_out)
@@ -146,8 +146,8 @@ make_parts() {
   fi
 }
 
-# Sets `task` to the script and flags of a task, `metric` to its main result
-# and `folder` to its folder in DATA: TASK DATA PARTS
+# Sets `task` to a task's script and flags, `metric` to the name of its main
+# result, and `folder` to its folder in DATA: TASK DATA PARTS
 set_task() {
   local data=$2 parts=$3
   folder=$data/$1 metric=eval_accuracy

@@ -1,14 +1,14 @@
 #!/bin/bash
-# Continues pretraining on your own text, with new words from it.
+# Adds words of your own text to a model, and continues pretraining on the text.
 #
 #     bash examples/recipes/domain-adaptation.sh MODEL TEXT OUTPUT
 #
 # MODEL   folder with bert_model.ckpt, bert_config.json and vocab.txt
-# TEXT    one sentence per line, a blank line between documents
-# OUTPUT  folder for all files. OUTPUT/model is the new MODEL
+# TEXT    file with one sentence per line, and a blank line between documents
+# OUTPUT  folder for all files. OUTPUT/model is the new model
 #
-# The defaults suit a released model and some 10 MB of text. Set others in the
-# environment:
+# The defaults suit a released model and about 10 MB of text. Environment
+# variables change them:
 #
 #     STEPS=1000 RATE=5e-5 bash examples/recipes/domain-adaptation.sh ...
 . "$(dirname "$0")/common.sh"
@@ -20,19 +20,19 @@ length=${LENGTH:-128} lower=${LOWER_CASE:-True}
 # 15% of the WordPieces, rounded up.
 predictions=${PREDICTIONS:-$(((15 * length + 99) / 100))}
 
-# The words that are split the most, into [unused] rows and then new ones.
+# Add the words that are split most often. They first replace [unused] rows.
 run tools.create_vocabulary --input_file="$text" \
   --extend="$model/vocab.txt" --num_new_words="${NEW_WORDS:-1000}" \
   --do_lower_case="$lower" --output_file="$output/vocab.txt"
 
-# A checkpoint with a row for each new word: the mean of its former pieces.
+# Start a new word's embedding as the mean of its former WordPieces' embeddings.
 run tools.convert_checkpoint --init_checkpoint="$model" \
   --bert_config_file="$model" --vocab_file="$model/vocab.txt" \
   --extended_vocab_file="$output/vocab.txt" --output_format=tf1 \
   --output_dir="$output/start"
 
-# Masks are drawn while training reads, so one pass over the text is enough. A
-# fraction of the documents is held out for evaluation. 0 evaluates on the text.
+# Write each instance once, because training draws new masks at each pass. Hold
+# out a fraction of the documents for evaluation. 0 = evaluate on the train set.
 run create_pretraining_data.py --input_file="$text" \
   --vocab_file="$output/vocab.txt" --do_lower_case="$lower" \
   --output_file="$output/text.tfrecord" --dynamic_masking --dupe_factor=1 \
@@ -41,7 +41,7 @@ run create_pretraining_data.py --input_file="$text" \
 evaluated="$output/eval-text.tfrecord"
 [ -f "$evaluated" ] || evaluated=
 
-# Weights without the optimizer's slots, with their configuration.
+# Train, and export the weights without the state of the optimizer.
 run run_pretraining.py --input_file="$output/text.tfrecord-*-of-*" \
   ${evaluated:+"--eval_input_file=$evaluated"} \
   --mixed_precision="$precision" \

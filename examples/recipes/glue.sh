@@ -4,14 +4,14 @@
 #     bash examples/recipes/glue.sh MODEL GLUE OUTPUT [FLAG...]
 #
 # MODEL   folder with bert_model.ckpt, bert_config.json and vocab.txt
-# GLUE    folder with GLUE's folders, CoLA, SST-2 and so on. Tasks without a
-#         train.tsv are skipped
-# OUTPUT  folder for all runs. OUTPUT/glue.md is the table
+# GLUE    folder that contains CoLA, SST-2 and GLUE's other folders. Tasks
+#         without a train.tsv are skipped
+# OUTPUT  folder for all runs, and for the table of results, glue.md
 # FLAG    more flags of run_classifier.py, such as --learning_rate=3e-5
 #
-# In the environment: TASKS="cola mrpc", NUM_SEEDS=5, CHECKPOINT and CONFIG of
-# a model that are not in MODEL. SUBMISSION=1 predicts the test sets with the
-# best seed of each task and writes OUTPUT/submission.zip for GLUE's site.
+# Environment variables: TASKS="cola mrpc" and NUM_SEEDS=5. Set CHECKPOINT and
+# CONFIG if these files are not in MODEL. SUBMISSION=1 predicts the test sets
+# with the best seed of each task, and writes submission.zip for GLUE's site.
 . "$(dirname "$0")/common.sh"
 [ $# -ge 3 ] || fail "usage: $0 MODEL GLUE OUTPUT [FLAG...]"
 model=$1 glue=$2 output=$3
@@ -32,7 +32,7 @@ for task in ${TASKS:-cola sst-2 mrpc sts-b qqp mnli qnli rte wnli}; do
     *) data=$glue/$(echo "$task" | tr '[:lower:]' '[:upper:]') ;;
   esac
   if [ ! -f "$data/train.tsv" ]; then
-    echo "$data has no train.tsv; $task is left out"
+    echo "$data contains no train.tsv: $task is skipped"
     continue
   fi
   run run_classifier.py --task_name="$task" --data_dir="$data" \
@@ -41,7 +41,7 @@ for task in ${TASKS:-cola sst-2 mrpc sts-b qqp mnli qnli rte wnli}; do
     ${predict[@]+"${predict[@]}"} "${flags[@]}"
 done
 
-# GLUE's diagnostics, with the best model of MultiNLI.
+# Predict GLUE's diagnostic set with the best model of MultiNLI.
 for name in AX diagnostic MNLI; do
   if [ -n "${SUBMISSION:-}" ] && [ -d "$output/mnli" ] &&
     [ -f "$glue/$name/diagnostic.tsv" ]; then

@@ -20,9 +20,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Minimum number of words of a text, and in OUTPUT/beyond minimum number of
-# words before the half that is about the topic. A word is one or more
-# WordPieces, so these are more than 512 WordPieces.
+# A text in OUTPUT/topics contains more than LENGTH words. In OUTPUT/beyond, the
+# words about the topic follow more than BEFORE other words. A word is at least
+# one WordPiece, so both numbers are more than 512 WordPieces.
 LENGTH, BEFORE = 1000, 520
 TITLES = {
     "place": """Montana New_York_City Portugal Oklahoma_City Boston Nanjing Bern
@@ -69,7 +69,7 @@ TITLES = {
 
 
 def join(paragraphs: list[list[str]], length: int) -> Iterator[list[str]]:
-    """Joins successive paragraphs to texts of more than `length` words."""
+    """Joins successive paragraphs into texts of more than `length` words."""
     words: list[str] = []
     for paragraph in paragraphs:
         words = words + paragraph

@@ -1,22 +1,22 @@
 #!/bin/bash
-# The paper's evaluation of a released model.
+# Repeats the paper's evaluation with a released model.
 #
 #     GLUE=... SQUAD=... bash examples/recipes/released-model.sh \
 #       uncased_L-24_H-1024_A-16 output/paper [FLAG...]
 #
 # The first argument is the folder of the model, with bert_model.ckpt, its
 # configuration and vocab.txt. The second is the folder for all files, such as
-# the table, results.md. FLAGs, such as --mixed_precision=bfloat16, go to each
-# command that runs a model.
+# the table of results, results.md. Each command that runs a model gets the
+# FLAGs, such as --mixed_precision=bfloat16.
 #
-# In the environment, the data of each part to run:
-#   GLUE                      MNLI, QQP and the other folders
-#   SQUAD                     train-v1.1.json, dev-v1.1.json, and of v2.0
-#   TRIVIAQA                  qa/ and evidence/: SQuAD v1.1 after TriviaQA
-#   SWAG                      train.csv, val.csv
-#   NER and CASED_MODEL       CoNLL-2003, and a cased model for it
-#   BATCHES, RATES, EPOCHS    the grid of appendix A.3 for GLUE
-#   ENSEMBLE                  models of SQuAD v1.1, of seeds 1, 2, ...
+# Environment variables. An evaluation runs only if its folder is set:
+#   GLUE                      folder of MNLI, QQP and the other tasks
+#   SQUAD                     folder of SQuAD v1.1, and optionally of v2.0
+#   TRIVIAQA                  folder of qa/ and evidence/, to train on first
+#   SWAG                      folder of train.csv and val.csv
+#   NER and CASED_MODEL       folders of CoNLL-2003 and of a cased model for it
+#   BATCHES, RATES, EPOCHS    values to try for GLUE (appendix A.3 of the paper)
+#   ENSEMBLE                  number of models, with seeds 1, 2, ..., for SQuAD
 . "$(dirname "$0")/common.sh"
 [ $# -ge 2 ] || fail "usage: $0 MODEL OUTPUT [FLAG...]"
 model=$1 output=$2
@@ -36,7 +36,8 @@ with_model() {
     --output_dir="$output/$4" "${@:5}" "${more[@]}"
 }
 
-# Tries the grid, and predicts the test set with the best on the dev set.
+# Tries all BATCHES, RATES and EPOCHS on a task of GLUE, and predicts the test
+# set with the run that is best on the dev set: TASK FOLDER METRIC
 glue_task() {
   local task=$1 data=$GLUE/$2 batch rate epochs runs=() flags setting
   [ -d "$data" ] || return 0
@@ -78,7 +79,7 @@ if [ -n "${SQUAD:-}" ]; then
     [ -e "$output/triviaqa.json" ] || run tools.create_squad_from_triviaqa \
       --input_file="$TRIVIAQA/qa/wikipedia-train.json" \
       --evidence_dir="$TRIVIAQA/evidence" --output_file="$output/triviaqa.json"
-    # The paper does not say for how long.
+    # Train for one epoch, because the paper does not say for how long.
     with_model run_squad.py "$model" "$model/bert_model.ckpt" triviaqa \
       "${training[@]}" --train_file="$output/triviaqa.json" \
       --num_train_epochs=1
@@ -94,7 +95,7 @@ if [ -n "${SQUAD:-}" ]; then
     --predict_file="$SQUAD/dev-v1.1.json" \
     --output_dir="$output/squad/ensemble_of_${ENSEMBLE:-7}" "${more[@]}"
   if [ -e "$SQUAD/train-v2.0.json" ]; then
-    # Figures are at the threshold that is best on the dev set, as in the paper.
+    # As in the paper, the threshold of the results is the best on the dev set.
     with_model run_squad.py "$model" "$model/bert_model.ckpt" squad2 \
       --train_file="$SQUAD/train-v2.0.json" \
       --predict_file="$SQUAD/dev-v2.0.json" --version_2_with_negative \

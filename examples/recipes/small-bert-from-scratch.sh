@@ -1,31 +1,31 @@
 #!/bin/bash
-# Text -> vocabulary -> records -> pretraining -> GLUE, on a CPU in hours.
+# Pretrains a small BERT from raw text and fine-tunes it, in hours on a CPU.
 #
 #     bash examples/recipes/small-bert-from-scratch.sh CORPUS OUTPUT [GLUE]
 #
-# CORPUS  one sentence per line, a blank line between documents. Some of the
-#         documents are held out for all evaluations
+# CORPUS  file with one sentence per line, and a blank line between documents.
+#         The recipe holds out some documents for all evaluations
 # OUTPUT  folder for all files. OUTPUT/curves.png shows the pretraining
-# GLUE    folder with GLUE's folders, see glue.sh
+# GLUE    folder that contains GLUE's folders (see glue.sh)
 #
-# In the environment: SIZE=long trains for longer, and SIZE=sample only shows in
-# minutes that everything works. TASKS and NUM_SEEDS are of GLUE.
+# Environment variables: SIZE=long trains for longer. SIZE=sample only shows in
+# minutes that everything works. glue.sh describes TASKS and NUM_SEEDS.
 #
-# Short inputs, many masks and a high rate come first: the loss plateaus until
-# the network learns more than word frequencies, and the length of the plateau
-# depends on the number of predictions seen.
+# The first phase uses short inputs, many masks and a high learning rate. The
+# loss stays on a plateau until the network has seen enough predictions to learn
+# more than word frequencies.
 . "$(dirname "$0")/common.sh"
 [ $# -eq 2 ] || [ $# -eq 3 ] || fail "usage: $0 CORPUS OUTPUT [GLUE]"
 corpus=$1 output=$2
 need "$corpus"
 words=8192 layers=3 width=128 held_out=0.05 eval_steps=500 epochs=10
-# Of each phase: length, predictions, batch, rate, steps, warmup, masked.
+# Each phase is "length predictions batch rate steps warmup masked".
 case ${SIZE:-small} in
   small)
     phases=("32 13 128 3e-3 2500 500 0.4" "128 26 64 2e-3 27000 500 0.2")
     ;;
   long)
-    # The rate rises and falls again, twice.
+    # Three phases of length 128, in each of which the rate rises and falls.
     phases=("32 13 128 3e-3 8000 500 0.4" "128 39 64 2e-3 16000 500 0.3"
       "128 39 64 2e-3 13000 500 0.3" "128 39 64 1.5e-3 6000 250 0.2")
     ;;
@@ -50,7 +50,7 @@ for phase in "${phases[@]}"; do
     --output_file="$records" --vocab_file="$output/vocab.txt" \
     --max_seq_length="$length" --max_predictions_per_seq="$predictions" \
     --dupe_factor=4 --dynamic_masking --eval_fraction=$held_out
-  # All checkpoints are kept, as worth.sh may start from any of them.
+  # Keep all checkpoints, because worth.sh may start from any of them.
   run run_pretraining.py --input_file="$records-*-of-*" \
     --eval_input_file="$output/eval-records_$length" \
     --vocab_file="$output/vocab.txt" --output_dir="$trained" \

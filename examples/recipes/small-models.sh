@@ -1,38 +1,39 @@
 #!/bin/bash
-# Measures how much accuracy int8 and a student of half the layers cost.
+# Measures how much accuracy is lost in int8, and with half of the layers.
 #
 #     bash examples/recipes/small-models.sh MODEL DATA OUTPUT
 #
-# MODEL   folder with a checkpoint of either format, its configuration, vocab.txt
-# DATA    folder with the folders MRPC, SST-2, STS-B, squad and conll2003, each
-#         as in its download. Tasks without a folder are skipped
-# OUTPUT  folder for all runs. OUTPUT/small_models.md is the table
+# MODEL   folder of a checkpoint in Google's or Hugging Face's format, with its
+#         configuration and vocab.txt
+# DATA    folder that contains the downloaded folders MRPC, SST-2, STS-B, squad
+#         and conll2003. Tasks without a folder are skipped
+# OUTPUT  folder for all runs, and for the table of results, small_models.md
 #
-# Fine-tunes MODEL, and evaluates it as it is and exported for LiteRT in int8. On
-# MRPC, SST-2 and SQuAD it also trains students of every second layer: without a
-# teacher, with the fine-tuned model as teacher (in int8 too), and with its
-# layers as teachers too. In the environment: TASKS, RATE, and LOWER_CASE=False
-# for a cased model.
+# Fine-tunes MODEL, and evaluates the result in float and, exported for LiteRT,
+# in int8. On MRPC, SST-2 and SQuAD, also trains students that start from every
+# second layer: without a teacher, with the fine-tuned model as teacher (also in
+# int8), and with its layers as teachers too. Environment variables: TASKS, RATE
+# (learning rate), and LOWER_CASE=False for a cased model.
 . "$(dirname "$0")/common.sh"
 [ $# -eq 3 ] || fail "usage: $0 MODEL DATA OUTPUT"
 model=$1 data=$2 output=$3
 need "$model/vocab.txt" "$data"
 make_parts "$data" "$output/data" "10 2"
 
-# Trains a row, from MODEL: ROW CONFIG [FLAG...]
+# Fine-tunes MODEL for a row of the table: ROW CONFIG [FLAG...]
 train() {
   run "${task[@]}" "${flags[@]}" --do_train --bert_config_file="$2" \
     --init_checkpoint="$model" --output_dir="$rows/$1" \
     --export_weights="$rows/$1/model" "${@:3}"
 }
 
-# Trains a row, and exports it in int8, whatever that costs: see train.
+# Calls `train`, and exports the model in int8, however much accuracy is lost.
 train_and_quantize() {
   train "$@" --quantize=int8 --export_dir="$rows/$1_int8" --max_export_loss=100
 }
 
-# Prints the configuration of every second layer, or with a second argument
-# the numbers of the layers.
+# Prints the configuration of a student with every second layer of CONFIG, or
+# with a second argument the numbers of these layers: CONFIG [layers]
 student() {
   "$python" -c 'if True:
     import json, sys

@@ -1,17 +1,17 @@
 #!/bin/bash
-# Compares pretrained with random initial weights on eight tasks.
+# Compares pretrained weights with random weights on eight tasks.
 #
 #     bash examples/recipes/worth.sh MODEL DATA OUTPUT NAME=CHECKPOINT...
 #
 # MODEL   folder with bert_config.json and vocab.txt
-# DATA    folder with the folders SST-2, MRPC, CoLA, RTE, STS-B, QNLI, squad and
-#         conll2003, each as in its download. Tasks without a folder are skipped
-# OUTPUT  folder for all runs. OUTPUT/worth.md is the table
+# DATA    folder that contains the downloaded folders SST-2, MRPC, CoLA, RTE,
+#         STS-B, QNLI, squad and conll2003. Tasks without a folder are skipped
+# OUTPUT  folder for all runs, and for the table of results, worth.md
 #
-# Fine-tunes from random weights and from each checkpoint with every seed, at
-# the learning rate that is best for the start and the first seed: 3 epochs of
-# SST-2 and CoNLL-2003, 10 of the smaller ones. In the environment: TASKS,
-# RATES.
+# Fine-tunes from random weights and from each checkpoint, for 3 epochs of SST-2
+# and CoNLL-2003, and 10 epochs of the smaller tasks. The first seed chooses the
+# learning rate for each start, and the other seeds use this rate. Environment
+# variables: TASKS, and RATES (learning rates to try).
 . "$(dirname "$0")/common.sh"
 [ $# -ge 4 ] || fail "usage: $0 MODEL DATA OUTPUT NAME=CHECKPOINT..."
 model=$1 data=$2 output=$3

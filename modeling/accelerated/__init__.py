@@ -1,30 +1,30 @@
-"""Faster forms of the functions in modeling/ops.py.
+"""Faster versions of the functions in modeling/ops.py.
 
-TensorFlow fuses or compiles these forms. Without this package the network is
+TensorFlow fuses or compiles these versions. Without this package the network is
 slower, and its results differ only by rounding.
 
-    fusions.py    for inference: forms that TensorFlow's graph optimizer fuses
+    fusions.py    for inference: functions that TensorFlow fuses
     kernels.py    for training: elementwise operations, each compiled to a loop
     tracing.py    for training: traces one graph for all blocks
     inference.py  calls a trained model for prediction
 
-For each call, `choose` selects the plain function or a faster form. Each dict
-in this file maps names of functions to faster forms. The first dict that
-contains the function and suits the call determines the form:
+For each call, `choose` selects the plain version or a faster one. Each dict in
+this file maps names of functions to faster versions. `choose` uses the first
+dict in this list that suits the call and contains the function:
 
 1. If Keras runs on another backend than TensorFlow, modeling/ops.py uses the
-   plain form and does not call this module.
+   plain version and does not call this module.
 2. In all graphs and in eager calls: `ALWAYS`.
 3. In graphs, for at least `LEAST_CLASSES` classes, as in the masked LM:
    `VOCABULARY`.
 4. In training, if rows are `LEAST_WIDTH` or wider, or of unknown width:
-   `COMPILED`. For narrower rows, compiling takes longer than it saves.
+   `COMPILED`. For narrower rows, compiling costs more time than it saves.
    Otherwise in training: `TRAINING`.
 5. In inference, in a graph pinned to the CPU (`tf.device`), in float32 or
-   bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse these forms for a GPU too,
-   but lacks the kernels there.
+   bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse these functions on a GPU too,
+   but has no GPU kernels for the fused operations.
 6. In inference: `INFERENCE`.
-7. Otherwise: the plain form.
+7. Otherwise: the plain version.
 """
 
 from collections.abc import Callable
@@ -38,7 +38,7 @@ from modeling.accelerated import fusions, kernels, tracing
 # The width of the smallest released BERT. For narrower rows, compiling costs
 # more time than it saves.
 LEAST_WIDTH = 128
-# For fewer classes, compiling takes longer than it saves.
+# For fewer classes, compiling costs more time than it saves.
 LEAST_CLASSES = 1024
 
 Forms = dict[str, Callable]
@@ -67,9 +67,9 @@ INFERENCE: Forms = {"activation": fusions.activation}
 
 
 def choose(name: str, inputs: Any, training: bool) -> Callable | None:
-    """Returns the faster form of a function for one call, else None.
+    """Returns the faster version of a function for one call.
 
-    None means that the call should use the plain form.
+    Returns None if the call should use the plain version.
 
     Args:
         name: name of the function in modeling/ops.py.

@@ -1,10 +1,10 @@
-"""Faster forms of the functions in modeling/ops.py for inference.
+"""Faster versions, for inference, of the functions in modeling/ops.py.
 
-TensorFlow's graph optimizer replaces several operations by one operation of
-oneDNN if they match a pattern exactly. One pattern is a matrix product with its
-bias and a residual or an activation. Another is a layer normalization. Most
-functions here match such a pattern. Each function replaces the function of the
-same name and arguments in modeling/ops.py.
+TensorFlow's graph optimizer replaces several operations with one oneDNN
+operation if they match a pattern exactly. One pattern is a matrix product plus
+a bias, followed by a residual or an activation. Another is a layer
+normalization. Most functions here match one of these patterns. Each function
+replaces the function with the same name and arguments in modeling/ops.py.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from modeling.ops import Tensor
 
 
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
-    """Applies a dense layer, in a form that TensorFlow can fuse.
+    """Applies a dense layer, with operations that TensorFlow can fuse.
 
     TensorFlow fuses the operations only if `inputs` have rank 2, [rows, width].
     """
@@ -32,8 +32,8 @@ def _add_bias_to_16_bits(
     outputs: Tensor, bias: Tensor
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor]]]:
     def gradient(upstream: Tensor) -> tuple[Tensor, Tensor]:
-        # The gradient of bias_add would add up the rows in 16 bits, and round
-        # each sum. Multiply by ones instead, because matmul adds up in float32.
+        # The gradient of bias_add would sum the rows in 16 bits, and round each
+        # partial sum. Multiply by ones instead, because matmul sums in float32.
         rows = tf.reshape(upstream, (-1, bias.shape[0]))
         ones = tf.ones((1, tf.shape(rows)[0]), rows.dtype)
         return upstream, tf.matmul(ones, rows)[0]
@@ -42,16 +42,16 @@ def _add_bias_to_16_bits(
 
 
 def look_up(table: Tensor, ids: Tensor) -> tf.Tensor:
-    """Looks up rows as `ops.look_up` does. On a CPU, wrong ids raise an error.
+    """Looks up rows like `ops.look_up`. On a CPU, invalid ids raise an error.
 
-    An id is wrong if it is negative or beyond the table. `keras.ops.take` would
-    count negative ids from the end of the table.
+    An id is invalid if it is negative or beyond the table. `keras.ops.take`
+    would count negative ids from the end of the table.
     """
     return tf.gather(keras.ops.convert_to_tensor(table), ids)
 
 
 def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
-    """Adds the check that `ops.check_range` describes to a graph.
+    """Adds an operation to the graph that raises an error for invalid ids.
 
     Eager calls and graphs that XLA compiles do not check the ids.
     """
@@ -69,21 +69,20 @@ def check_range(ids: Tensor, name: str, num_rows: int) -> Tensor:
 
 
 def reshape_like(inputs: Tensor, other: Tensor) -> Tensor:
-    """Reshapes `inputs` to the shape of `other`, so that their sum is fused.
+    """Reshapes `inputs` like `other`, so that TensorFlow fuses their sum.
 
     TensorFlow fuses a sum of two tensors only if the graph shows that their
-    shapes are equal. In this form, TensorFlow's graph optimizer sees that the
-    shape of the result comes from `other`.
+    shapes are equal. The call of `tf.shape` shows this to the graph optimizer.
     """
     return tf.reshape(inputs, tf.shape(other))
 
 
 def _gelu(inputs: Tensor) -> Tensor:
     if inputs.dtype == "float64":
-        # TensorFlow's gelu rounds a factor to float32 even in float64.
+        # TensorFlow's gelu rounds a constant to float32 even in float64.
         return ops.gelu(inputs)
-    # The graph optimizer compares operations sorted by name, so the name of
-    # this scope must sort after the layer's scope, "dense".
+    # The graph optimizer finds patterns in operations sorted by name, so this
+    # scope's name must sort after "dense", the scope of the layer.
     with tf.name_scope("gelu"):
         return tf.nn.gelu(inputs, approximate=True)
 
@@ -123,7 +122,7 @@ def layer_norm(
     *,
     training: bool = False,
 ) -> Tensor:
-    """Applies a layer normalization, computed by a fused batch normalization.
+    """Computes a layer normalization with a fused batch normalization.
 
     In bfloat16, the layer's gamma and beta are rounded to bfloat16, as the
     kernels of dense layers are.
@@ -132,8 +131,8 @@ def layer_norm(
     if layer.compute_dtype == "float16":
         return layer(inputs)
     shape, width = tf.shape(inputs), inputs.shape[-1]
-    # If TensorFlow knew the number of rows, it would turn the ones and zeros
-    # below into constants, and then not fuse. The placeholder hides the number.
+    # Hide the number of rows in a placeholder. Otherwise the ones and zeros
+    # below would become constants, and TensorFlow would not fuse them.
     number = tf.compat.v1.placeholder_with_default(
         tf.reduce_prod(shape[:-1]), []
     )

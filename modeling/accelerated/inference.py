@@ -1,4 +1,4 @@
-"""Calls a trained model for prediction, as fast as possible."""
+"""Calls a trained model for prediction."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,8 +14,8 @@ class Predictor:
     """Calls a model for evaluation and prediction, inside a graph.
 
     If the CPU is the only device, the graph is pinned to the CPU, so that the
-    model uses the forms in fusions.py. In mixed precision, `cast_kernels` casts
-    the kernels once, so that calls need not cast them for every batch.
+    model uses the functions in fusions.py. In mixed precision, `cast_kernels`
+    casts the kernels once, so that calls need not cast them for every batch.
 
     Args:
         model: a keras.Model that reads a dict of features.
@@ -65,8 +65,8 @@ class CastKernels:
     Embeddings and biases keep their dtype.
 
     Args:
-        model: a built keras.Model. Keep this object as long as the model's
-            graphs, which need the variables.
+        model: a built keras.Model. Its graphs need the copies, so keep the
+            CastKernels as long as the graphs.
     """
 
     def __init__(self, model: keras.Model) -> None:
@@ -76,7 +76,7 @@ class CastKernels:
         ]
 
     def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Returns `function` in a form in which the model uses the copies."""
+        """Wraps `function`, so that the model uses the copies during a call."""
         if not self._replaced:
             return function
 
@@ -88,12 +88,12 @@ class CastKernels:
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:
-    """Returns (kernel, compute dtype) of each kernel to cast, except int8."""
+    """Returns (kernel, compute dtype) of each floating-point kernel to cast."""
     return [
         (weight, layer.compute_dtype)
         for layer in all_layers(model)
-        # Skip layers that contain other layers, because they list the weights
-        # of their inner layers again.
+        # Skip layers that contain other layers, because their weights include
+        # the weights of their inner layers.
         if len(all_layers(layer)) == 1
         for weight in layer.weights
         if weight.path.endswith("/kernel")

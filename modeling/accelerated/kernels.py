@@ -1,11 +1,11 @@
-"""Faster forms of the functions in modeling/ops.py for training.
+"""Faster versions, for training, of the functions in modeling/ops.py.
 
 XLA compiles each function to a few loops over its inputs. TensorFlow's separate
-operations would read and write memory many times. They would take a fifth of a
-training step, much of it to draw random numbers for dropout. XLA compiles a
-function again for every shape. Therefore only training, and the masked LM's
-loss in evaluations, use this module, because their batches have few shapes.
-Each function replaces the function of the same name and arguments in
+operations would read and write memory many times, and need a fifth of the time
+of a training step, much of it to draw random numbers for dropout. XLA compiles
+a function again for every shape. Therefore this module is used only in training
+and for the masked LM's loss in evaluations, whose batches vary little in shape.
+Each function replaces the function with the same name and arguments in
 modeling/ops.py.
 """
 
@@ -24,7 +24,7 @@ from modeling.ops import Features, Tensor, at_least_float32
 def compiled(function: Callable) -> Callable:
     """Compiles an elementwise function and its gradient with XLA.
 
-    To save memory, only the inputs are stored for the backward pass, which
+    To save memory, the forward pass stores only the inputs. The backward pass
     computes the function again.
 
     Args:
@@ -72,11 +72,11 @@ def compiled(function: Callable) -> Callable:
 def random_bits(shape: Sequence[Any], seed: Tensor) -> Tensor:
     """Returns random uint32 numbers, each computed from its index and the seed.
 
-    The function is a counter-based generator (Salmon et al. 2011). It applies
-    Wellons's integer hash `triple32`, which multiplies three times, to the
-    index of each number. Two keys, derived from the seed, are mixed in before
-    the first and before the second multiplication. Each number can be computed
-    without the others, in any order.
+    The function is a counter-based generator (Salmon et al. 2011), which can
+    compute the numbers in any order. It applies Wellons's integer hash
+    `triple32`, which multiplies three times, to the index of each number.
+    Before each of the first two multiplications, it mixes in a key that is
+    derived from the seed.
 
     Args:
         shape: shape of the result, up to 2 ** 31 elements.
@@ -116,7 +116,7 @@ def keep_mask(
 ) -> Tensor:
     """Returns the mask of `ops.keep_mask`, drawn with `random_bits`.
 
-    XLA can compute these numbers in the same loop that drops the elements.
+    XLA computes these random numbers in the loop that drops the elements.
     """
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 
@@ -127,7 +127,7 @@ _dropout = compiled(ops.dropout.plain)
 
 
 def dropout(inputs: Tensor, dropout_prob: float, *, seed: Tensor) -> Tensor:
-    """Drops elements as `ops.dropout` does, but compiled with XLA."""
+    """Drops elements like `ops.dropout`, compiled with XLA."""
     if dropout_prob == 0:
         return inputs
     return _dropout(inputs, dropout_prob, seed=seed)
@@ -212,7 +212,7 @@ def _cross_entropy_gradient(
     """Returns (softmax(logits) - one_hot(labels)) * upstream.
 
     The gradient is 0 in rows whose label is out of range. `maximum` and
-    `log_sums` are results of `_cross_entropy`.
+    `log_sums` are the last two results of `_cross_entropy`.
     """
     num_classes = logits.shape[-1]
     is_class = (labels >= 0) & (labels < num_classes)
@@ -234,9 +234,9 @@ def _cross_entropy_gradient(
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, compiled with XLA.
 
-    The result cannot be differentiated twice. In bfloat16, TensorFlow's
-    separate operations would read and write the logits of the masked LM a dozen
-    times, mostly in float32.
+    The function has no second derivative. In bfloat16, TensorFlow's separate
+    operations would read and write the logits of the masked LM a dozen times,
+    mostly in float32.
     """
     labels = tf.cast(labels, tf.int32)
 

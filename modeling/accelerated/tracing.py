@@ -1,12 +1,12 @@
 """Traces one graph for layers that differ only in their weights.
 
-Python creates the operations of a graph one by one, which takes seconds for all
+Python creates the operations of a graph one by one, which needs seconds for all
 blocks of an encoder and their gradients. This module traces only one block, and
 calls its graph with the weights of each block. TensorFlow inlines the calls.
 
-Use this module only in training. If an exported graph ran without inlining, and
-oneDNN assumed that weights never change, all layers would use the weights of
-one layer.
+Use this module only in training. An exported graph might run without inlining.
+Then oneDNN, which assumes that weights never change, would use the weights of
+the first layer for all layers.
 """
 
 import contextlib
@@ -44,7 +44,7 @@ def trace_once(
     *,
     training: bool,
 ) -> Callable:
-    """Returns `function` in a form that is traced only for the first layer.
+    """Wraps `function`, so that TensorFlow traces it only for the first layer.
 
     The other layers use the same graph, with their own weights. Outside of
     graphs, and if layers differ in more than their weights, `function` is

@@ -1,6 +1,6 @@
-"""Finds and reads checkpoints of two formats, and extends vocabularies.
+"""Finds and loads checkpoints in two formats, and extends vocabularies.
 
-tf1.py reads and writes TensorFlow 1's format, which training writes.
+tf1.py reads and writes TensorFlow 1's format, which training uses.
 huggingface/ reads and writes Hugging Face's format.
 """
 
@@ -36,7 +36,7 @@ _PER_WORDPIECE = (
 )
 
 
-# Advice to the user about files of weights that this project cannot read.
+# Advice for files of weights whose formats this project cannot read.
 _SAVE_AGAIN = (
     "open the model with transformers' from_pretrained, and write it with "
     "save_pretrained, which writes model.safetensors"
@@ -70,9 +70,9 @@ _PART = re.compile(r"-\d{5}-of-\d{5}(\.safetensors|\.bin)$")
 
 
 def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
-    """Raises an error if this project cannot read the weights at `path`.
+    """Raises an error with advice if the weights at `path` cannot be read.
 
-    The weights may have another framework's format, or be in a subfolder of
+    The weights may be in another framework's format, or in a subfolder of
     `path`. `looks_inside` tells whether to search the subfolders too.
     """
     if not os.path.isdir(path):
@@ -81,7 +81,7 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     # Ignore hidden files, such as ._model.safetensors, which macOS creates.
     names = [name for name in sorted(os.listdir(path)) if name[0] != "."]
     files = [os.path.join(path, name) for name in names]
-    # transformers adds an adapter with this file to the model beside it.
+    # This file tells transformers to load an adapter into another model.
     if "adapter_config.json" in names:
         _refuse(x for x in files if "adapter_model" in os.path.basename(x))
     if is_huggingface(path) or any(file.endswith(".index") for file in files):
@@ -124,7 +124,7 @@ def _refuse(files: Iterable[str]) -> None:
 
 
 def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
-    """Returns the file, or the prefix of the files, that load_checkpoint reads.
+    """Returns the file, or the prefix of the files, of a checkpoint.
 
     Checks the sizes of the checkpoint's files, not the values in them.
 
@@ -171,8 +171,8 @@ def load_checkpoint(
         labels: lists of names of the model's outputs, in order, such as
             `[["no", "yes"]]`. Several lists are alternative names. If the
             checkpoint's folder lists the same names in another order, the
-            function reorders the head. If the folder lists other names, the
-            head does not change.
+            function reorders the outputs of the head. If the folder lists other
+            names, the head does not change.
         best: whether to prefer the best step if `path` is the folder of a
             training run.
 
@@ -250,7 +250,7 @@ def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
     Args:
         model: any built model of this package.
         rows: for each row of the new embeddings, the numbers of the old rows to
-            average. A row that does not change lists only its own number.
+            average. For a row that does not change, list only its old number.
 
     Returns:
         a model of the same class.

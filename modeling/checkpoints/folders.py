@@ -21,9 +21,9 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     In the folder of a training run, this is the checkpoint that the run would
     export: the best step, else the averages, else the last step. In another
     folder, it is the newest checkpoint that the file `checkpoint` lists, else
-    the only checkpoint there. If that file lists a path outside of the folder,
-    the function looks for the same name in the folder, because the folder may
-    have been moved.
+    the only checkpoint in the folder. If that file lists a path outside of the
+    folder, the function looks for the same name in the folder, because the
+    folder may have been moved.
 
     Args:
         path: prefix of a checkpoint, or a folder.
@@ -47,7 +47,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
             for name in (run_files.BEST, run_files.AVERAGES)
         }
         best = best and (newest < 0 or not find_fault(path, newest))
-        # If the run trained longer, the averages may be of an earlier step.
+        # Do not use averages of an earlier step than the newest checkpoint.
         averages = newest in (-1, steps[run_files.AVERAGES])
         for name, is_used in zip(steps, (best, averages), strict=True):
             if is_used and steps[name] >= 0:
@@ -63,10 +63,10 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 
 
 def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
-    """Returns the reason why a folder's best weights must not be used.
+    """Returns why a run's best weights must not be used, or None.
 
-    The best weights belong to an earlier run if a user deleted the checkpoints
-    of the folder and trained again. Returns None if there is no reason.
+    The best weights are from an earlier run if a user deleted the checkpoints
+    in the folder and trained again.
 
     Args:
         path: folder of the run.
@@ -79,18 +79,18 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     if step > newest:
         return f"{best} is of step {step}, but the run is only at step {newest}"
     recorded = _recorded_best(path, newest)
-    # Earlier versions of this project wrote no fingerprint or no history. Then
-    # the best step cannot be compared with the run.
+    # Earlier versions of this project wrote no fingerprint or no history, so
+    # their best step cannot be compared with the run.
     if "fingerprint" in figures and recorded not in (step, _UNKNOWN):
         return f"{best} is of step {step} of an earlier run"
     return None
 
 
 def find_missing_best(path: str | os.PathLike[str], newest: int) -> str | None:
-    """Returns a sentence about a run's best weights if they are missing.
+    """Returns a warning if a run's best weights are missing, else None.
 
-    They are missing if only a part of the run was copied. `find_fault`
-    documents the arguments.
+    The weights are missing if only some files of the run were copied.
+    `find_fault` describes the arguments.
     """
     step = _recorded_best(path, newest)
     best = Path(path, run_files.BEST)
@@ -100,9 +100,9 @@ def find_missing_best(path: str | os.PathLike[str], newest: int) -> str | None:
 
 
 def _recorded_best(path: str | os.PathLike[str], newest: int) -> int | None:
-    """Returns the best step up to a checkpoint, as the run's history says.
+    """Returns the best step up to step `newest`, from the run's history.
 
-    Returns None if there was none yet, and _UNKNOWN without a history.
+    Returns None if there was no best step yet, and _UNKNOWN without a history.
     """
     history = Path(path, "history.jsonl")
     lines = history.read_bytes().splitlines() if history.is_file() else []
@@ -131,8 +131,8 @@ def _find_newest(path: str) -> str:
         state = tf.train.get_checkpoint_state(path)
     if state:
         recorded = state.model_checkpoint_path
-        # The recorded path may be in a subfolder, and may contain the
-        # separators of Windows.
+        # The recorded path may be in a subfolder, and may contain Windows's
+        # path separators.
         is_below = recorded.startswith(os.path.join(path, ""))
         name = re.split(r"[/\\]", recorded)[-1]
         for newest in (

@@ -42,7 +42,7 @@ def load_labels(
         with named_errors(labels_file), open(labels_file, "rb") as reader:
             contents = reader.read()
         try:
-            # Accept the byte order mark and line ends of editors on Windows.
+            # Accept the byte order mark and line ends that Windows writes.
             text = contents.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
             raise ValueError(
@@ -108,7 +108,7 @@ def _plain(label: str) -> str:
 
 
 def default_labels(num_labels: int) -> list[str]:
-    """Returns LABEL_0, LABEL_1, ..., as transformers names unnamed outputs."""
+    """Returns LABEL_0, LABEL_1, ..., the default labels in transformers."""
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 
@@ -129,7 +129,7 @@ def save_labels(
 
 
 def _in_order(names: Any, config_file: str) -> list[str] | None:
-    """Returns the labels of `names`, an `id2label`, by number."""
+    """Returns the labels in `names`, an `id2label`, sorted by number."""
     if names is None:
         return None
     if not isinstance(names, dict) or set(names) != set(

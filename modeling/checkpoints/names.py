@@ -1,4 +1,4 @@
-"""Names of a model's variables in Google's checkpoints."""
+"""Converts the names of a model's variables to the names in checkpoints."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -14,8 +14,8 @@ _ORIGINAL_NAME = re.compile(
     r"|bilstm/.+"
     r"|output_(?:weights|bias))$"
 )
-# Seed generators of Keras's own layers. Keras counts them in each process, so
-# their names vary. No model of this package uses these seed generators.
+# Matches seed generators of Keras's own layers, which no model of this package
+# uses. Keras numbers them in each process, so their names vary.
 _STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 
@@ -55,8 +55,8 @@ def without_scope(
 
     In modules of TF Hub, and in models that contain a BERT, the names of BERT's
     variables begin with a scope, such as `module/`. The function removes this
-    scope. If a variable outside of the scope then has the same name as a
-    variable of BERT, the function puts `/` before the name outside the scope.
+    scope. If a variable outside of the scope already has the shorter name, the
+    function puts `/` before the name of that variable.
 
     Args:
         names: names in the file.

@@ -63,9 +63,9 @@ def restore_variables(
 ) -> LoadReport:
     """Assigns a checkpoint's values to a model, one variable at a time.
 
-    Checks all values before it assigns the first, so it reads each value twice.
-    Keeping all values would double the memory. The checkpoint must contain the
-    complete encoder.
+    Checks all values before it assigns the first. To save memory, it reads each
+    value twice instead of keeping it. The checkpoint must contain the complete
+    encoder.
 
     Args:
         model: any model of this package, built or not, or a built keras.Model
@@ -154,7 +154,7 @@ def _check_complete(
 ) -> None:
     """Raises an error if a file lacks variables of the encoder.
 
-    The file for a model without an encoder must contain at least one of the
+    If the model contains no encoder, the file must contain at least one of the
     model's variables. `sources` is {name of a variable: name of its entry in
     the file}, and `there` lists all entries in the file.
     """

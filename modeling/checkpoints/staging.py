@@ -24,7 +24,7 @@ def staged_folder(
     last: str,
     contents: Mapping[str, str | bytes],
 ) -> Iterator[str]:
-    """Lets the files of a model appear in a folder together or not at all.
+    """Moves the files of a model into a folder, all together or not at all.
 
     Args:
         directory: folder of the model. Created if missing.
@@ -81,9 +81,9 @@ def move_into_place(files: dict[str, str]) -> None:
 
     Nothing can load the model without the last file, such as a checkpoint's
     index. The function first removes an older file of this name, and moves the
-    new one last. Therefore a killed process never leaves a model that mixes new
-    and old files. Before it renames, the function waits until the bytes are on
-    the disk, because TensorFlow does not.
+    new file last. Therefore a killed process never leaves a model that mixes
+    new and old files. Before it renames, the function waits until the bytes are
+    on the disk, because TensorFlow does not wait.
 
     Args:
         files: {temporary path: final path}, in the order in which to move.
@@ -113,7 +113,7 @@ def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        # Compare the module's name, because TensorFlow may not be installed.
+        # Compare names of modules, because TensorFlow may not be installed.
         if not type(error).__module__.startswith("tensorflow."):
             raise
         # Remove the names of TensorFlow's operation from the message, because
@@ -133,7 +133,7 @@ def _refuse_folders(paths: Iterable[str]) -> None:
 
 
 def _is_special(path: str) -> bool:
-    """Returns whether a path is a link or device, so must not be replaced."""
+    """Returns whether a path is a link or a device, which must be kept."""
     return (
         not is_remote(path)
         and os.path.lexists(path)

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# Name of the entry of a training run's checkpoint that contains the run's small
-# files as text.
+# Name of the checkpoint's entry in which a training run stores its small files,
+# as text.
 RUN_STATE = "run_state"
 # Suffix of TensorFlow 1's name for the average of a variable.
 AVERAGE = "/ExponentialMovingAverage"
-# Entries that Google's optimizer and runs of this project add to checkpoints.
+# Matches entries that training adds, in Google's code or in this project.
 _TRAINING_STATE = re.compile(
     rf"(?:^global_step|^{RUN_STATE}|^loss_scale(?:_good_steps)?"
     rf"|^distillation/kernel|(?:^|/)seed_generator_state|/adam_[mv]|{AVERAGE})$"
@@ -124,7 +124,7 @@ def open_tf1_checkpoint(
 
     Yields:
         the checkpoint's reader, and a prefix to pass to TensorFlow's
-        operations. It contains no characters that they read as a pattern.
+        operations. The prefix contains no characters of a pattern, such as `*`.
 
     Raises:
         OSError: the checkpoint cannot be read.
@@ -274,8 +274,8 @@ def save_release(
 
     Args:
         model: any model of this package.
-        path: folder to write, created if missing. Or a checkpoint in the
-            folder, whose name ends in `.ckpt` and replaces bert_model.ckpt.
+        path: folder to write, created if missing. Or the prefix of a checkpoint
+            in the folder, ending in `.ckpt`, to use instead of bert_model.ckpt.
         tokenizer: FullTokenizer of the model. None = write no vocabulary.
         labels: names of the model's outputs, in order. None = write no
             labels.txt.

@@ -20,8 +20,9 @@ def children_of(pid):
 @pytest.mark.slow
 def test_an_interrupted_benchmark_ends_with_its_contestants():
     command = [sys.executable, "benchmarks/model_benchmark.py"]
+    config = "--bert_config_file=examples/samples/bert_config.json"
     with subprocess.Popen(
-        [*command, "--rows=startup_tiny_float32"],
+        [*command, "--rows=startup_float32", config],
         cwd=ROOT,
         stderr=subprocess.PIPE,
         text=True,
@@ -29,7 +30,7 @@ def test_an_interrupted_benchmark_ends_with_its_contestants():
         try:
             # One contestant waits for its turn now, and another one starts.
             for line in process.stderr:
-                if line == "startup_tiny_float32\n":
+                if line == "startup_float32\n":
                     break
             children = children_of(process.pid)
             assert children

@@ -1,4 +1,4 @@
-"""Reads and writes BERT as Hugging Face's transformers stores it.
+"""Reads and writes BERT in the format of Hugging Face's transformers.
 
 The tensors in `model.safetensors` are named differently than in Google's
 checkpoints, and dense kernels are transposed. pickled.py reads
@@ -32,15 +32,15 @@ from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
 
 WEIGHTS_FILE = "model.safetensors"
-# Names of files of weights. If a folder contains several, the first is read. An
-# index names the file that contains each tensor.
+# Files of weights, or of an index that names the file of each tensor. If a
+# folder contains several of these files, the first in this list is read.
 _FILES = (
     WEIGHTS_FILE,
     "model.safetensors.index.json",
     "pytorch_model.bin",
     "pytorch_model.bin.index.json",
 )
-# Matches variants too: model.fp16.safetensors and pytorch_model.fp16.bin.
+# Also matches variants such as model.fp16.safetensors.
 _IS_WEIGHTS = re.compile(
     r"\.safetensors(?:\.index\.json)?$"
     r"|(?:^|[/\\])pytorch_model[^/\\]*\.bin(?:\.index\.json)?$"
@@ -53,13 +53,13 @@ _DTYPES = {
     "F32": "float32",
     "F64": "float64",
 }
-# BERT's word embeddings, in any scope except the scopes of other networks, such
-# as `roberta.`.
+# Matches the name of BERT's word embeddings in any scope, except in the scopes
+# of other networks, such as `roberta.`.
 _WORD_EMBEDDINGS = re.compile(
     r"((?:.+?\.)??)(?<!\wbert\.)(?<!berta\.)(?<!electra\.)"
     r"(?:bert\.)?embeddings\.word_embeddings\.weight"
 )
-# Names of the weights that peft and adapters insert into the encoder.
+# Matches weights that the packages peft and adapters insert into the encoder.
 _ADAPTER = re.compile(r"\.(?:lora_\w+|ia3_l|adapters?|adapter_\w+)(?:\.|$)")
 # {Google's name: Hugging Face's name} of the weights that no general rule of
 # `_huggingface_name` converts.
@@ -138,8 +138,8 @@ def _open_tensors(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
     """Opens the weights in a file, or in all files that an index names.
 
     Yields:
-        {name of a tensor: open file that contains the tensor}. Each file is
-        read by the methods of safetensors' `safe_open`.
+        {name of a tensor: open file that contains the tensor}. Each file offers
+        the methods of safetensors' `safe_open`.
 
     Raises:
         OSError: a file cannot be read. The message names the file.
@@ -206,7 +206,7 @@ def load_huggingface(
     path = find_huggingface(path)
     if not model.built:
         model.build()
-    # If several blocks start from the same block, list that block once.
+    # List a block of the file once, even if several blocks start from it.
     names = dict.fromkeys(
         source_name(original_name(weight), layers) for weight in model.weights
     )
@@ -249,7 +249,7 @@ def load_huggingface(
 def _check_decoder(
     path: str, files: dict[str, Any], stored_names: dict[str, str]
 ) -> None:
-    """Raises an error if a masked LM head has embeddings of its own.
+    """Raises an error if a masked LM's output layer is not its embeddings.
 
     BERT's masked LM head uses the word embeddings as its output layer. A file
     may contain this matrix under both names. Then the values must be equal.
@@ -276,7 +276,7 @@ def _check_decoder(
 
 
 def _normalize(name: str) -> str:
-    """Converts a tensor's name to the form in current versions of transformers.
+    """Converts a tensor's name to its name in current versions of transformers.
 
     Models that were saved without a head lack the prefix `bert.`. Old files
     call the weights of a layer normalization gamma and beta.

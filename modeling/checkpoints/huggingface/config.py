@@ -1,7 +1,7 @@
 """Converts between a Hugging Face config.json and a `BertConfig`.
 
-The name "gelu" means the exact form in config.json, but Google's tanh form in
-`BertConfig`.
+In config.json, "gelu" is the exact function. In `BertConfig`, "gelu" is
+Google's tanh approximation.
 """
 
 import dataclasses
@@ -90,7 +90,7 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
     path = _find_config(path)
     values = read_json(path)
     folder, name = os.path.split(path)
-    # In 2019, Hugging Face's config.json contained none of these keys.
+    # A config.json of 2019 contains none of these keys, so look for weights.
     if not {"model_type", "architectures"} & values.keys() and not (
         name == CONFIG_FILE
         and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))

@@ -1,8 +1,8 @@
-"""Reads tensors that torch wrote with pickle, without torch and safely.
+"""Reads tensors that torch wrote with pickle, safely and without torch.
 
-A pickle can run any code when Python loads it, because it can call any class or
-function. This module allows only the classes and functions that tensors need.
-Instead of them, it calls functions of its own, which only describe the tensors.
+Loading a pickle can run any code, because a pickle can call any class or
+function. This module allows only the names that tensors need. Instead of
+torch's functions it calls its own, which only describe the tensors.
 """
 
 import collections
@@ -68,7 +68,7 @@ class _Storage(NamedTuple):
 
 
 class _Tensor(NamedTuple):
-    """A tensor's place in its storage, with the methods of safetensors' slices.
+    """Position of a tensor in its storage, with the methods of `PySafeSlice`.
 
     The offset and the strides count values, not bytes.
     """
@@ -161,8 +161,8 @@ class PickledTensors:
                     raise ValueError(
                         f"{entry.filename} is not as long as the pickle says"
                     )
-                # Read the local header, whose extra fields may differ from the
-                # central directory's.
+                # Read the local header, because its extra fields may differ
+                # from the extra fields in the central directory.
                 file.seek(entry.header_offset)
                 *_, name, extra = struct.unpack("<26x2H", file.read(30))
                 self._places[key] = entry.header_offset + 30 + name + extra
@@ -170,7 +170,7 @@ class PickledTensors:
 
     def _find_legacy(self, file: BinaryIO) -> Any:
         if _Unpickler(file).load() != _LEGACY:
-            raise ValueError("the first bytes are not those that torch writes")
+            raise ValueError("the first bytes are not torch's magic number")
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
             raise ValueError(
@@ -231,7 +231,7 @@ def _create_parameter(tensor: Any, *_: Any) -> _Tensor:
     return tensor
 
 
-# {name that a pickle may call: function that is called instead}.
+# {name of a function that a pickle may call: function to call instead}.
 _CALLS: dict[str, Callable[..., Any]] = {
     "collections OrderedDict": collections.OrderedDict,
     "torch._utils _rebuild_parameter": _create_parameter,
@@ -241,7 +241,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
-# Opcodes, the instructions in a pickle, that tensors need. Other opcodes could
+# The opcodes (instructions of a pickle) that tensors need. Other opcodes could
 # make Python reserve gigabytes of memory.
 _INSTRUCTIONS = frozenset(
     "PROTO FRAME STOP MARK NONE NEWTRUE NEWFALSE EMPTY_DICT EMPTY_LIST "
@@ -278,7 +278,7 @@ class _Unpickler(pickle.Unpickler):
                     "tensors do not need"
                 )
             if "GET" in code.name and "TUPLE" in created[argument]:
-                # If each tuple contained the tuple before it twice, hashing the
+                # If each tuple contained the previous tuple twice, hashing the
                 # last tuple would never end.
                 raise ValueError("the pickle uses one tuple in several places")
             if "PUT" in code.name or code.name == "MEMOIZE":

@@ -1,4 +1,4 @@
-"""Describes a tokenizer in the files from which transformers creates it.
+"""Creates the files from which transformers loads a tokenizer.
 
 Without these files, transformers silently creates a tokenizer of five
 WordPieces. A `tokenizer` in this module is a FullTokenizer.
@@ -44,7 +44,7 @@ def tokenizer_files(
     Args:
         tokenizer: FullTokenizer to describe.
         max_length: maximum length of inputs, in WordPieces.
-        vocab_size: the model's number of WordPieces. None skips this check.
+        vocab_size: maximum size of the vocabulary. None = any size.
 
     Raises:
         ValueError: the vocabulary is larger than `vocab_size`, lacks a special
@@ -59,7 +59,7 @@ def tokenizer_files(
         ) from error
     if vocab_size is not None:
         tokenizer.check_vocab(vocab_size, _SPECIAL_TOKENS.values())
-    # Unlike `tokenizer.tokens`, keep the lines of white space as they are.
+    # Read the file's lines, because `tokenizer.tokens` lacks white space.
     ids = {
         line.rstrip("\r"): index for index, line in enumerate(text.split("\n"))
     }

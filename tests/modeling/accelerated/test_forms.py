@@ -1,4 +1,4 @@
-"""Every faster form of an operation against its plain definition."""
+"""Every faster version of an operation against its plain definition."""
 
 import itertools
 
