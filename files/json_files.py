@@ -106,7 +106,7 @@ def format_json(value: Any, where: str, **options: Any) -> str:
 _KINDS = {
     dict: "a JSON object, {...}",
     list: "a JSON list, [...]",
-    str: "a text",
+    str: "a string",
     type(None): "null",
 }
 

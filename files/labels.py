@@ -18,7 +18,7 @@ def label_problem(label: object) -> str | None:
     Returns None if the label is valid.
     """
     if not isinstance(label, str):
-        return "is not a text"
+        return "is not a string"
     if not label:
         return "is empty"
     if label.splitlines() != [label]:

@@ -1,9 +1,9 @@
-"""Runs exported models in Python, from texts to plain lists and dicts.
+"""Runs exported models on texts, and returns plain lists and dicts.
 
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py use the same classes, which are in serving/tasks/.
+predict.py and serve.py also use the task classes in serving/tasks/.
 """
 
 import os
@@ -329,7 +329,7 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns the reply to one text, or a list of replies to a list."""
+        """Returns the reply to one text, or a list of replies to many texts."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {k: len(v) for k, v in fields.items() if type(v) is list}
@@ -375,6 +375,6 @@ def as_texts(name: str, texts: Any) -> Texts:
     if all(isinstance(value, str) for value in values):
         return values
     raise TypeError(
-        f"{name} must be a text or a list of texts. "
+        f"{name} must be a string or a list of strings. "
         f"Received: {repr(texts)[:80]}"
     )

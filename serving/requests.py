@@ -256,7 +256,7 @@ def check(task: TextTask, item: Item) -> Item:
         json.dumps([item.request.get("id")])
     except RecursionError:
         del item.request["id"]
-        error = ValueError("'id' is nested too deeply. Use a text")
+        error = ValueError("'id' is nested too deeply. Use a string")
         return item._replace(error=error)
     try:
         task.check(item.request)

@@ -27,8 +27,8 @@ from serving import engines
 # ONNX's file format to write.
 _OPSET = 20
 _IR_VERSION = 10
-# Maximum bytes of weights inside the file, because Protobuf's limit is 2 GiB.
-# Larger weights are written to a second file.
+# Maximum bytes of weights in the model's file, because Protobuf's limit is
+# 2 GiB. If there are more, the weights are written to a second file.
 _MAX_BYTES = 2_000_000_000
 # Shape of a tensor. A str is the name of a size that is known only at run time.
 Shape = list[Any]
@@ -89,7 +89,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model. If its weights exceed 2 GB, they go to a second file."""
+    """Writes a model. Writes weights of more than 2 GB to a second file."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -126,7 +126,7 @@ class _Writer:
         return name
 
     def weight(self, variable: Any, transpose: bool = False) -> str:
-        """Adds a variable of the model to the graph, if it is not there yet."""
+        """Adds a model's variable, if the graph does not contain it yet."""
         name = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
@@ -140,7 +140,7 @@ class _Writer:
         return self.add("Gather", inputs, indices, axis=axis)
 
     def dense(self, inputs: str, layer: Any) -> str:
-        """Adds a dense layer or an OutputHead: a product, plus its bias."""
+        """Adds a dense layer or an OutputHead: a matrix product and a bias."""
         if isinstance(layer, OutputHead):
             kernel = self.weight(layer.output_weights, transpose=True)
             bias = layer.output_bias

@@ -251,7 +251,7 @@ def check_text(field: str, value: Any) -> None:
     """
     if not isinstance(value, str):
         raise ValueError(
-            f"{field!r} must be a text. Received: {repr(value)[:80]}"
+            f"{field!r} must be a string. Received: {repr(value)[:80]}"
         )
     try:
         value.encode()

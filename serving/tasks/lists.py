@@ -33,12 +33,12 @@ class OneToManyTask(TextTask):
     repeats = True
 
     def check(self, request: Request) -> None:
-        """Checks a request, whose second field must be a list of texts."""
+        """Checks a request, whose second field must be a list of strings."""
         one, many = self.fields
         texts = request.get(many, [])
         if isinstance(texts, str) or not isinstance(texts, Sequence):
             raise ValueError(
-                f"{many!r} must be a list of texts. "
+                f"{many!r} must be a list of strings. "
                 f"Received: {repr(texts)[:80]}"
             )
         super().check({**request, **({many: ""} if many in request else {})})
