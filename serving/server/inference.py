@@ -1,7 +1,7 @@
-"""The Open Inference Protocol, which clients of KServe and Triton use.
+"""Parses requests and writes replies of the Open Inference Protocol.
 
-A body contains tensors as JSON, or as bytes after the JSON (the extension
-binary_tensor_data of Triton).
+Clients of KServe and Triton use this protocol. A body contains tensors as JSON,
+or as bytes after the JSON (Triton's extension binary_tensor_data).
 """
 
 import json
@@ -26,18 +26,18 @@ SERVER = {
     "version": "1",
     "extensions": ["binary_tensor_data"],
 }
-# Header with the length of the JSON in bytes, if binary tensors follow the
-# JSON.
+# Name of the HTTP header with the length of the JSON in bytes. Clients send the
+# header if binary tensors follow the JSON.
 LENGTH_HEADER = "Inference-Header-Content-Length"
 _TYPES = {"string": "BYTES", "float16": "FP16", "float32": "FP32"}
 _TYPES |= {"float64": "FP64"}
 
 
 def describe(name: str, number: int, version: Description) -> dict[str, Any]:
-    """Returns a version's metadata.
+    """Returns the metadata of a model's version.
 
     The metadata describe the inputs and outputs of only one signature: the
-    default signature if there is one, otherwise the first one.
+    default signature if there is one, otherwise the first signature.
     """
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)
@@ -142,7 +142,10 @@ def parse_inputs(
         if size is None:
             values = protocol.to_array(entry.get("data"), spec)
         elif type(size) is not int or not 0 <= size <= len(data):
-            raise BadRequest(f"{name}: the body ends before its {size!r} bytes")
+            raise BadRequest(
+                f"{name}: the body ends before {size!r} bytes, its "
+                "binary_data_size"
+            )
         else:
             values = _from_bytes(name, data[:size], spec, datatype)
             data = data[size:]

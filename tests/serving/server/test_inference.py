@@ -65,7 +65,7 @@ BAD = [
     ({"inputs": [TEXT | {"data": [1]}]}, "Type: Number is not of expected"),
     (
         {"inputs": [TEXT | {"parameters": {"binary_data_size": 9}}]},
-        "the body ends before its 9 bytes",
+        "the body ends before 9 bytes, its binary_data_size",
     ),
     ({"inputs": [TEXT], "outputs": [{"name": "y"}]}, "no output 'y'"),
     (
