@@ -1,4 +1,4 @@
-"""Exports the model of run_squad.py, with signatures that take ids or text.
+"""Exports the model of run_squad.py, with signatures that accept ids or text.
 
 N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
 in the longest window, B = answers in an n-best list.
@@ -61,8 +61,8 @@ def export_span_labeler(
         export_dir: folder to write. It appears when it is complete.
         model: BertSpanLabeler to export.
         tokenizer: FullTokenizer of the model.
-        windows: options that turn questions and passages into windows.
-        decoding: options that turn logits into answers.
+        windows: options for cutting passages into windows.
+        decoding: options for converting logits to answers.
         batch_size: number of windows that the network computes at a time.
         export_options: format of the export, or None for a SavedModel.
 

@@ -1,4 +1,4 @@
-"""Tasks over one text and a list of passages or labels."""
+"""Tasks that pair one text with each of several passages or labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,9 +25,9 @@ def _labels(settings: Mapping[str, Any]) -> list[str]:
 
 
 class OneToManyTask(TextTask):
-    """A task over one text, paired with each text of a list.
+    """Base class of tasks that pair one text with each text of a list.
 
-    The `fields` of a subclass name first the text, then the list.
+    The first of the `fields` is the text, and the second is the list.
     """
 
     repeats = True

@@ -1,4 +1,4 @@
-"""Tasks of a pretrained model: filling masks, next sentences, scores."""
+"""Tasks of a pretrained model: fill-mask, next-sentence and score."""
 
 import dataclasses
 from typing import Any
@@ -37,7 +37,7 @@ class FillMask(TextTask):
             )
 
     def encode(self, request: Request) -> Row:
-        """Encodes a text, in which each [MASK] is one WordPiece."""
+        """Encodes a text. Each [MASK] in the text becomes one WordPiece."""
         tokenizer, most = self.model.tokenizer, self.model.max_seq_length
         tokens: list[str] = []
         for number, part in enumerate(request["text"].split(MASK)):
