@@ -88,7 +88,7 @@ class Fields:
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
         self._wanted = wanted
         self._form = form
-        # Shape of the first answer's array, () if the form is not npy.
+        # Shape of the first answer's field for npy, () for other formats.
         self._shape: tuple[int, ...] | None = None
 
     def __call__(self, reply: "Reply") -> "Reply":

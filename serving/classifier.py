@@ -53,7 +53,7 @@ def export_classifier(
     windows, pool the windows' outputs, and accept no second text. Both return
 
         probabilities  float32 [N, L]
-        labels         string [N, L], the name of each probability, in the
+        labels         string [N, L], the label of each probability, in the
                        order of labels.txt
         label          string [N], the most probable label. For "multilabel",
                        string [N, L], "" for a label below its threshold

@@ -100,8 +100,8 @@ class TextModel:
             from serving import former_exports
 
             self.settings = former_exports.find_settings(self.engine, folder)
-        # Import a segmenter only if the user names it too, because the folder
-        # may come from somebody else.
+        # Import a segmenter only if the user names it too, because importing it
+        # runs its code, and somebody else may have written the folder.
         trained = self.settings.get("segmenter")
         if trained and trained != segmenter:
             raise ValueError(
@@ -224,7 +224,7 @@ class TextModel:
         Args:
             text_a: one or several texts.
             text_b: second text of each pair, or "" for no pairs.
-            min_probability: if no probability is this high, "label" is None.
+            min_probability: if every probability is lower, "label" is None.
         """
         options = TaskOptions(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
@@ -256,7 +256,7 @@ class TextModel:
         return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
 
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Any:
-        """Returns {"probability"} that the second text follows the first."""
+        """Returns {"probability"}: how likely text_b follows text_a."""
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
     def embed(self, text: Texts, tokens: bool = False) -> Any:

@@ -54,8 +54,8 @@ def read(
         form: format of the files, one of tables.FORMS. None infers the format
             of each file from the file's name or first line.
         quoting: whether `"` quotes cells of CSV and TSV files.
-        columns: for each of the task's first fields, the name of the column to
-            read, or None to read the column with the name of the field.
+        columns: names of the columns to read for the task's first field, second
+            field, and so on. None reads the column with the field's own name.
 
     Raises:
         OSError: a file cannot be read.
@@ -252,7 +252,7 @@ def check(task: TextTask, item: Item) -> Item:
     if item.error:
         return item
     try:
-        # Nest the id in a list, because an answer nests the id one level deep.
+        # Check the id inside a list, because answers nest it one level deeper.
         json.dumps([item.request.get("id")])
     except RecursionError:
         del item.request["id"]

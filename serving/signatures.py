@@ -57,12 +57,12 @@ class ServingOptions:
 
 
 def text_signature(*names: str) -> list[tf.TensorSpec]:
-    """Returns a TensorSpec for each named input of texts, string [N]."""
+    """Returns a TensorSpec, string [N], for each name of a text input."""
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
-    """Wraps a function, so that all signatures call the same graph of it.
+    """Wraps a function, so that all signatures call the same traced graph.
 
     Otherwise each signature of a SavedModel would contain another copy of the
     network's graph.

@@ -45,7 +45,7 @@ def export_span_labeler(
     run_squad.py. `answer` returns these outputs, [N] each:
 
         answer                string
-        probability           float32, of this answer among the n best answers
+        probability           float32, probability among the n best answers
         start_byte, end_byte  int32, position of the answer in the context, -1
                               for "no answer"
         null_odds             float32, the score of "no answer" minus the score
@@ -53,8 +53,8 @@ def export_span_labeler(
 
     `answer_n_best` also returns the n best answers, the most probable first:
     `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
-    filled up with "", 0 and -1, and `num_answers`, [N]. One of the answers can
-    be "no answer", whose positions are -1. `signatures.inspect` adds the
+    padded with "", 0 and -1, and `num_answers`, [N]. One of the answers can be
+    "no answer", whose positions are -1. `signatures.inspect` adds the
     signatures `tokenize` and `attention`.
 
     Args:

@@ -28,7 +28,7 @@ class OnnxRuntime(engines.Engine):
         self._lock = contextlib.nullcontext()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = num_threads
-        # Log only fatal errors, because ONNX Runtime raises all other errors.
+        # Log only fatal errors, because all others raise an exception.
         options.log_severity_level = 4
         providers = ["CPUExecutionProvider"]
         if finds_gpu():

@@ -54,7 +54,7 @@ _SAVER = {
 
 
 class SavedModel:
-    """Implements Engine with TensorFlow, and calls any signature.
+    """Implements Engine with TensorFlow, and can call any signature.
 
     Args:
         path: folder of a SavedModel.
@@ -133,7 +133,7 @@ class SavedModel:
 
         Args:
             signature: name of the signature.
-            inputs: {name: array, or list of texts}.
+            inputs: {name: array, or list of strings}.
 
         Raises:
             ValueError: the signature fails on the inputs.
@@ -146,7 +146,7 @@ class SavedModel:
             )
             return {name: value.numpy() for name, value in outputs.items()}
         except (tf.errors.OpError, MemoryError) as error:
-            # Omit the traceback, because the cause is usually a lack of memory.
+            # Omit TensorFlow's traceback: the usual cause is a lack of memory.
             raise engines.failure(error) from None
 
     @functools.cached_property

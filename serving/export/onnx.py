@@ -119,7 +119,6 @@ class _Writer:
         return name
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        """Adds a constant to the graph."""
         name = f"constant_{len(self.weights)}"
         array = np.array(value, dtype)
         self.weights[name] = numpy_helper.from_array(array, name)
@@ -150,7 +149,6 @@ class _Writer:
         return self.add("Add", product, self.weight(bias))
 
     def layer_norm(self, inputs: str, layer: Any) -> str:
-        """Adds layer normalization over the last axis."""
         return self.add(
             "LayerNormalization",
             inputs,

@@ -31,7 +31,7 @@ from serving.server.signatures import Key
 from serving.server.versions import ServedModel, not_found
 
 PAGE = Path(__file__).parent / "page"
-# Content-Security-Policy: the page may load only files of this server.
+# The Content-Security-Policy lets the page load only files of this server.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; "

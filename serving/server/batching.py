@@ -161,7 +161,7 @@ class Batcher:
         for work in self._waiting:
             fits = rows + work.num_rows <= self._limits.max_batch_size
             can_join = work.key == first.key and not work.is_alone
-            # A request larger than max_batch_size is a batch of its own.
+            # A request with more rows than max_batch_size gets its own batch.
             if can_join and (fits or not batch):
                 batch.append(work)
                 rows += work.num_rows

@@ -82,7 +82,7 @@ def parse_request(
         signature whose inputs are exactly the inputs of the request.
 
     Raises:
-        BadRequest: the JSON is invalid, or no signature fits.
+        BadRequest: the JSON is invalid, or no signature accepts the inputs.
     """
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
         raise BadRequest(f"{LENGTH_HEADER} is not a number: {length[:20]}")
@@ -107,7 +107,7 @@ def parse_request(
             return body, content[end:], name
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
     raise BadRequest(
-        "no signature of the model takes these inputs; choose from " + takes
+        "no signature of the model accepts these inputs; choose from " + takes
     )
 
 
@@ -167,7 +167,7 @@ def _from_bytes(
             end += int.from_bytes(data[begin:end], "little")
             if end > len(data):
                 raise BadRequest(
-                    f"{name}: the length of a text exceeds the bytes left"
+                    f"{name}: the length of a string exceeds the remaining data"
                 )
             texts.append(data[begin + 4 : end])
             begin = end
@@ -176,7 +176,7 @@ def _from_bytes(
         return array
     dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
     if len(data) % dtype.itemsize:
-        raise BadRequest(f"{name}: {len(data)} bytes end inside a value")
+        raise BadRequest(f"{name}: {len(data)} bytes are not complete values")
     array = np.frombuffer(data, dtype.newbyteorder("<"))
     converted = array.astype(spec.to_numpy())
     if datatype == "INT64" and (converted != array).any():

@@ -35,7 +35,7 @@ class RequestRecord:
     """Properties of a request that are counted and logged, without its texts.
 
     Attributes:
-        model: name of the model, or "" if the server serves no such model.
+        model: name of the model, or "" if the request names no served model.
         operation: name of the signature or the task, "status" or "metadata".
         num_texts: number of rows. A row is one text or one pair of texts.
         status: HTTP status of the reply.

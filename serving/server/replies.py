@@ -22,7 +22,7 @@ METHOD = "tensorflow/serving/predict"
 # Maximum number of values that are converted to Python objects at a time. An
 # object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
-# Types whose name in TensorFlow is not DT_ and NumPy's name in capitals.
+# Types whose TensorFlow name is not "DT_" plus NumPy's name in capitals.
 _TYPES = {
     "float16": "DT_HALF",
     "float32": "DT_FLOAT",
@@ -99,7 +99,7 @@ def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def to_json(name: str, value: np.ndarray) -> Iterator[str]:
-    """Yields an array, which is the output `name`, as JSON, in parts."""
+    """Yields the value of the output `name` as JSON text, in parts."""
     if value.size <= _PART:
         yield json.dumps(_to_lists(name, value), ensure_ascii=False)
         return

@@ -1,4 +1,4 @@
-"""Names, types and shapes of a model version's inputs and outputs."""
+"""Describes the inputs and outputs of a version of a model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

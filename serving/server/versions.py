@@ -151,8 +151,8 @@ class ServedModel:
         If loading fails, the next older version is served. The failed version
         is loaded again when its files change.
 
-        If another version is already served, a version is loaded only when it
-        is complete and its files have not changed since the previous call.
+        While a version is served, another version is loaded only when it is
+        complete and its files have not changed since the previous call.
         """
         with self._lock:
             versions = engines.find_versions(self.path)
@@ -235,7 +235,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version, if it is `version` or `version` is None.
+        """Returns the served version. Its number must be `version`, if set.
 
         Raises:
             RestError: this version of the model is not loaded.

@@ -256,8 +256,8 @@ def check_text(field: str, value: Any) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        # The "surrogateescape" of text_files.py maps bytes that are not UTF-8
-        # to this range.
+        # text_files.py decodes with "surrogateescape", which maps bytes that
+        # are not UTF-8 to this range.
         if "\udc80" <= value[error.start] <= "\udcff":
             raise ValueError(f"{field!r} is not UTF-8. Send UTF-8") from None
         raise ValueError(

@@ -46,7 +46,7 @@ class OneToManyTask(TextTask):
             check_text(many, text)
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the text paired with each text of the list."""
+        """Returns the pairs of the text and each text of the list."""
         one, many = self.fields
         return [(request[one], text) for text in request.get(many, [])]
 
@@ -119,7 +119,7 @@ class ZeroShot(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a single-label model has the label "entailment"."""
+        """Returns True for single-label models with the label "entailment"."""
         is_single = settings.get("output_mode") == "classification"
         return is_single and _LABEL in _labels(settings)
 
@@ -135,7 +135,7 @@ class ZeroShot(OneToManyTask):
             )
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the text paired with the sentence about each label."""
+        """Returns the pairs of the text and the sentence about each label."""
         about = self.options.hypothesis.replace
         return [
             (request["text"], about("{}", label)) for label in request["labels"]

@@ -96,8 +96,8 @@ class Classify(PairTask):
     def read(self, row: Row) -> Reply:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
-        In multi-label classification, "label" is a list. Otherwise it is None
-        if no probability reaches the option `min_probability`.
+        In multi-label classification, "label" is a list. Otherwise it is one
+        label, or None if no probability reaches the option `min_probability`.
         """
         outputs = self._pool(row)
         if "values" in outputs:
@@ -256,6 +256,6 @@ def to_bytes(texts: Sequence[str]) -> np.ndarray:
 
 
 def tokens_of(row: Row) -> Outputs:
-    """Returns the outputs `tokens` and `lengths` of a signature for a Row."""
+    """Returns the outputs `tokens` and `lengths` for a Row."""
     tokens = to_bytes(row.tokens)
     return {"tokens": tokens, "lengths": np.array(len(tokens), np.int32)}

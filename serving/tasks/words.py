@@ -103,7 +103,7 @@ class NextSentence(TextTask):
         return outputs["next_sentence_probabilities"][0]
 
     def read(self, row: Row) -> Reply:
-        """Returns {"probability"} that the second text follows the first."""
+        """Returns {"probability"}: how likely text_b follows text_a."""
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, row: Row) -> Outputs:
