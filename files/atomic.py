@@ -193,8 +193,8 @@ def remove_partial(
 def _is_written(partial: str) -> bool | None:
     """Returns whether a process is writing a partial file, None if unknown.
 
-    It is unknown if the system does not support locks, or the file cannot be
-    opened.
+    The answer is unknown if the system does not support locks, or the file
+    cannot be opened.
     """
     try:
         import fcntl

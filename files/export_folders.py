@@ -148,8 +148,8 @@ def _contents(path: Path) -> list[str]:
 def _temporary(path: Path) -> tuple[Path, Path, Path]:
     """Returns the paths of three temporary folders beside an export.
 
-    They are for the unfinished new export, for the earlier export while it is
-    replaced, and for a new export that was rejected.
+    The folders are for the unfinished new export, for the earlier export while
+    it is replaced, and for a new export that was rejected.
     """
     unfinished, replaced, rejected = (
         path.with_name(f"{path.name}.{end}")

@@ -1,4 +1,4 @@
-"""Command-line flags that are fields of a frozen dataclass.
+"""Defines command-line flags as fields of a frozen dataclass.
 
 The class defines the default, the check and the help of each flag:
 
@@ -38,7 +38,7 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 
 
 class Role(enum.Enum):
-    """How the value of a flag depends on the flags that trained a model.
+    """Rule that a trained model imposes on the value of a flag.
 
     A model's folder records the flags of the model's training.
 

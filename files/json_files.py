@@ -74,7 +74,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"{where}: the JSON is nested too deeply. Use fewer levels"
         ) from None
     except ValueError as error:
-        # A number is not finite, or is longer than Python accepts.
+        # A number is not finite, or contains more digits than Python accepts.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""A lock that prevents two processes from writing the same output.
+"""Locks an output, so that two processes cannot write it at the same time.
 
 The lock is a locked file that names its owner, the process that locked it. When
 the owner ends, even if it is killed, the operating system releases the lock,

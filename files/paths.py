@@ -30,7 +30,7 @@ class Kind(enum.Enum):
     # A folder for weights and their configuration, or the prefix of a
     # checkpoint, which ends in `.ckpt`.
     MODEL_OUTPUT = "model to write"
-    # A folder that an export replaces as a whole.
+    # A folder that an export replaces completely.
     EXPORT_FOLDER = "folder of an export"
 
 
@@ -87,7 +87,7 @@ def named_folders(value: str) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def named_errors(path: StrPath) -> Iterator[None]:
-    """Adds `path` to each OSError of the `with` block without a file name.
+    """Adds `path` to an OSError in a `with` block, if the error names no file.
 
     Python names the file in errors of `open`, but not in errors of reading and
     writing.

@@ -89,7 +89,7 @@ def remove_partial_files(output_dir: StrPath) -> None:
 
 
 def remove_leftovers(flag: PathFlag) -> None:
-    """Removes partial files that killed processes left of a flag's output.
+    """Removes partial files of a flag's output, left by killed processes.
 
     If the output needs a lock, the caller must have locked the output.
     """
