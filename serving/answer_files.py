@@ -45,7 +45,6 @@ _OF_ERRORS = ("file", "line", "error")
 # JSON, estimated from the first answer, and number of rows.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
-# Function that returns an iterator over all answers.
 Read = Callable[[], Iterator[dict[str, Any]]]
 
 

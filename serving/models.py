@@ -22,7 +22,6 @@ from serving.tasks.base import DEFAULTS, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
 
-# One text or several texts.
 Texts = str | Sequence[str]
 
 

@@ -168,7 +168,7 @@ def read_batches(
     as it arrives. Lines that arrive during a computation form the next batch.
 
     Args:
-        items: requests.
+        items: items that `read` yields.
         batch_size: maximum number of requests in a batch.
     """
     waiting: queue.Queue[Item | None] = queue.Queue(maxsize=batch_size)

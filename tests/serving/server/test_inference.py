@@ -51,7 +51,7 @@ def test_tensors_in_json(server):
 
 BAD = [
     ({}, "must be lists of objects"),
-    ({"inputs": [{"name": "x"}]}, "no signature of the model takes these"),
+    ({"inputs": [{"name": "x"}]}, "no signature of the model accepts these"),
     (
         {"inputs": [TEXT | {"datatype": "FP32"}]},
         "text must have datatype BYTES. Received:",
