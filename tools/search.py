@@ -65,9 +65,7 @@ class Config(table_task.TableOptions):
         "NAME=A|B|C for choices. If LOW and HIGH are integers, all values are "
         "integers.",
     )
-    trials: int = flag(
-        20, "Number of combinations of flag values to try.", at_least=1
-    )
+    trials: int = flag(20, "Total number of trials to run.", at_least=1)
     folds: int = flag(
         5, "Number of folds. A trial trains once for each fold.", at_least=2
     )
