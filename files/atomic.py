@@ -20,7 +20,7 @@ from files.paths import StrPath, named_errors
 
 
 def is_remote(path: StrPath) -> bool:
-    """Returns whether a path contains a scheme, and so needs `tf.io.gfile`."""
+    """Returns whether a path contains a scheme, such as `gs://`."""
     return "://" in os.fspath(path)
 
 
@@ -35,19 +35,19 @@ def partial_path(path: StrPath) -> str:
 def sync(path: StrPath) -> None:
     """Waits until a file's bytes, or the names in a folder, are on the disk.
 
-    Until then, a power cut may lose them. Does nothing for remote paths.
+    A power cut may lose bytes or names that are not yet on the disk. Does
+    nothing for remote paths, and on Windows, which cannot open folders.
 
     Raises:
         OSError: the disk failed.
     """
     if is_remote(path) or os.name == "nt":
-        # Windows cannot open folders.
         return
     try:
         number = os.open(path, os.O_RDONLY)
     except PermissionError:
-        # The path is a folder in which the user may create files, but which
-        # the user may not list. Such a folder cannot be opened.
+        # A folder cannot be opened if the user may create files in it, but may
+        # not list the files.
         return
     try:
         os.fsync(number)
@@ -73,8 +73,8 @@ def atomic_open(path: StrPath) -> Iterator[IO[bytes]]:
         OSError: the file cannot be written. The message names `path`.
     """
     path = os.fspath(path)
-    # Add the path to errors that name no file, such as the error that the disk
-    # is full.
+    # Add the path to errors that name no file, such as "No space left on
+    # device".
     opened: contextlib.AbstractContextManager[IO[bytes]]
     with named_errors(path):
         if is_remote(path):
@@ -158,7 +158,7 @@ def remove_partial(
     is_locked: bool = True,
     folders: Collection[str] = (),
 ) -> None:
-    """Removes partial files that killed processes left.
+    """Removes partial files that killed processes left behind.
 
     Args:
         folder: path of a local folder, which may be missing.
@@ -167,7 +167,7 @@ def remove_partial(
         is_locked: True if only this process may write these files. If False,
             the function removes a file only if the operating system shows that
             no process is writing it.
-        folders: final names of outputs whose partial output is a folder.
+        folders: final names of outputs that are written to a partial folder.
     """
     pattern = re.compile(r"(.+)\.partial-[0-9]+", re.DOTALL)
     found: list[str] = []
@@ -180,7 +180,7 @@ def remove_partial(
         in_use = _is_written(path)
         if in_use or (in_use is None and not is_locked):
             continue
-        # Ignore errors, because a partial file that stays does no harm.
+        # Ignore errors, because a leftover partial file does no harm.
         with contextlib.suppress(OSError):
             is_folder = os.path.isdir(path) and not os.path.islink(path)
             if is_folder and match[1] in folders:
@@ -193,8 +193,8 @@ def remove_partial(
 def _is_written(partial: str) -> bool | None:
     """Returns whether a process is writing a partial file, None if unknown.
 
-    Returns None too if the system does not support locks, or the file cannot
-    be opened.
+    The answer is unknown if the system does not support locks, or the file
+    cannot be opened.
     """
     try:
         import fcntl
@@ -228,14 +228,14 @@ def _local_open(path: str) -> Iterator[IO[bytes]]:
                 file.flush()
             with contextlib.suppress(FileNotFoundError):
                 shutil.copymode(path, partial)
-            # Wait until the bytes are on the disk. Otherwise the new name could
-            # reach the disk before them. Do not wait for empty files, because
-            # waiting is slow and many shards can be empty.
+            # Wait until the bytes are on the disk. Otherwise a power cut could
+            # leave an incomplete file under the final name. Do not wait for
+            # empty files, because waiting is slow and many shards may be empty.
             has_bytes = os.stat(partial).st_size > 0
             if has_bytes:
                 sync(partial)
             if os.name == "nt":
-                # Windows does not rename open files.
+                # Windows cannot rename open files.
                 file.close()
             os.replace(partial, path)
         if has_bytes:

@@ -17,13 +17,13 @@ from files.paths import StrPath, named_errors
 
 
 def check(export_dir: StrPath) -> None:
-    """Raises an error if an export must not replace a folder.
+    """Checks that a new export may replace a folder.
 
     An export may replace an empty folder, or the folder of an earlier export.
 
     Raises:
-        ValueError: the folder contains other files, or a user's file is named
-            like a temporary folder of the export.
+        ValueError: the folder contains files that no export wrote, or a user's
+            file is named like a temporary folder of the export.
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
@@ -35,8 +35,8 @@ def check(export_dir: StrPath) -> None:
                 f"contains no {manifests.EXPORT}; remove it, or use a new "
                 "folder"
             )
-        # Add the list's own name. The list does not contain it if the export
-        # was killed while it wrote the folder.
+        # Add the name of the list itself. If the export was killed before its
+        # end, the list does not contain this name.
         listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
         for name in _contents(path):
             if name not in listed:
@@ -92,10 +92,10 @@ def create(path: Path) -> Iterator[Path]:
 
 
 def reject(folder: Path, path: Path) -> Path:
-    """Renames a new export that must not replace the earlier one.
+    """Renames a new export that must not replace the earlier export.
 
-    The new name ends in `.rejected`. An export of this name that an earlier
-    call rejected is removed.
+    The new name ends in `.rejected`. If an earlier call rejected an export, the
+    function removes that rejected export.
 
     Args:
         folder: folder that `create(path)` yielded, with the new export in it.
@@ -122,14 +122,14 @@ def _may_remove(path: Path) -> bool:
     if not _is_ours(path):
         return False
     listed = manifests.listed(path, manifests.EXPORT)
-    # While an export is written, its list is still empty.
+    # The list of an unfinished export is empty.
     return listed == [] or all(name in listed for name in _contents(path))
 
 
 def _remove(path: Path) -> None:
-    """Removes a folder that an export wrote, and its list of files last.
+    """Removes the folder of an export, and the list of its files last.
 
-    If the process is killed, the list still shows that an export wrote it.
+    If the process is killed, the list still shows that the folder is an export.
     """
     if not path.exists():
         return
@@ -148,8 +148,8 @@ def _contents(path: Path) -> list[str]:
 def _temporary(path: Path) -> tuple[Path, Path, Path]:
     """Returns the paths of three temporary folders beside an export.
 
-    They are for the unfinished new export, for the earlier export while it is
-    replaced, and for a new export that was rejected.
+    The folders are for the unfinished new export, for the earlier export while
+    it is replaced, and for a new export that was rejected.
     """
     unfinished, replaced, rejected = (
         path.with_name(f"{path.name}.{end}")

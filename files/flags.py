@@ -1,4 +1,4 @@
-"""Command-line flags that are fields of a frozen dataclass.
+"""Defines command-line flags as fields of a frozen dataclass.
 
 The class defines the default, the check and the help of each flag:
 
@@ -6,8 +6,8 @@ The class defines the default, the check and the help of each flag:
     class Config:
         seed: int = flag(12345, "Seed of all random draws.", at_least=0)
 
-`define(Config, module)` defines the flags, and `parse(Config)` returns the
-object. A field without a default is a flag that the user must set.
+`define(Config, module)` defines the flags, and `parse(Config)` returns a Config
+with their values. A field without a default is a flag that the user must set.
 """
 
 import dataclasses
@@ -38,17 +38,17 @@ _DEFINE: dict[type, Callable[..., Any]] = {
 
 
 class Role(enum.Enum):
-    """Class of a flag: how the flag is related to a trained model.
+    """Rule that a trained model imposes on the value of a flag.
 
-    The files of a model's folder record the flags of its training.
+    A model's folder records the flags of the model's training.
 
-    IDENTITY: describes the network, or the text that it was trained on. The
-        default is the recorded value. Another value is an error.
+    IDENTITY: describes the network, or how text is tokenized. The default is
+        the recorded value. Any other value is an error.
     HEAD: describes the head for a task. The default is the recorded value if a
         command uses the head without training it.
     TRAINING: describes the training. The recorded value is never the default.
-        If a resumed training sets another value, this is an error unless
-        --allow_changed_settings is set.
+        A resumed training must not change the value, unless the user sets
+        --allow_changed_settings.
     DECODING: describes how the model's outputs become answers. The default is
         the recorded value, as for HEAD, but a resumed training may change it.
     NEUTRAL: changes no weight, and changes predictions only by rounding.
@@ -225,7 +225,7 @@ def meta_of(field: dataclasses.Field) -> _Flag:
 
 
 def path_flags(config: "DataclassInstance") -> list[paths.PathFlag]:
-    """Returns a paths.PathFlag for each flag of a path whose value is not None.
+    """Returns a paths.PathFlag for each flag whose value is a path.
 
     If a flag lists several models, returns one PathFlag for each model.
     """

@@ -74,7 +74,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
             f"{where}: the JSON is nested too deeply. Use fewer levels"
         ) from None
     except ValueError as error:
-        # A number is not finite, or is longer than Python accepts.
+        # A number is not finite, or contains more digits than Python accepts.
         raise ValueError(f"{where}: {error}") from error
     if not isinstance(value, kind):
         raise ValueError(
@@ -85,7 +85,7 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
 
 
 def format_json(value: Any, where: str, **options: Any) -> str:
-    """Formats a model's output or another value as JSON text.
+    """Formats a value, such as a model's outputs, as JSON text.
 
     `options` are arguments of `json.dumps`. Error messages begin with `where`,
     such as "out.jsonl, line 3".
@@ -106,7 +106,7 @@ def format_json(value: Any, where: str, **options: Any) -> str:
 _KINDS = {
     dict: "a JSON object, {...}",
     list: "a JSON list, [...]",
-    str: "a text",
+    str: "a string",
     type(None): "null",
 }
 
@@ -114,7 +114,7 @@ _KINDS = {
 def _find_keys(value: Any, key: str | None = None) -> Iterator[str]:
     """Yields the key of each number that is not finite.
 
-    `key` is the key of `value`. The elements of a list have the list's key.
+    `key` is the key of `value`, or of the list that contains `value`.
     """
     if isinstance(value, dict):
         for name, inner in value.items():

@@ -4,7 +4,7 @@ import contextlib
 import unicodedata
 from collections.abc import Sequence
 
-# {--output_mode of run_classifier.py: transformers' `problem_type`}.
+# {value of --output_mode: value of `problem_type` in transformers}.
 PROBLEM_TYPES = {
     "classification": "single_label_classification",
     "multilabel": "multi_label_classification",
@@ -18,7 +18,7 @@ def label_problem(label: object) -> str | None:
     Returns None if the label is valid.
     """
     if not isinstance(label, str):
-        return "is not a text"
+        return "is not a string"
     if not label:
         return "is empty"
     if label.splitlines() != [label]:
@@ -34,7 +34,7 @@ def check_labels(
     num_labels: int | None = None,
     fewest: int = 0,
 ) -> None:
-    """Raises an error if labels repeat, or cannot be lines of labels.txt.
+    """Checks that labels differ, and that each can be a line of labels.txt.
 
     Args:
         labels: the labels, in the order of the model's outputs.

@@ -1,11 +1,11 @@
-"""A lock that prevents two processes from writing the same output.
+"""Locks an output, so that two processes cannot write it at the same time.
 
 The lock is a locked file that names its owner, the process that locked it. When
 the owner ends, even if it is killed, the operating system releases the lock,
 and the next process locks the file. This also works between containers on one
-machine. A file system may hide the locks of processes on other machines. Then
-only the user can find out whether such a process is still running, and the
-error message asks the user to do so.
+machine. A file system may hide the locks of other machines. So if the file
+names an owner on another machine, an error message asks the user to check
+whether that process is still running.
 """
 
 import contextlib
@@ -25,14 +25,14 @@ from files.flags import is_on
 from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 
-# Errors of file systems that do not support locks. There, a process stops only
-# if the lock file names another host.
+# Errors of file systems that do not support locks. On these file systems, a
+# process stops only if the lock file names another host.
 _UNSUPPORTED = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP)
 # Maximum number of attempts to create the folder of a lock, in case another
 # process keeps removing it.
 _ATTEMPTS = 1000
-# {kind of file that cannot be a lock: function that returns whether a path is
-# of this kind}. A symbolic link could point to a user's file.
+# {type of file that cannot be a lock: function that returns whether a path is
+# of this type}. A symbolic link could point to a user's file.
 _OTHERS = {
     "symbolic link": os.path.islink,
     "folder": os.path.isdir,
@@ -69,8 +69,8 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
             try:
                 yield
             finally:
-                # Remove the file while it is locked. The next process creates
-                # a new one.
+                # Remove the file before the lock is released. The next process
+                # creates a new file.
                 if _is_at(path, file):
                     os.remove(path)
     finally:
@@ -124,8 +124,8 @@ def _acquire(path: str, name: str) -> TextIO:
                     f"{name} is in use by {_describe(_read_owner(file))}; "
                     "wait until that process ends, or use another path"
                 )
-            # If the previous owner removed the file after it was opened here,
-            # try again with a new file.
+            # If the previous owner removed the file after this process opened
+            # it, open a new file.
             if _is_at(path, file):
                 _sign(path, file, name, bool(is_locked))
                 stack.pop_all()
@@ -162,7 +162,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     may own it. `is_locked` is False if the file system does not support locks.
     """
     file.seek(0)
-    # Ignore zeros, with which a power cut may have filled the file.
+    # Ignore zero bytes, which a power cut may have left in the file.
     text = file.read().rstrip("\0")
     if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
@@ -170,7 +170,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
             f"no lock; rename the file, or set another path for {name}"
         )
     owner, host, kernel = _read_owner(file), socket.gethostname(), None
-    # Identify the kernel and the mounted file system, because a network file
+    # Record the kernel and also the mounted file system, because a network file
     # system that is mounted twice may use separate locks.
     with contextlib.suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
@@ -203,7 +203,7 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
 
 
 def _read_owner(file: TextIO) -> dict[str, Any] | None:
-    """Returns the owner that a lock file names, or None without an owner.
+    """Returns the owner that a lock file names, or None if it names no owner.
 
     The owner is a dict with the keys host, pid, started and kernel.
     """

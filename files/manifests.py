@@ -3,8 +3,8 @@
 The project never overwrites a model's file that is not on such a list. The list
 of an export names all files of its folder, because a new export replaces the
 whole folder. The list of weights names only the model's files, because the
-folder may also contain files of the user. But the folder must not contain files
-of an earlier model that could be mistaken for a part of the new model.
+folder may also contain files of the user. Files of an earlier model must not
+stay in the folder, because they could be mistaken for files of the new model.
 """
 
 import os
@@ -18,9 +18,9 @@ from files.paths import StrPath
 # differ, so that an export never replaces a folder of weights.
 EXPORT = "bert_export.json"
 WEIGHTS = "bert_weights.json"
-# Name of a model card in the folder of the model.
+# File name of a model card.
 CARD = "README.md"
-# A TensorFlow checkpoint consists of two files, whose names end like this.
+# Endings of the names of the two files of a TensorFlow checkpoint.
 ENDINGS = (".index", ".data-00000-of-00001")
 # Files that describe the weights in the same folder.
 DESCRIPTIONS = frozenset(
@@ -59,8 +59,8 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
 
     Raises:
         OSError: the folder's list of weights cannot be read.
-        ValueError: the folder contains files of these names that its list of
-            weights does not name.
+        ValueError: the folder contains a file with one of the `names` that is
+            not on its list of weights.
     """
     ours = listed(folder, WEIGHTS)
     foreign = [name for name in _existing(folder, names) if name not in ours]
@@ -73,7 +73,7 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
 
 
 def check_whole(folder: StrPath, names: Iterable[str]) -> None:
-    """Raises an error if a folder must not become the folder of a new model.
+    """Checks that a new model may replace the model in a folder.
 
     `names` are the names of the new model's files.
 
@@ -97,7 +97,7 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
 
 
 def has_own_card(folder: StrPath) -> bool:
-    """Returns whether a folder contains a README.md that the user wrote.
+    """Returns whether the user wrote the README.md in a folder.
 
     Raises:
         OSError: the folder's list of weights cannot be read.
@@ -110,7 +110,7 @@ def add(folder: StrPath, names: Iterable[str]) -> None:
     """Adds names of files to a folder's list of weights.
 
     Call this before writing the files. Otherwise, if the process is killed, the
-    files would count as a user's files.
+    project would treat the files as a user's files.
 
     Raises:
         OSError: the list cannot be read or written.

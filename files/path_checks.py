@@ -1,4 +1,4 @@
-"""Checks all paths that flags name, before any work.
+"""Checks the paths in all flags before a script starts its work.
 
 An output must not overwrite an input or another output. Two paths are equal if
 they lead to the same file, for example `a`, `./a`, a symbolic link to `a` and a
@@ -27,8 +27,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SHARD = re.compile(
     r"(-\d{5,}-of-\d{5,}|\.manifest\.json|\.lock|\.work)(\.partial-\d+)?"
 )
-# Folders to which a run writes its weights, relative to --output_dir. Several
-# runs are in the folders run_1, run_2, ...
+# Folders to which a run writes its weights, relative to --output_dir. If there
+# are several runs, each writes to a folder run_1, run_2, ...
 _WEIGHTS = re.compile(rf"(\.|run_\d+)?/?({BEST}|{AVERAGES})?")
 
 
@@ -54,8 +54,8 @@ def check_paths(given: Sequence[PathFlag]) -> None:
     for flag in given:
         if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
             folder, names = manifests.release_files(flag.value)
-            # If the output is a folder, its format is not known yet, so check
-            # the names of all files that any format may need.
+            # If the output is a folder, the model's format is not known yet, so
+            # check the file names of all formats.
             others = (
                 manifests.DESCRIPTIONS
                 if flag.is_prefix
@@ -120,7 +120,7 @@ def _check_type(flag: PathFlag, path: str) -> None:
         return
     if flag.kind is Kind.MODEL or flag.is_prefix:
         return
-    # Remove a slash at the end, because with it `islink` is False for a link.
+    # Remove a final slash, because `islink` returns False for `link/`.
     path = path.rstrip(os.sep) or os.sep
     if flag.kind is Kind.EXPORT_FOLDER and os.path.islink(path):
         raise ValueError(
@@ -145,11 +145,11 @@ def _check_writable(flag: PathFlag, path: str) -> None:
                 f"{flag} is write-protected; use another path, or remove it"
             )
         if not os.path.isfile(path):
-            # Do not check the folder of a FIFO or device, because it is written
-            # directly and no file is created in the folder.
+            # Do not check the folder of a FIFO or device, because no file is
+            # created in it.
             return
-    # Files and exports are first written under another name in the parent
-    # folder, so that folder must be writable.
+    # Files and exports are first written under a temporary name in the parent
+    # folder, so the parent folder must be writable.
     is_next_to = is_file or flag.kind is Kind.EXPORT_FOLDER
     folder = os.path.dirname(path) if is_next_to else path
     while not os.path.lexists(folder):
@@ -293,8 +293,8 @@ def _find_places(flag: PathFlag) -> Iterator[_Place]:
             lineage = _lineage(os.path.realpath(path))
             yield _Place(flag, path, lineage)
             if flag.kind is Kind.RUN_FOLDER and os.path.isdir(path):
-                # If a file that the run writes is a symbolic link, the run
-                # writes to the link's target, so check the target too.
+                # If one of the run's files is a symbolic link, the run writes
+                # to the link's target, so check the target too.
                 for entry in os.scandir(path):
                     if entry.is_symlink() and is_run_file(entry.name):
                         target = _lineage(os.path.realpath(entry.path))
@@ -315,7 +315,7 @@ def _matches(flag: PathFlag, path: str) -> list[str]:
     ):
         return [path, *glob.glob(f"{glob.escape(path)}.*")]
     if flag.kind is Kind.RUNS:
-        # Scripts that compare runs read these files of the folder.
+        # Tools that compare runs read these files in the folder.
         histories = glob.glob(f"{glob.escape(path)}/**/history.jsonl")
         return [path, f"{path}/history.jsonl", *histories]
     if flag.is_prefix:
@@ -336,8 +336,8 @@ def _lineage(path: str) -> list[object]:
     """Returns the identities of a real path and of each folder above it."""
     if is_remote(path):
         scheme, _, rest = path.partition("://")
-        # Do not use pathlib, because it changes a//x to a/x. These are
-        # different files in remote storage.
+        # Do not use pathlib, because it changes a//x to a/x, which is a
+        # different file in remote storage.
         parts = rest.strip("/").split("/")
         lengths = range(len(parts), 0, -1)
         return [f"{scheme}://{'/'.join(parts[:length])}" for length in lengths]

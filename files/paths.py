@@ -1,4 +1,4 @@
-"""Defines kinds of paths in flags, and adds file names to system errors."""
+"""Defines the kinds of paths in flags, and adds paths to system errors."""
 
 import contextlib
 import dataclasses
@@ -30,7 +30,7 @@ class Kind(enum.Enum):
     # A folder for weights and their configuration, or the prefix of a
     # checkpoint, which ends in `.ckpt`.
     MODEL_OUTPUT = "model to write"
-    # A folder that an export replaces as a whole.
+    # A folder that an export replaces completely.
     EXPORT_FOLDER = "folder of an export"
 
 
@@ -59,7 +59,7 @@ class PathFlag:
 
     @property
     def parts(self) -> list[str]:
-        """The paths in the flag's value, which commas may separate."""
+        """The paths in the flag's value, which may be comma-separated."""
         if self.kind is Kind.OUTPUT_FILES:
             return self.value.split(",")
         # If the value consists of commas only, return it as one path, so that
@@ -87,10 +87,10 @@ def named_folders(value: str) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def named_errors(path: StrPath) -> Iterator[None]:
-    """Adds `path` to an OSError in the `with` block that names no file.
+    """Adds `path` to an OSError in a `with` block, if the error names no file.
 
-    Python's errors of opening a file name the file, but errors of reading and
-    writing do not.
+    Python names the file in errors of `open`, but not in errors of reading and
+    writing.
 
     Raises:
         OSError: the error of the block, with the same error number and type.

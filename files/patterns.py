@@ -1,6 +1,6 @@
 """Finds files by patterns such as `records-*`.
 
-Also creates paths under which TensorFlow reads files named like patterns.
+Also creates links, so that TensorFlow can read files named like patterns.
 """
 
 import contextlib
@@ -56,8 +56,8 @@ def literal_name(path: StrPath) -> Iterator[str]:
     if is_remote(local) or not _PATTERN.search(local):
         yield path
         return
-    # Do not use `abspath`, because it changes `link/..` to the folder of the
-    # link instead of the parent of the link's target.
+    # Do not use `abspath`, because it changes `link/..` to the folder that
+    # contains the link, and not to the parent of the link's target.
     local = os.path.join(os.getcwd(), local)
     folder, name = os.path.split(local)
     with tempfile.TemporaryDirectory() as links:

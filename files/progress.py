@@ -21,12 +21,12 @@ class Progress:
     """Shows the progress of some work, its rate and the time left.
 
     Args:
-        total: number of units of all work, None if unknown.
+        total: total number of units of work, None if unknown.
         initial: number of units that an earlier, interrupted run finished.
         unit: name of a unit of work, such as "step" or "record".
-        examples_per_unit: number of examples in a unit, to show the number of
-            examples per second (or of rows, if the unit is "row"). None = do
-            not show this rate.
+        examples_per_unit: number of examples in a unit, to show examples per
+            second (or rows per second, if the unit is "row"). None = do not
+            show this rate.
         label: name of the work, such as "Training".
     """
 
@@ -84,9 +84,9 @@ class Progress:
         return time.monotonic() - self._shown_at >= self._interval
 
     def update(self, done: int, **values: float) -> None:
-        """Shows the number of finished units, `done`, including `initial`.
+        """Shows the progress, and `values`, {name: number}, such as the loss.
 
-        Also shows `values`, {name: number}, such as the loss.
+        `done` is the number of finished units, including `initial`.
         """
         now = time.monotonic()
         rate = (done - self.shown) / max(now - self._shown_at, 1e-9)
@@ -106,8 +106,8 @@ class Progress:
         else:
             self._bar.set_postfix(shown, refresh=False)
             self._bar.update(done - self.shown)
-        # The time of the first units includes the program's start. Exclude it
-        # from the rate that the next call shows.
+        # The time up to the first update includes the program's startup, so
+        # show an estimate of the time left only from the next update on.
         self._first = False
         self.shown, self._shown_at = done, now
 
@@ -118,9 +118,9 @@ def track(
     unit: str = "record",
     label: str = "",
 ) -> Iterator[_Element]:
-    """Yields the elements of `iterable`, and shows a Progress.
+    """Yields the elements of `iterable`, and shows how many were yielded.
 
-    Progress documents the other arguments.
+    `Progress` documents the other arguments.
     """
     done = 0
     with Progress(total, unit=unit, label=label) as progress:

@@ -37,8 +37,7 @@ def register(*names: str, are_results: bool = False) -> None:
     Args:
         *names: names, or patterns such as `events.out.*`.
         are_results: True if a prediction writes the files only with some flags
-            or data. If a prediction does not write them, the folder may still
-            contain the files of an earlier run.
+            or data, so that files of an earlier run may stay in the folder.
     """
     _names.update(names)
     if are_results:
@@ -48,7 +47,7 @@ def register(*names: str, are_results: bool = False) -> None:
 def is_run_file(name: str, are_results: bool = False) -> bool:
     """Returns whether a run writes files of this name.
 
-    With `are_results`, only names count that were registered as results.
+    If `are_results` is True, considers only names registered as results.
     """
     names = _results if are_results else _names
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in names)
@@ -79,7 +78,7 @@ def folders(output_dir: StrPath) -> list[Path]:
 
 
 def remove_partial_files(output_dir: StrPath) -> None:
-    """Removes partial files that killed processes left in a run's folder.
+    """Removes partial files that killed processes left in the folder of a run.
 
     Only the process that has locked the folder may call this function.
     """
@@ -90,10 +89,9 @@ def remove_partial_files(output_dir: StrPath) -> None:
 
 
 def remove_leftovers(flag: PathFlag) -> None:
-    """Removes partial files of the output that a flag names.
+    """Removes partial files of a flag's output, left by killed processes.
 
-    Killed processes left these files. If the output needs a lock, the caller
-    must have locked it.
+    If the output needs a lock, the caller must have locked the output.
     """
     if flag.kind is Kind.RUN_FOLDER:
         remove_partial_files(flag.value)

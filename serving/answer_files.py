@@ -1,6 +1,6 @@
 """Writes predict.py's answers as JSON lines, CSV, Parquet or npy.
 
-Reads the answers a few at a time, so that any number fits into memory.
+Reads a few answers at a time, so that any number of answers can be written.
 """
 
 import contextlib
@@ -38,21 +38,20 @@ _NUMBERS = (
     *("mean_normalized", "mean", "probabilities", "value", "score"),
     "probability",
 )
-# Fields that describe a row which could not be answered. They are the last
-# columns of a table.
+# Fields of a row that could not be answered. In CSV and Parquet, they are the
+# last columns.
 _OF_ERRORS = ("file", "line", "error")
-# Limits for each row group of a Parquet file: bytes of its answers as JSON,
-# estimated from the first answer, and number of rows.
+# Limits of a row group in a Parquet file: number of bytes of its answers as
+# JSON, estimated from the first answer, and number of rows.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
-# Function that returns an iterator over all answers.
 Read = Callable[[], Iterator[dict[str, Any]]]
 
 
 def find_form(form: str | None, path: StrPath | None) -> str:
-    """Returns `form`, or else the format for a file name's extension.
+    """Returns the output format: `form`, or the format for `path`'s extension.
 
-    Without a form and an extension, returns "jsonl".
+    If `form` is None and the extension is unknown, returns "jsonl".
 
     Raises:
         ValueError: the extension is .tsv or .xlsx, which cannot be written, or
@@ -79,16 +78,16 @@ class Fields:
     """Selects which fields of each answer to write.
 
     Args:
-        wanted: names of the fields to write. None writes all fields. An npy
-            file stores one field, so None then selects the first name in
-            _NUMBERS that the first answer contains.
+        wanted: names of the fields to write. None writes all fields, or for
+            npy, which stores only one field, the first field in _NUMBERS that
+            the first answer contains.
         form: format of the output file, a value of ENDINGS.
     """
 
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
         self._wanted = wanted
         self._form = form
-        # Shape of the first answer's array, () if the form is not npy.
+        # Shape of the first answer's field for npy, () for other formats.
         self._shape: tuple[int, ...] | None = None
 
     def __call__(self, reply: "Reply") -> "Reply":
@@ -107,10 +106,10 @@ class Fields:
         missing = [name for name in self._wanted if name not in reply]
         has_one = not is_array or len(self._wanted) == 1
         if self._shape is None and (missing or not has_one):
-            problem = f" {missing[0]!r}" if missing else ", or several"
+            problem = f"found no field {missing[0]!r}; " if missing else ""
             raise ValueError(
-                f"--output_fields: found no field{problem}; choose from "
-                f"{', '.join(reply)}. For npy choose exactly one numeric field"
+                f"--output_fields: {problem}choose from {', '.join(reply)}. "
+                "For npy choose exactly one numeric field"
             )
         for name, value in kept.items() if is_array else ():
             shape = _to_array(name, value).shape
@@ -142,13 +141,13 @@ def _to_array(name: str, value: Any) -> np.ndarray:
 
 
 def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
-    """Writes answers, which are stored as JSON lines, in the format `form`.
+    """Converts a file of answers from JSON lines to the format `form`.
 
     Args:
         answers: file of JSON lines, read from its current position to the end.
         form: format of the output, a value of ENDINGS.
-        path: file to write, compressed if its name ends in `.gz`. It appears
-            when it is complete. None writes to standard output.
+        path: file to write, compressed if its name ends in `.gz`. The file
+            appears when it is complete. None writes to standard output.
 
     Raises:
         OSError: the file cannot be written.
@@ -245,8 +244,8 @@ def _write_parquet(read: Read, output: IO[bytes]) -> None:
     def groups(is_mixed: bool) -> Iterator[dict[str, list[Any]]]:
         """Yields {column: cells} of each row group.
 
-        If `is_mixed`, ids that are not texts become JSON, because all cells of
-        a Parquet column are of one type.
+        If `is_mixed`, ids that are not strings become JSON, because all cells
+        of a Parquet column are of one type.
         """
         rows = map(_flatten, read())
         size = len(json.dumps(next(rows, None)))

@@ -23,7 +23,7 @@ from files.progress import Progress
 from serving.requests import Item, check
 from serving.tasks.base import Reply, Request, TextTask
 
-# Maximum number of logged rows without an answer. The output lists all of them.
+# Maximum number of errors that are logged. The output lists all errors.
 _MAX_LOGGED = 10
 # Each `.unfinished` file begins with these bytes, which identify it.
 _BEGIN = b'{"unfinished": '
@@ -87,7 +87,7 @@ class Answerer:
     def _reply(self, requests: list[Request]) -> list[Reply | ValueError]:
         """Returns a reply or a ValueError for each request.
 
-        If the model fails on all requests together, runs each one separately.
+        If the model fails on the batch, runs it on each request separately.
         """
         rows = _attempt(self._task.compute, requests)
         if not isinstance(rows, ValueError):
@@ -136,8 +136,8 @@ def open_unfinished(
         path: path of the output, to which `.unfinished` is appended. A symbolic
             link is followed.
         settings: all values that the answers depend on. If the file contains
-            answers for different settings, they are deleted. None opens an
-            unnamed temporary file, which no other run can continue.
+            answers for different settings, the answers are deleted. None opens
+            an unnamed temporary file, which no other run can continue.
 
     Yields:
         a file, positioned at its first answer. The file is deleted when the
@@ -145,7 +145,7 @@ def open_unfinished(
         stays, so that the next run can continue it.
 
     Raises:
-        OSError: another process writes the same output, or another program
+        OSError: another process is writing the same output, or another program
             wrote a file with the name of the unfinished file.
     """
     if path is None or settings is None:
@@ -187,7 +187,7 @@ def write_rows(
     batches: Batches,
     num_rows: int | None,
 ) -> None:
-    """Appends the answers that a file lacks, and shows a progress bar.
+    """Appends missing answers to a file, and shows a progress bar.
 
     Args:
         file: file that `open_unfinished` yields. If it ends inside a batch, the
@@ -199,8 +199,8 @@ def write_rows(
     for batch in batches:
         start = file.tell()
         try:
-            # [:-1] removes the newline. A line that was cut off loses its last
-            # character, so it is no valid JSON. After a power cut, a line may
+            # [:-1] removes the newline. An incomplete line loses its last
+            # character, so it is not valid JSON. After a power cut, a line may
             # also contain zero bytes.
             lines = [parse_json(file.readline()[:-1], "") for _ in batch]
         except ValueError:

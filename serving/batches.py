@@ -35,8 +35,8 @@ def pack_rows(
 ) -> Features:
     """Packs texts begin to end - 1 into the features of one batch.
 
-    `tokens` contains the tokens of the texts, or of the first and of the second
-    texts of pairs.
+    `tokens` contains the tokens of all texts, or for pairs, the tokens of all
+    first texts and the tokens of all second texts.
     """
     return trim(packing.pack(*(rows(some, begin, end) for some in tokens)))
 
@@ -46,13 +46,13 @@ def call_in_batches(
     num_rows: tf.Tensor,
     batch_size: int,
 ) -> Features:
-    """Calls a function on a few rows at a time, to limit its memory.
+    """Calls a function on a few rows at a time, to save memory.
 
     Args:
         function: function (begin, end) -> outputs for the rows from begin to
             end - 1. `begin` and `end` are int32 scalars.
         num_rows: number of rows, an int32 scalar.
-        batch_size: maximum rows at a time.
+        batch_size: maximum number of rows in a call.
 
     Returns:
         the outputs of all calls, joined along the first dimension.
@@ -60,7 +60,7 @@ def call_in_batches(
     place = tf.TensorSpec([], tf.int32)
     traced = tf.function(function, autograph=False)
     call = traced.get_concrete_function(place, place)
-    # Call the function even for no rows, to determine the shapes of outputs.
+    # Call the function even if there are no rows, to get the outputs' shapes.
     num_batches = tf.maximum(-(-num_rows // batch_size), 1)
 
     def call_next(
@@ -99,8 +99,8 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     memory.
 
     Args:
-        rows: {name: ragged tensor [N, None, ...]}. Row i of every tensor is of
-            the same length.
+        rows: {name: ragged tensor [N, None, ...]}. Row i is equally long in all
+            tensors.
         width: number of values in each cell of a row.
 
     Returns:

@@ -53,7 +53,7 @@ def export_classifier(
     windows, pool the windows' outputs, and accept no second text. Both return
 
         probabilities  float32 [N, L]
-        labels         string [N, L], the name of each probability, in the
+        labels         string [N, L], the label of each probability, in the
                        order of labels.txt
         label          string [N], the most probable label. For "multilabel",
                        string [N, L], "" for a label below its threshold
@@ -163,9 +163,9 @@ def _predict_of(
 
 @contextlib.contextmanager
 def _divided_outputs(model: keras.Model, temperature: float) -> Iterator[None]:
-    """Divides the weights and the bias of the output layer in a `with` block.
+    """Divides the output layer's weights and bias by `temperature`.
 
-    A model that is exported in the block then outputs logits divided by the
+    An export that is written in the `with` block outputs logits divided by the
     temperature, although its graph contains no division.
     """
     names = ("output_weights", "output_bias") if temperature != 1 else ()
@@ -191,9 +191,9 @@ def _pool(
     """Pools the outputs for the windows of each text, as training does.
 
     `values` are the windows' probabilities, float32 [W, L], or in regression
-    their numbers, float32 [W]. `rows` is the index of each window's text, int64
-    [W]. Returns the probabilities or numbers of the texts, float32 [N, L] or
-    [N].
+    the predicted numbers, float32 [W]. `rows` is the index of each window's
+    text, int64 [W]. Returns the probabilities or numbers of the texts, float32
+    [N, L] or [N].
     """
     if output_mode != "regression":
         clipped = tf.clip_by_value(values, windows.LOWEST, windows.HIGHEST)
@@ -202,8 +202,8 @@ def _pool(
             values -= tf.math.log(1 - clipped)
     if output_mode == "classification" and temperature != 1:
         # Undo the division by the temperature inside the softmax, because
-        # training pools undivided log probabilities. They may be divided before
-        # pooling, because division and pooling can be exchanged.
+        # training pools undivided log probabilities. Dividing them again before
+        # pooling leads to the same result as dividing after pooling.
         before = tf.nn.softmax(temperature * values)
         values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":
@@ -262,8 +262,8 @@ def export_token_classifier(
             packed = rows.slice(begin, end).pack(tokenizer, length)
             outputs = predict(batches.trim(packed))
             # `places` contains, for each word, the window that tags the word
-            # and the position in the window. It is sorted by window, so the
-            # words of these windows are adjacent rows.
+            # and the position in the window. The rows are sorted by window, so
+            # the words of successive windows are adjacent rows.
             windows = tf.cast(tf.stack([begin, end]), tf.int64)
             first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
             shift = tf.stack([windows[0], 0])

@@ -111,14 +111,14 @@ def create_batches(
     batch_size: int,
     trim: bool,
 ) -> Iterator[dict[str, tf.Tensor]]:
-    """Yields batches of the features of examples, int32 [B, T] each.
+    """Yields the features of examples in batches, int32 [B, T] each.
 
     Args:
         examples: examples with the label "0", which is ignored.
         tokenizer: FullTokenizer of the model.
         max_seq_length: number of WordPieces to which examples are cut or
             padded.
-        batch_size: maximum B.
+        batch_size: maximum number of examples in a batch.
         trim: True to remove padding that all examples of a batch have in
             common.
     """

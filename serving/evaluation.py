@@ -12,7 +12,7 @@ from serving.tasks import TASKS
 from training.task import Task
 
 Arrays = dict[str, np.ndarray]
-# Outputs of the shape of `input_mask`: a number for each WordPiece.
+# Outputs with the shape of `input_mask`: one number for each WordPiece.
 _LOGITS = ("start_logits", "end_logits")
 
 
@@ -41,7 +41,7 @@ def evaluate_export(
     length = task.options.max_seq_length
     width = task.sequences_per_example
     batch_size = engines.BUDGET // (length * width) or 1
-    # Pad the inputs as serve.py does, so that the scores hold for serving.
+    # Pad the inputs as serve.py does, so that serving reaches the same scores.
     kinds = TASKS.get(task.options.head or "", ())
     pads = any(kind.pads for kind in kinds) and not task.options.unpads
     scores = {}
@@ -57,7 +57,7 @@ def evaluate_export(
                     f"records have {length}; set --max_seq_length={fixed}"
                 )
         except ValueError as error:
-            logging.warning("The export %s was not evaluated: %s", name, error)
+            logging.warning("The %s export was not evaluated: %s", name, error)
             continue
         outputs = _run(
             *(engine, create_batches(batch_size), fixed or length),

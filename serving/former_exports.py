@@ -33,9 +33,9 @@ _CLASSES = {
 def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
     """Returns the settings that model.json would contain under `task`.
 
-    Also returns `do_lower_case`: whether the graph lower-cases text. To see
-    this, the function tokenizes an upper-case word whose lower-case form is in
-    the vocabulary. Without such a word, the setting is None.
+    Also returns `do_lower_case`: whether the graph lower-cases text. To find
+    out, the function tokenizes an upper-case word whose lower-case form is in
+    the vocabulary. If there is no such word, the setting is None.
 
     Args:
         engine: engine that runs the SavedModel.
@@ -74,7 +74,7 @@ class FormerAnswer(Answer):
         TextTask.__init__(self, model, options)
 
     def encode(self, request: Request) -> Row:
-        """Runs the graph. Returns its outputs as `state`, and no inputs."""
+        """Runs the graph. Returns a Row whose `state` contains the outputs."""
         inputs = {name: [request[name]] for name in self.fields}
         outputs = self.model.engine.run_signature("answer_n_best", inputs)
         state = {name: value[0] for name, value in outputs.items()}

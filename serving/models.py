@@ -1,9 +1,9 @@
-"""Runs exported models in Python, from texts to plain lists and dicts.
+"""Runs exported models on texts, and returns plain lists and dicts.
 
     bert = serving.load("output/mrpc_model")
     bert.classify(["The boat left at noon."], ["At noon the boat left."])
 
-predict.py and serve.py use the same classes, which are in serving/tasks/.
+predict.py and serve.py also use the task classes in serving/tasks/.
 """
 
 import os
@@ -22,7 +22,6 @@ from serving.tasks.base import DEFAULTS, Row, TaskOptions, TextTask
 from serving.tasks.texts import Attention, Tokenize
 from training import model_folder
 
-# One text or several texts.
 Texts = str | Sequence[str]
 
 
@@ -100,8 +99,8 @@ class TextModel:
             from serving import former_exports
 
             self.settings = former_exports.find_settings(self.engine, folder)
-        # Import a segmenter only if the user names it too, because the folder
-        # may come from somebody else.
+        # Import a segmenter only if the user names it too, because importing it
+        # runs its code, and somebody else may have written the folder.
         trained = self.settings.get("segmenter")
         if trained and trained != segmenter:
             raise ValueError(
@@ -224,7 +223,7 @@ class TextModel:
         Args:
             text_a: one or several texts.
             text_b: second text of each pair, or "" for no pairs.
-            min_probability: if no probability is this high, "label" is None.
+            min_probability: if every probability is lower, "label" is None.
         """
         options = TaskOptions(min_probability=min_probability)
         return self._ask("classify", options, text_a=text_a, text_b=text_b)
@@ -256,7 +255,7 @@ class TextModel:
         return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
 
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Any:
-        """Returns {"probability"} that the second text follows the first."""
+        """Returns {"probability"}: how likely text_b follows text_a."""
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
     def embed(self, text: Texts, tokens: bool = False) -> Any:
@@ -329,7 +328,7 @@ class TextModel:
     def _ask(
         self, name: str, options: TaskOptions = DEFAULTS, **fields: Texts
     ) -> Any:
-        """Returns the reply to one text, or a list of replies to a list."""
+        """Returns the reply to one text, or a list of replies to many texts."""
         task = self.task(name, options)
         fields = {k: as_texts(k, texts) for k, texts in fields.items()}
         counts = {k: len(v) for k, v in fields.items() if type(v) is list}
@@ -375,6 +374,6 @@ def as_texts(name: str, texts: Any) -> Texts:
     if all(isinstance(value, str) for value in values):
         return values
     raise TypeError(
-        f"{name} must be a text or a list of texts. "
+        f"{name} must be a string or a list of strings. "
         f"Received: {repr(texts)[:80]}"
     )

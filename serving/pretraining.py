@@ -89,8 +89,8 @@ def export_pretrainer(
 
         def fill_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, [tokens], begin, end)
-            # Padding is no mask, although its id, 0, is the id of [MASK] in
-            # some vocabularies. The tokenizer itself never returns [MASK].
+            # Exclude padding, because its id, 0, is the id of [MASK] in some
+            # vocabularies. The tokenizer itself never returns [MASK].
             is_mask = features["input_ids"] == mask_id
             is_mask &= features["input_mask"] > 0
             positions = tf.RaggedTensor.from_row_lengths(
@@ -126,8 +126,8 @@ def export_pretrainer(
 
         def compare_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             features = batches.pack_rows(packing, tokens, begin, end)
-            # Pass no positions of masks, because only the probability that
-            # one text follows the other is needed.
+            # Pass no positions of masks, because only the probability that the
+            # second text follows the first is needed.
             nowhere = tf.zeros_like(features["input_ids"])[:, :0]
             outputs = predict(features, nowhere)
             return {"probability": outputs["next_sentence_probabilities"][:, 0]}

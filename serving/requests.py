@@ -1,6 +1,6 @@
 """Reads requests from tables, JSON lines or text, and checks them.
 
-After a row that cannot be read or answered, reading continues.
+If a row cannot be read or answered, reading continues with the next row.
 """
 
 import json
@@ -46,16 +46,16 @@ def read(
     quoting: bool = True,
     columns: Sequence[str | None] = (),
 ) -> Iterator[Item]:
-    """Yields an unchecked Item for each row of some files. Skips blank lines.
+    """Yields an unchecked Item for each row of the files. Skips blank lines.
 
     Args:
         task: task that will answer the requests.
-        paths: paths of the files, or text_files.STDIN for the pipe.
-        form: one of tables.FORMS. None chooses the form of each file by the
-            file's name or first line.
+        paths: paths of the files, or text_files.STDIN for standard input.
+        form: format of the files, one of tables.FORMS. None infers the format
+            of each file from the file's name or first line.
         quoting: whether `"` quotes cells of CSV and TSV files.
-        columns: names of the columns to read for the task's first fields, in
-            their order. None reads the column with the name of the field.
+        columns: names of the columns to read for the task's first field, second
+            field, and so on. None reads the column with the field's own name.
 
     Raises:
         OSError: a file cannot be read.
@@ -68,8 +68,8 @@ def read(
             f"{task.name} are {', '.join(task.fields)}; omit the flag"
         )
     fields = zip_longest(task.fields, columns[: len(task.fields)])
-    # names: {column that a flag names: field}. replaced: these columns, and
-    # columns named like these fields, which the flags override.
+    # `names` is {column that a flag names: field}. `replaced` contains these
+    # columns, and the columns with the fields' own names, which are ignored.
     names: dict[str, str] = {}
     replaced: set[str] = set()
     needed: list[list[str]] = []
@@ -85,8 +85,8 @@ def read(
         else:
             optional += others
     if all(column.isdecimal() for some in needed for column in some):
-        # The first line of a table whose columns are selected by number is not
-        # a header, so no optional column can be found by its name.
+        # If the columns are selected by number, the table's first line is not a
+        # header, so no optional column can be found by its name.
         optional = []
     for path in paths:
         own = form or tables.form_of(path)
@@ -112,7 +112,7 @@ def read(
 def count(task: TextTask, items: Iterator[Item], paths: Sequence[str]) -> int:
     """Counts the items that `read` yields from `paths`.
 
-    Checks the items only up to the first that the task can answer.
+    Checks the items only up to the first item that the task can answer.
 
     Raises:
         OSError: a file cannot be read.
@@ -140,9 +140,9 @@ def _to_request(
 ) -> dict[str, Any]:
     """Converts a row, {column: cell}, to a request.
 
-    `names` is {column: field} for columns that flags name, and the columns in
-    `replaced` are not copied. In a table, an empty cell is a missing field, and
-    `words` may be a text.
+    `names` is {column: field} for columns that flags name. The columns in
+    `replaced` are not copied. In a table, empty cells are omitted, and the
+    field `words` is split at white space.
     """
     if names.keys().isdisjoint(row):
         # Plain text contains no columns, so there is nothing to rename.
@@ -162,14 +162,14 @@ def _to_request(
 def read_batches(
     items: Iterable[Item], batch_size: int
 ) -> Iterator[list[Item]]:
-    """Yields lists of the requests that have arrived so far.
+    """Yields batches of the requests that have arrived so far.
 
-    A thread reads the requests, so that a line on a pipe is answered when it
-    arrives. Lines that arrive during a computation are answered together.
+    A thread reads the requests, so that a line from a pipe is answered as soon
+    as it arrives. Lines that arrive during a computation form the next batch.
 
     Args:
-        items: requests.
-        batch_size: maximum requests in a list.
+        items: items that `read` yields.
+        batch_size: maximum number of requests in a batch.
     """
     waiting: queue.Queue[Item | None] = queue.Queue(maxsize=batch_size)
     failures = []
@@ -194,12 +194,12 @@ def cut_batches(
     batch_size: int,
     is_last: Callable[[], bool] = lambda: False,
 ) -> Iterator[list[Item]]:
-    """Divides requests into batches that depend only on the requests.
+    """Divides requests into batches.
 
-    A batch ends before each multiple of `batch_size` rows, where a shard may
-    begin, or after a row with which its texts reach _MAX_BATCH_CHARS
-    characters, or after a row for which `is_last` returns True. Counting to
-    `batch_size` starts again after such a row.
+    A batch ends where the number of rows so far is a multiple of `batch_size`,
+    because a shard may begin there. A batch ends earlier if its texts contain
+    _MAX_BATCH_CHARS characters, or if `is_last` returns True after a row. After
+    that row, counting to `batch_size` starts again.
     """
     batch: list[Item] = []
     size = count = 0
@@ -221,8 +221,8 @@ def cut_shard(
 ) -> tuple[int, int]:
     """Returns the first row of a shard and the row after its last row.
 
-    No batch is divided between two shards. So joining the answers of all shards
-    produces the answers of one run over all rows.
+    No batch is divided between two shards. So the joined answers of all shards
+    are equal to the answers of one run over all rows.
 
     Args:
         num_rows: number of rows in all shards.
@@ -252,11 +252,11 @@ def check(task: TextTask, item: Item) -> Item:
     if item.error:
         return item
     try:
-        # Nest the id in a list, because an answer nests the id one level deep.
+        # Check the id inside a list, because answers nest it one level deeper.
         json.dumps([item.request.get("id")])
     except RecursionError:
         del item.request["id"]
-        error = ValueError("'id' is nested too deeply. Use a text")
+        error = ValueError("'id' is nested too deeply. Use a string")
         return item._replace(error=error)
     try:
         task.check(item.request)

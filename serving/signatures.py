@@ -35,7 +35,7 @@ Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
 @dataclasses.dataclass(frozen=True)
 class ServingOptions:
-    """Options of an export that takes text: tokenizer, lengths and format.
+    """Options of an export that accepts text: tokenizer, lengths and format.
 
     Attributes:
         tokenizer: FullTokenizer of the model.
@@ -57,14 +57,14 @@ class ServingOptions:
 
 
 def text_signature(*names: str) -> list[tf.TensorSpec]:
-    """Returns the specs of inputs that are texts, string [N] each."""
+    """Returns a TensorSpec, string [N], for each name of a text input."""
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
-    """Wraps a function, so that all signatures call one graph of it.
+    """Wraps a function, so that all signatures call the same traced graph.
 
-    Otherwise each signature of a SavedModel would contain its own copy of the
+    Otherwise each signature of a SavedModel would contain another copy of the
     network's graph.
 
     Args:
@@ -95,7 +95,7 @@ def serve_ids(
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
     BERT. In a SavedModel, the endpoint fails on ids outside the model's range.
-    In LiteRT, it checks no ids, and a wrong id reads an arbitrary embedding.
+    In LiteRT, it does not check ids, and invalid ids read arbitrary embeddings.
 
     Args:
         function: function from a dict of the inputs to a dict of outputs.
@@ -152,7 +152,7 @@ def export_model(
         export_dir: folder to write. It appears when it is complete.
         model: a BertModel, or a model from modeling.tasks.
         predict: function (features) -> dict of outputs, for `serve`.
-        endpoints: the task's signatures that take text. The signatures of
+        endpoints: the task's signatures that accept text. The signatures of
             `inspect` are added. If `endpoints` is None, or if the tokenizer
             uses a segmenter, only `serve` is exported.
         options: ServingOptions, or None for a model without a tokenizer.
@@ -169,8 +169,8 @@ def export_model(
     if options and endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
         if options.tokenizer.segmenter:
-            # A graph cannot run a segmenter, which is Python code. predict.py
-            # and serve.py can.
+            # A segmenter is Python code, which a graph cannot run, but
+            # predict.py and serve.py can run it.
             task["segmenter"] = options.tokenizer.segmenter
         else:
             bert = model if isinstance(model, BertModel) else model.bert
@@ -202,14 +202,14 @@ def export_model(
 def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     """Returns the endpoints `tokenize` and `attention`.
 
-    All exports that take text contain them. The inputs of both are `text_a` and
-    `text_b`, string [N]. A `text_b` of "" means no second text. `tokenize`
-    returns
+    All exports that accept text contain these endpoints. Their inputs are
+    `text_a` and `text_b`, string [N]. A `text_b` of "" means no second text.
+    `tokenize` returns
 
         tokens          string [N, T], the tokens that the model reads, with
                         [CLS] and [SEP], "" after the end of a text
         lengths         int32 [N], the number of tokens
-        num_wordpieces  int32 [N], WordPieces of both texts before they are cut
+        num_wordpieces  int32 [N], WordPieces of both texts before the cut
 
     `attention` returns `tokens`, `lengths` and
 
@@ -250,8 +250,8 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
         lengths = tf.cast(outputs["lengths"], tf.int64)
         num_texts = tf.size(lengths, tf.int64)
         longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
-        # Count at least `max_seq_length` values for each text, because many
-        # short texts need memory too, for their inputs.
+        # Count at least `max_seq_length` values for each text, because the
+        # inputs of many short texts need memory too.
         size = tf.maximum(maps * longest * longest, packing.max_seq_length)
         reason = (
             "The attention of these texts does not fit into memory; send "

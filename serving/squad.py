@@ -1,4 +1,4 @@
-"""Exports the model of run_squad.py, with signatures that take ids or text.
+"""Exports the model of run_squad.py, with signatures that accept ids or text.
 
 N = number of questions, W = windows, F = WordPieces in a window, T = WordPieces
 in the longest window, B = answers in an n-best list.
@@ -45,7 +45,7 @@ def export_span_labeler(
     run_squad.py. `answer` returns these outputs, [N] each:
 
         answer                string
-        probability           float32, of this answer among the n best answers
+        probability           float32, probability among the n best answers
         start_byte, end_byte  int32, position of the answer in the context, -1
                               for "no answer"
         null_odds             float32, the score of "no answer" minus the score
@@ -53,16 +53,16 @@ def export_span_labeler(
 
     `answer_n_best` also returns the n best answers, the most probable first:
     `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
-    filled up with "", 0 and -1, and `num_answers`, [N]. One of the answers can
-    be "no answer", whose positions are -1. `signatures.inspect` adds the
+    padded with "", 0 and -1, and `num_answers`, [N]. One of the answers can be
+    "no answer", whose positions are -1. `signatures.inspect` adds the
     signatures `tokenize` and `attention`.
 
     Args:
         export_dir: folder to write. It appears when it is complete.
         model: BertSpanLabeler to export.
         tokenizer: FullTokenizer of the model.
-        windows: options that turn questions and passages into windows.
-        decoding: options that turn logits into answers.
+        windows: options for cutting passages into windows.
+        decoding: options for converting logits to answers.
         batch_size: number of windows that the network computes at a time.
         export_options: format of the export, or None for a SavedModel.
 

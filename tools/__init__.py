@@ -1,1 +1,1 @@
-"""Additional commands, run as `python -m tools.NAME`."""
+"""Additional command-line tools, run as `python -m tools.NAME`."""

@@ -1,10 +1,10 @@
-"""Finds rows of dev and test files that training files or a corpus contain.
+"""Finds dev and test rows that also occur in training files or a corpus.
 
     python -m tools.check_overlap --input_file=train.tsv,corpus.txt \
       --eval_file=dev.tsv,test.tsv
 
-A model that was trained on texts of a test set scores too well on this test
-set. Two texts are equal if their words are equal, ignoring case and
+If a model was trained on texts of a test set, its score on this test set is too
+high. Two texts are equal if their words are equal, ignoring case and
 punctuation. Only the evaluation files must fit into memory.
 """
 
@@ -21,8 +21,8 @@ from files.paths import Kind
 from training.command_line import cli
 
 _WORD = re.compile(r"\w+")
-# Cells with fewer words are not compared, because they are usually labels,
-# numbers or names.
+# Cells with fewer words than this are not compared, because they are usually
+# labels, numbers or names.
 _FEWEST_WORDS = 3
 _KINDS = ("the same row", "a row with one of the texts", "{} words in a row")
 
@@ -48,8 +48,7 @@ class Config:
     )
     ngram: int = flag(
         13,
-        "Minimum number of successive equal words that is reported as an "
-        "overlap.",
+        "Report an overlap if at least this many successive words are equal.",
         at_least=2,
     )
     num_examples: int = flag(
@@ -86,13 +85,13 @@ def read_rows(path: str) -> Iterator[tuple[int, Texts]]:
 
 
 def find_keys(texts: Texts, ngram: int) -> tuple[set[int], ...]:
-    """Returns the keys of a row for each kind of overlap in _KINDS.
+    """Returns a row's set of hash keys for each kind of overlap in _KINDS.
 
-    Two rows overlap if they have a key in common. `ngram` is the number of
-    successive equal words that count as an overlap.
+    Two rows overlap if their sets contain an equal key. `ngram` is the number
+    of successive equal words that count as an overlap.
     """
-    # Sort the texts, so that two rows are the same if they contain the same
-    # texts in another order.
+    # Sort the texts, so that rows with equal texts in different orders get the
+    # same key.
     whole = {hash(tuple(sorted(texts)))}
     sequences = {
         hash(words[start : start + ngram])
@@ -103,7 +102,7 @@ def find_keys(texts: Texts, ngram: int) -> tuple[set[int], ...]:
 
 
 def main(config: Config) -> None:
-    """Prints how many evaluation rows also occur in the other files."""
+    """Prints how many evaluation rows overlap with each training file."""
     inputs = text_files.expand_patterns(config.input_file, "input_file")
     # (file, line number, first words) of each row in an evaluation file.
     places: list[Place] = []

@@ -4,8 +4,8 @@
 
 A folder like Google's releases (bert_model.ckpt, bert_config.json, vocab.txt)
 becomes a folder that transformers reads (model.safetensors, config.json,
-vocab.txt and the tokenizer's other files), or vice versa. No weight changes.
-With --extended_vocab_file the tool adds embeddings for new words to the model.
+vocab.txt and the tokenizer's other files), or vice versa. The weights do not
+change. With --extended_vocab_file the tool also adds embeddings of new words.
 """
 
 import dataclasses
@@ -29,7 +29,7 @@ from training.model_folder import folder_of
 if TYPE_CHECKING:
     import keras
 
-# {value of --model: class of this project}.
+# {value of --model: name of the model's class in this project}.
 MODELS = {
     "bert": "BertModel",
     "pretraining": "BertPretrainer",
@@ -83,14 +83,14 @@ class Config:
         None,
         "Vocabulary that tools.create_vocabulary --extend wrote. The model "
         "gets an embedding for each new word: the mean of the embeddings of "
-        "its former WordPieces.",
+        "the WordPieces into which the old vocabulary splits the word.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool | None = flag(
         None,
         "Whether transformers' tokenizer lower-cases text: True for uncased "
-        "models. The default is as in the tokenizer's files beside the "
-        "checkpoint. Without these, True if the vocabulary is lower-cased.",
+        "models. The default is the value in the tokenizer's files beside the "
+        "checkpoint, or else True if the vocabulary is lower-cased.",
     )
     model: str | None = flag(
         None,
@@ -106,7 +106,7 @@ def find_model(
     names: Collection[str],
     folder: model_folder.ModelFolder,
 ) -> str:
-    """Returns the kind of model in a checkpoint, a key of MODELS.
+    """Returns the key in MODELS of the model that a checkpoint contains.
 
     `names` are the names of the weights in the checkpoint. `folder` describes
     the checkpoint's folder.
@@ -148,7 +148,7 @@ def create_model(
     """Creates a model into which the weights of a checkpoint can be loaded.
 
     Args:
-        name: kind of model, a key of MODELS.
+        name: key of the model in MODELS.
         config: configuration of the model.
         checkpoint: path of the checkpoint, for error messages.
         shapes: {name: shape} of the checkpoint's weights.
@@ -177,7 +177,7 @@ def create_model(
 
 
 def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
-    """Loads a checkpoint's weights. Returns the names of missing weights.
+    """Loads a checkpoint. Returns the model's weights that it does not contain.
 
     Raises:
         ValueError: the checkpoint contains none of the head's weights.
@@ -211,7 +211,7 @@ def read_tokenizer(
     Returns:
         (tokenizer, rows). The tokenizer is None if there is no vocabulary. With
         --extended_vocab_file, `rows` lists for each token the old ids whose
-        embeddings to average. Otherwise it is None.
+        embeddings are averaged. Without this flag, `rows` is None.
 
     Raises:
         ValueError: a vocabulary is missing or does not fit the model,
@@ -271,10 +271,10 @@ def find_length(
     """Returns the maximum length of the inputs that a model was trained on.
 
     Args:
-        name: kind of model, a key of MODELS.
+        name: key of the model in MODELS.
         folder: description of the checkpoint's folder.
-        longest: number of positions of the model, returned if the folder
-            records no length.
+        longest: number of positions of the model, returned if no file in the
+            folder records the length.
     """
     length = folder.task.get("max_seq_length")
     if length is None and name != "multiple_choice":
@@ -299,7 +299,7 @@ def main(options: Config) -> None:
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
-    # By default, write the other format, but an extended model in the same one.
+    # By default, write the other format. Extending a model keeps its format.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )
@@ -315,7 +315,7 @@ def main(options: Config) -> None:
     folder.check_class(MODELS[name])
     network = {name: True for name, is_on in folder.network.items() if is_on}
     if name == "bert":
-        # Drop the LSTM, which belongs to the head that a bare encoder lacks.
+        # Drop the LSTM, because only models with a task's head contain it.
         network.pop("bilstm", None)
     if becomes_theirs and options.output_dir.endswith(".ckpt"):
         raise ValueError(

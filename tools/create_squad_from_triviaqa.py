@@ -77,8 +77,8 @@ def create_passages(
     """Yields an entry of SQuAD's "data" for each document of a question.
 
     An entry contains the question and the beginning of the document. With
-    --for_training, the entry's list of answers is empty if the beginning does
-    not contain the answer.
+    --for_training, if this text does not contain the answer, the entry's list
+    of answers is empty.
 
     Args:
         question: an entry of TriviaQA's "Data".
@@ -172,7 +172,7 @@ def _listed(mapping: dict[str, Any], name: str, where: str) -> list[Any]:
 
 
 def main(config: Config) -> None:
-    """Writes the passages of `create_passages` that contain an answer."""
+    """Writes the entries of `create_passages` that list an answer."""
     if os.path.exists(config.output_file):
         raise FileExistsError(
             f"--output_file={config.output_file} already exists; remove it or "

@@ -4,9 +4,9 @@ r"""Learns a WordPiece vocabulary from raw text, or extends one.
         --output_file=vocab.txt
 
 Pass the output to the other scripts as --vocab_file. With --extend=VOCAB the
-tool adds words of the text to the vocabulary VOCAB. They first replace its
-[unusedN] entries, then follow at the end. After that, extend the model with
-tools.convert_checkpoint --extended_vocab_file.
+tool adds words of the text to the vocabulary VOCAB. The new words replace the
+[unusedN] entries, and any remaining words are appended. Then extend the model
+with tools.convert_checkpoint --extended_vocab_file.
 """
 
 import collections

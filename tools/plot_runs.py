@@ -73,8 +73,8 @@ class Config:
     )
     consecutive: bool = flag(
         False,
-        "Draw each run after the end of the previous run, because the runs are "
-        "successive phases of one training.",
+        "Draw each run after the end of the previous run. Set this if the runs "
+        "are successive phases of one training.",
     )
     title: str | None = flag(None, "Heading of the image.")
     png: str | None = flag(
@@ -153,10 +153,10 @@ def read_runs(folders: Iterable[tuple[str, str]]) -> list[Run]:
 
 
 def join_ends(runs: Sequence[Run]) -> list[Run]:
-    """Shifts the runs, so that each run begins where the previous one ended.
+    """Shifts the curves, so that each run begins where the previous run ended.
 
-    Adds the values at the end of the previous run to the steps, examples and
-    hours of each run.
+    Adds the steps, examples and hours at the end of the previous run to the
+    values of each run.
 
     Raises:
         ValueError: several runs repeat one training with different seeds, so
@@ -185,8 +185,8 @@ def create_panels(
 ) -> dict[str, list[Series]]:
     """Returns the curves of each metric, {metric: curves}.
 
-    Omits metrics without a curve. `axis` is a key of AXES. By default,
-    `metrics` are the losses, the metrics of the evaluations and the learning
+    Omits metrics without a curve. `axis` is a key of AXES. If `metrics` is
+    None, returns the losses, the metrics of the evaluations and the learning
     rate.
 
     Raises:
@@ -237,8 +237,8 @@ def _points(run: Run, kind: str, metric: str, axis: str) -> list[Point]:
     """
     kinds: Sequence[str] = (kind,)
     if metric == _RATE:
-        # Draw the learning rate as one training curve. Any line of the history
-        # may contain it.
+        # Draw the learning rate as one curve from all kinds of lines, because
+        # any line of the history may contain it.
         kinds = history.KINDS if kind == "train" else ()
     found = {}
     for line in run.lines:
@@ -310,7 +310,7 @@ def draw(
 
 
 def _plain(text: str) -> str:
-    """Escapes `$`, with which a formula would begin in matplotlib."""
+    """Escapes `$`, which would begin a formula in matplotlib."""
     return text.replace("$", r"\$")
 
 

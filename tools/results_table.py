@@ -1,4 +1,4 @@
-"""Writes a table with the means and standard deviations of runs' results.
+"""Writes a table of runs, with the mean and standard deviation of each result.
 
     python -m tools.results_table --runs=output/glue --output=output/glue.md
 
@@ -75,8 +75,8 @@ class Config:
 class Row(NamedTuple):
     """A row of the table: runs that differ only in their seeds, or an average.
 
-    `folders` are the folders of the runs. For an average, the list is empty.
-    The last field is {name of a result: its value in each run}.
+    `folders` are the folders of the runs, or [] for an average. The mapping is
+    {name of a result: list of its values, one for each run}.
     """
 
     label: str
@@ -88,10 +88,10 @@ class Row(NamedTuple):
 def make_rows(
     label: str, runs: Sequence[Run], metrics: Sequence[str] | None
 ) -> Iterator[Row]:
-    """Yields the table's rows for `runs`, which all have the label `label`.
+    """Yields a table row for each group of runs with the same flags.
 
-    Runs with different flags become different rows, whose labels contain the
-    flags that differ.
+    If all `runs` have the same flags, the row's label is `label`. Otherwise the
+    rows' labels also contain the flags that differ.
     """
     groups: dict[str, list[Run]] = {}
     for run in runs:
@@ -146,7 +146,7 @@ def means(figures: Iterable[Sequence[float]]) -> list[float]:
 def averages(rows: Sequence[Row]) -> Iterator[Row]:
     """Yields rows with GLUE's average and the BERT paper's average.
 
-    Yields nothing if a row is not a task of GLUE, or two rows are of one task.
+    Yields nothing if a row is not a GLUE task, or two rows are the same task.
     GLUE averages the scores of the tasks. The paper averages two metrics of
     MNLI and one metric of each other task except WNLI.
     """
@@ -208,7 +208,7 @@ def format_table(rows: Sequence[Row], markdown: bool) -> str:
 def describe(row: Row) -> dict[str, Any]:
     """Converts a row to a dict for JSON.
 
-    It contains the mean, the standard deviation and the values of each result.
+    The dict contains the mean, the deviation and the values of each result.
     """
     figures = {
         name: {

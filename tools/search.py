@@ -5,7 +5,7 @@ r"""Searches hyper-parameters for a task of your own, with Optuna.
         --vocab_file=$B/vocab.txt --bert_config_file=$B/bert_config.json \
         --init_checkpoint=$B/bert_model.ckpt --max_seq_length=128
 
-Splits the train set of a table (run_classifier.py --task_name=csv) into folds.
+Splits the train set, read as by run_classifier.py --task_name=csv, into folds.
 In each trial, Optuna chooses settings, and the tool trains one classifier per
 fold with these settings. Optuna optimizes the mean result of the folds. Flags
 that this tool does not define are passed to run_classifier.py. To resume a
@@ -65,7 +65,7 @@ class Config(table_task.TableOptions):
         "NAME=A|B|C for choices. If LOW and HIGH are integers, all values are "
         "integers.",
     )
-    trials: int = flag(20, "Number of combinations to try.", at_least=1)
+    trials: int = flag(20, "Total number of trials to run.", at_least=1)
     folds: int = flag(
         5, "Number of folds. A trial trains once for each fold.", at_least=2
     )
@@ -172,7 +172,7 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
             f"--metric={config.metric} must be one of {', '.join(figures)}"
         )
     # summary.json contains null if the result was NaN. Optuna needs a number,
-    # so return the worst one.
+    # so return the worst possible value.
     worst = math.inf if config.is_loss else 0.0
     value = figures[config.metric]
     return worst if value is None else value
@@ -181,8 +181,8 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
 def create_study(config: Config, settings: Any) -> "optuna.Study":
     """Opens or creates the database of --study.
 
-    `settings` describes the flags and the data. The database records it, and
-    all commands that use the study must pass the same value.
+    `settings` describes the flags and the data. The database records this
+    value, and all commands that use the study must pass an equal value.
 
     Raises:
         ValueError: an earlier command created the study with other settings.
@@ -196,8 +196,8 @@ def create_study(config: Config, settings: Any) -> "optuna.Study":
     for entry in config.space:
         suggest(optuna.create_study().ask(), entry)
     study = optuna.create_study(
-        # If the process of a trial is killed, another process runs the trial
-        # again.
+        # If the process that runs a trial is killed, let another process run
+        # the trial again.
         storage=optuna.storages.RDBStorage(
             f"sqlite:///{config.study}",
             heartbeat_interval=60,

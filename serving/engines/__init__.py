@@ -1,4 +1,4 @@
-"""Engines run an exported network in a runtime such as ONNX Runtime.
+"""Runs exported networks in runtimes such as ONNX Runtime.
 
 B = batch size, F = WordPieces in an input.
 """
@@ -68,7 +68,7 @@ class Engine(abc.ABC):
         except (OSError, MemoryError):
             raise
         except Exception as error:
-            # Exception is the only base class of all errors of ONNX Runtime.
+            # ONNX Runtime's errors have no common base class but Exception.
             raise damaged(path, error) from error
 
     @abc.abstractmethod
@@ -77,7 +77,7 @@ class Engine(abc.ABC):
 
     @abc.abstractmethod
     def _compute(self, features: Mapping[str, np.ndarray]) -> Outputs:
-        """Runs the network. `_lock` is held."""
+        """Runs the network. `run` locks `_lock` before it calls this method."""
 
     def run(self, features: Mapping[str, np.ndarray]) -> Outputs:
         """Runs the network and returns its outputs. Thread-safe.
@@ -96,7 +96,7 @@ class Engine(abc.ABC):
 
 
 class Runtime(NamedTuple):
-    """A runtime, and the format of the exports that the runtime runs.
+    """A runtime, and the format of the models that the runtime loads.
 
     Attributes:
         file: path of the model inside the folder of an export.
@@ -216,9 +216,9 @@ def open_engine(
 ) -> Engine:
     """Loads an export into a runtime that suits the export and this machine.
 
-    Without `name`, chooses an installed runtime whose file the export contains:
-    ONNX Runtime or else TensorFlow, if it can use an NVIDIA GPU of the machine,
-    otherwise the first such runtime in RUNTIMES.
+    If `name` is None, considers the installed runtimes whose files the export
+    contains. Chooses ONNX Runtime, or else TensorFlow, if it can use an NVIDIA
+    GPU of the machine. Otherwise chooses the first of RUNTIMES.
 
     Args:
         folder: folder of an export, with at least one of FILES.
@@ -320,7 +320,7 @@ def cut(
     max_values: int = 1,
     width: int = 1,
 ) -> Iterator[tuple[list[int], int]]:
-    """Divides rows into batches. The rows of a batch are of similar length.
+    """Divides rows into batches of rows that are similarly long.
 
     Args:
         engine: Engine that runs the batches.

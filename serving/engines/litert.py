@@ -15,8 +15,8 @@ class LiteRt(engines.Engine):
     name = "litert"
 
     def _load(self, path: Path, num_threads: int) -> None:
-        # Pass the file's bytes. LiteRT would map the file into memory, and
-        # overwriting it would change the answers or end the process.
+        # Pass the file's contents. If LiteRT mapped the file into memory,
+        # overwriting the file would change the answers or crash the process.
         interpreter = Interpreter(
             model_content=path.read_bytes(), num_threads=num_threads
         )

@@ -24,11 +24,11 @@ class OnnxRuntime(engines.Engine):
     name = "onnx"
 
     def _load(self, path: Path, num_threads: int) -> None:
-        # Several threads may call ONNX Runtime at the same time.
+        # Need no lock, because several threads may call ONNX Runtime at once.
         self._lock = contextlib.nullcontext()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = num_threads
-        # Log only fatal errors, because ONNX Runtime raises all other errors.
+        # Log only fatal errors, because all other errors raise an exception.
         options.log_severity_level = 4
         providers = ["CPUExecutionProvider"]
         if finds_gpu():

@@ -8,8 +8,8 @@ import numpy as np
 
 from serving import engines
 
-# Importing OpenVINO removes absl's handler from the root logger. Put it back,
-# because the log would otherwise lose its form.
+# Importing OpenVINO removes absl's handler from the root logger. Restore the
+# handler, because it formats the log.
 _HANDLERS = [*logging.root.handlers]
 import openvino  # noqa: E402
 
@@ -26,8 +26,8 @@ class OpenVino(engines.Engine):
 
     def _load(self, path: Path, num_threads: int) -> None:
         core = openvino.Core()
-        # Do not map the files, because overwriting them while the model runs
-        # would change the answers.
+        # Do not map the files into memory, because overwriting the files while
+        # the model runs would change the answers.
         core.set_property({"ENABLE_MMAP": False})
         able = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")
         self.precision = "bfloat16" if "BF16" in able else "float32"

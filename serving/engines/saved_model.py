@@ -1,8 +1,8 @@
 """Runs SavedModels with TensorFlow.
 
-A SavedModel is a program, which may read and write any file of its user. So the
-names of its operations are checked before the SavedModel is loaded. The
-operations in `ALLOWED` only compute. This project's exports use no others.
+A SavedModel is a program, which may read and write the user's files. So the
+names of its operations are checked before the SavedModel is loaded. This
+project's exports use only the operations in `ALLOWED`, which only compute.
 """
 
 import copy
@@ -21,7 +21,7 @@ from files import patterns
 from serving import engines
 
 FILE = engines.RUNTIMES["saved_model"].file
-# Operations in the exports of all versions of this project.
+# Operations that exports of any version of this project may contain.
 # tests/serving/test_operations.py compares this list with the exports.
 ALLOWED = frozenset(
     """
@@ -54,7 +54,7 @@ _SAVER = {
 
 
 class SavedModel:
-    """An Engine that uses TensorFlow, with a method that calls any signature.
+    """Implements Engine with TensorFlow, and can call any signature.
 
     Args:
         path: folder of a SavedModel.
@@ -123,7 +123,7 @@ class SavedModel:
         return {name: tuple(spec.shape) for name, spec in specs.items()}
 
     def run(self, features: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Calls the signature `serve`. Several threads may do so at once."""
+        """Calls the signature `serve`. Thread-safe."""
         return self.run_signature("serve", features)
 
     def run_signature(
@@ -133,7 +133,7 @@ class SavedModel:
 
         Args:
             signature: name of the signature.
-            inputs: {name: array, or list of texts}.
+            inputs: {name: array, or list of strings}.
 
         Raises:
             ValueError: the signature fails on the inputs.
@@ -146,7 +146,7 @@ class SavedModel:
             )
             return {name: value.numpy() for name, value in outputs.items()}
         except (tf.errors.OpError, MemoryError) as error:
-            # Omit the traceback, because the cause is usually a lack of memory.
+            # Omit TensorFlow's traceback: the usual cause is a lack of memory.
             raise engines.failure(error) from None
 
     @functools.cached_property
@@ -175,8 +175,8 @@ def finds_gpu() -> bool:
 def find_operations(data: bytes) -> tuple[saved_model_pb2.SavedModel, set[str]]:
     """Returns a SavedModel and the names of the operations that it uses.
 
-    The names omit operations in _SAVER that only the functions that save and
-    restore weights use.
+    Omits operations in _SAVER that are used only by the functions that save and
+    restore weights.
 
     Args:
         data: contents of saved_model.pb.
@@ -192,9 +192,9 @@ def find_operations(data: bytes) -> tuple[saved_model_pb2.SavedModel, set[str]]:
         savers = {
             node.attr["f"].func.name for node in graph.node if node.name in ends
         }
-        # Without an object graph, or with several graphs, TensorFlow may run
-        # the functions that save weights as signatures. Then omit no
-        # operations.
+        # If there is no object graph, or if there are several graphs,
+        # TensorFlow may run the functions that save weights as signatures. So
+        # omit no operations.
         if len(saved.meta_graphs) > 1 or not meta_graph.HasField(
             "object_graph_def"
         ):
@@ -203,9 +203,9 @@ def find_operations(data: bytes) -> tuple[saved_model_pb2.SavedModel, set[str]]:
         for function in graph.library.function:
             name = function.signature.name
             found = {node.op for node in function.node_def}
-            # A signature that called the save function could write any file. So
-            # the function is exempt only if the SavedModel names it nowhere but
-            # in its definition and in its node.
+            # A signature that calls the save function could write any file. So
+            # omit this function's operations only if its name occurs just twice
+            # in the SavedModel: in its definition and in its node.
             is_saver = name in savers and data.count(name.encode()) == 2
             used |= found - _SAVER if is_saver else found
     return saved, used

@@ -131,10 +131,10 @@ def _write_saved_model(
 def _trace(
     function: Callable[..., Any], signature: Sequence[tf.TensorSpec]
 ) -> Callable[..., Any]:
-    """Traces a function, and returns a function that calls the trace.
+    """Traces a function, and returns a function that calls the traced graph.
 
     Keras and TensorFlow each trace the function that they export. In the
-    returned function they trace only one call, not the network again.
+    returned function they trace only this call, and not the network again.
     """
     traced = tf.function(
         function, signature, autograph=False
@@ -146,8 +146,8 @@ def _trace(
 def _plain(model: keras.Model) -> Iterator[None]:
     """Lets a model compute with plain operations in a `with` block.
 
-    The model computes also at padding, and in float32 even with mixed
-    precision, because LiteRT cannot convert operations in 16 bits.
+    Also turns off mixed precision and the skipping of padding, because LiteRT
+    cannot convert operations in 16 bits or skip padding.
     """
     layers = all_layers(model)
     policies = [layer.dtype_policy for layer in layers]
@@ -188,8 +188,8 @@ def _write_litert(
             function, input_signature=signature, autograph=False
         )
         concrete = traced.get_concrete_function()
-    # Turn the weights into constants. Otherwise the file of a Keras model would
-    # not contain them, and no error would be raised.
+    # Turn the weights into constants. Otherwise the converter would omit the
+    # weights of a Keras model without raising an error.
     frozen = convert_variables_to_constants_v2(concrete)
 
     def serve(*inputs: tf.Tensor) -> Any:
@@ -199,8 +199,8 @@ def _write_litert(
 
     module = tf.Module()
     module.serve = tf.function(serve, signature, autograph=False)
-    # Convert a SavedModel, because the converter keeps a signature's names only
-    # in this case.
+    # Convert from a SavedModel, because the converter then keeps the names of a
+    # signature's inputs and outputs.
     with tempfile.TemporaryDirectory(dir=path.parent) as saved:
         tf.saved_model.save(module, saved, {"serve": module.serve})
         converter = tf.lite.TFLiteConverter.from_saved_model(

@@ -27,8 +27,8 @@ from serving import engines
 # ONNX's file format to write.
 _OPSET = 20
 _IR_VERSION = 10
-# Maximum bytes of weights inside the file, because Protobuf's limit is 2 GiB.
-# Larger weights are written to a second file.
+# Maximum bytes of weights in the model's file, because Protobuf's limit is
+# 2 GiB. If there are more, the weights are written to a second file.
 _MAX_BYTES = 2_000_000_000
 # Shape of a tensor. A str is the name of a size that is known only at run time.
 Shape = list[Any]
@@ -89,7 +89,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model. If its weights exceed 2 GB, they go to a second file."""
+    """Writes a model. Writes weights of more than 2 GB to a second file."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -119,14 +119,13 @@ class _Writer:
         return name
 
     def constant(self, value: Any, dtype: Any = np.float32) -> str:
-        """Adds a constant to the graph."""
         name = f"constant_{len(self.weights)}"
         array = np.array(value, dtype)
         self.weights[name] = numpy_helper.from_array(array, name)
         return name
 
     def weight(self, variable: Any, transpose: bool = False) -> str:
-        """Adds a variable of the model to the graph, if it is not there yet."""
+        """Adds a model's variable, if the graph does not contain it yet."""
         name = variable.path
         if name not in self.weights:
             value = keras.ops.convert_to_numpy(variable).astype(np.float32)
@@ -140,7 +139,7 @@ class _Writer:
         return self.add("Gather", inputs, indices, axis=axis)
 
     def dense(self, inputs: str, layer: Any) -> str:
-        """Adds a dense layer or an OutputHead: a product, plus its bias."""
+        """Adds a dense layer or an OutputHead: a matrix product and a bias."""
         if isinstance(layer, OutputHead):
             kernel = self.weight(layer.output_weights, transpose=True)
             bias = layer.output_bias
@@ -150,7 +149,6 @@ class _Writer:
         return self.add("Add", product, self.weight(bias))
 
     def layer_norm(self, inputs: str, layer: Any) -> str:
-        """Adds layer normalization over the last axis."""
         return self.add(
             "LayerNormalization",
             inputs,

@@ -1,1 +1,1 @@
-"""The server of serve.py: the protocols of TensorFlow Serving and KServe."""
+"""The server of serve.py, for clients of TensorFlow Serving and KServe."""

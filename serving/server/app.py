@@ -1,8 +1,8 @@
-"""The routes of the server, as an ASGI application (Starlette).
+"""Defines the server's routes, as an ASGI application.
 
-The application uses Starlette, not FastAPI. FastAPI validates the bodies that a
-route declares, but the bodies in TensorFlow Serving's protocol depend on the
-model.
+The application uses Starlette and not FastAPI, because FastAPI needs a schema
+of the bodies for each route. In TensorFlow Serving's protocol, the bodies
+depend on the model.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from serving.server.signatures import Key
 from serving.server.versions import ServedModel, not_found
 
 PAGE = Path(__file__).parent / "page"
-# Content-Security-Policy: the page may load only files of this server.
+# The Content-Security-Policy lets the page load only files of this server.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -42,8 +42,8 @@ _PAGE_HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-cache",
 }
-# Maximum bytes of a reply that is sent at once. A longer reply is sent in parts
-# of this size, to save memory.
+# Maximum bytes of a reply that is sent as a whole. A longer reply is sent in
+# parts of this size, to save memory.
 _PART = 1 << 18
 
 
@@ -56,7 +56,7 @@ def to_response(
 
 
 class Server:
-    """Answers HTTP requests to models.
+    """Answers HTTP requests for all served models.
 
     Args:
         models: {name of the model in requests: ServedModel}.
@@ -167,8 +167,8 @@ class Server:
         return guarded
 
     async def _page(self, request: Request) -> Response:
-        # Look up the name in the folder's list, so that a client cannot open
-        # files outside the folder.
+        # Look up the name in the list of the folder's files, so that a client
+        # cannot open files outside the folder.
         files = {file.name: file for file in PAGE.iterdir() if file.is_file()}
         name = request.path_params.get("file", "index.html")
         if name not in files:
@@ -282,8 +282,8 @@ class Server:
             raise BadRequest(f"Malformed request: {request.method} /v2/{path}")
         name = match["name"]
         number = int(match["version"]) if match["version"] else None
-        # Read the complete body before any error, so that the connection can be
-        # reused.
+        # Read the complete body before raising an error, so that the client can
+        # reuse the connection.
         content = await self.limits.read_body(request)
         model = self._find(name, record, number)
         version = model.find(number)
@@ -355,7 +355,7 @@ class Server:
         num_rows: int,
         num_bytes: int,
     ) -> Any:
-        """Lets a version of a model compute a call, and returns the result.
+        """Computes a call with a version of a model, and returns the result.
 
         `payload` are the arrays of a signature, or the JSON object of a task.
         `num_bytes` is the size of the request's body.
@@ -369,7 +369,8 @@ class Server:
             if not is_task and key.name not in description.signatures:
                 raise RestError(
                     409,
-                    "the model's new version lacks this signature. Use another",
+                    "the model's new version lacks this signature. Use another "
+                    "signature",
                 )
             is_alone = is_long or key.name not in description.batched
             try:
@@ -377,7 +378,7 @@ class Server:
                     key, payload, num_rows, is_alone
                 )
             except Closed:
-                # A new version has just replaced the one that `find` returned.
+                # If a new version has replaced the closed version, try again.
                 if version is model.current:
                     raise
         try:

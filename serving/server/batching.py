@@ -1,4 +1,4 @@
-"""Batches requests: one queue and one thread for each model.
+"""Computes requests in batches, with one queue and one thread per model.
 
 When the queue is full, a new request fails at once, so that an overloaded
 server still answers accepted requests quickly.
@@ -19,7 +19,7 @@ RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
 
 
 class Closed(RestError):
-    """The batcher accepts no more requests."""
+    """Error for a request to a Batcher that was closed."""
 
     def __init__(self) -> None:
         super().__init__(503, "the server is shutting down")
@@ -112,7 +112,7 @@ class Batcher:
         return len(self._waiting)
 
     def close(self, timeout: float | None = None) -> None:
-        """Rejects new requests, and waits until all others are computed.
+        """Rejects new requests, and waits until queued requests are computed.
 
         `timeout` is the maximum number of seconds to wait, None for no maximum.
         """
@@ -141,7 +141,7 @@ class Batcher:
             del batch
 
     def _next_batch(self) -> list[_Work]:
-        """Waits until a batch is complete, and removes it from the queue."""
+        """Waits for a complete batch, and removes the batch from the queue."""
         first = self._waiting[0]
         if first.is_alone or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
@@ -161,7 +161,7 @@ class Batcher:
         for work in self._waiting:
             fits = rows + work.num_rows <= self._limits.max_batch_size
             can_join = work.key == first.key and not work.is_alone
-            # A request larger than max_batch_size is a batch of its own.
+            # A request with more rows than max_batch_size gets its own batch.
             if can_join and (fits or not batch):
                 batch.append(work)
                 rows += work.num_rows

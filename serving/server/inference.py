@@ -1,7 +1,7 @@
-"""The Open Inference Protocol, which clients of KServe and Triton use.
+"""Parses requests and writes replies of the Open Inference Protocol.
 
-A body contains tensors as JSON, or as bytes after the JSON (the extension
-binary_tensor_data of Triton).
+Clients of KServe and Triton use this protocol. A body contains tensors as JSON,
+or as bytes after the JSON (Triton's extension binary_tensor_data).
 """
 
 import json
@@ -26,18 +26,18 @@ SERVER = {
     "version": "1",
     "extensions": ["binary_tensor_data"],
 }
-# Header with the length of the JSON in bytes, if binary tensors follow the
-# JSON.
+# Name of the HTTP header with the length of the JSON in bytes. Clients send the
+# header if binary tensors follow the JSON.
 LENGTH_HEADER = "Inference-Header-Content-Length"
 _TYPES = {"string": "BYTES", "float16": "FP16", "float32": "FP32"}
 _TYPES |= {"float64": "FP64"}
 
 
 def describe(name: str, number: int, version: Description) -> dict[str, Any]:
-    """Returns a version's metadata.
+    """Returns the metadata of a model's version.
 
     The metadata describe the inputs and outputs of only one signature: the
-    default signature if there is one, otherwise the first one.
+    default signature if there is one, otherwise the first signature.
     """
     inputs, outputs = (
         version.signatures.get(protocol.DEFAULT_SIGNATURE)
@@ -82,7 +82,7 @@ def parse_request(
         signature whose inputs are exactly the inputs of the request.
 
     Raises:
-        BadRequest: the JSON is invalid, or no signature fits.
+        BadRequest: the JSON is invalid, or no signature accepts the inputs.
     """
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
         raise BadRequest(f"{LENGTH_HEADER} is not a number: {length[:20]}")
@@ -107,7 +107,7 @@ def parse_request(
             return body, content[end:], name
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
     raise BadRequest(
-        "no signature of the model takes these inputs; choose from " + takes
+        "no signature of the model accepts these inputs; choose from " + takes
     )
 
 
@@ -142,7 +142,10 @@ def parse_inputs(
         if size is None:
             values = protocol.to_array(entry.get("data"), spec)
         elif type(size) is not int or not 0 <= size <= len(data):
-            raise BadRequest(f"{name}: the body ends before its {size!r} bytes")
+            raise BadRequest(
+                f"{name}: the body ends before {size!r} bytes, its "
+                "binary_data_size"
+            )
         else:
             values = _from_bytes(name, data[:size], spec, datatype)
             data = data[size:]
@@ -164,7 +167,7 @@ def _from_bytes(
             end += int.from_bytes(data[begin:end], "little")
             if end > len(data):
                 raise BadRequest(
-                    f"{name}: the length of a text exceeds the bytes left"
+                    f"{name}: the length of a string exceeds the remaining data"
                 )
             texts.append(data[begin + 4 : end])
             begin = end
@@ -173,7 +176,7 @@ def _from_bytes(
         return array
     dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
     if len(data) % dtype.itemsize:
-        raise BadRequest(f"{name}: {len(data)} bytes end inside a value")
+        raise BadRequest(f"{name}: {len(data)} bytes are not complete values")
     array = np.frombuffer(data, dtype.newbyteorder("<"))
     converted = array.astype(spec.to_numpy())
     if datatype == "INT64" and (converted != array).any():

@@ -1,4 +1,4 @@
-"""Flags of serve.py that limit requests, and checks of these limits."""
+"""Defines the flags of serve.py that limit requests, and checks the limits."""
 
 import asyncio
 import dataclasses
@@ -16,15 +16,15 @@ from serving.tasks.base import TaskOptions
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-# If a body is larger than --max_body_bytes, the server reads and drops the
-# rest, up to this multiple of the limit. Otherwise most clients would not see
-# the error, because they send the complete body before they read the reply.
+# If a body is larger than --max_body_bytes, the server still reads it, up to
+# this multiple of the limit. Otherwise most clients would not see the error,
+# because they send the complete body before they read the reply.
 _DISCARDED = 64
 # Maximum number of values (numbers and strings) in a reply. A larger reply
 # could fill the memory.
 MAX_VALUES = 1 << 22
-# {name of counted things: error message, in which the count and the maximum
-# replace {}}.
+# {unit of a count: error message. The count and its maximum replace the first
+# and the second {}}.
 _TOO_MANY = {
     "texts": "{} texts are more than {}, the server's --max_texts; send fewer "
     "texts per request",
@@ -131,7 +131,7 @@ class Limits(EngineConfig):
         return bytes(body)
 
     def check_rows(self, body: Mapping[str, Any]) -> None:
-        """Checks the number of rows in a request's JSON. Needs no arrays.
+        """Checks a request's number of rows before its JSON becomes arrays.
 
         Raises:
             RestError: the request contains more than `max_texts` rows.
@@ -143,7 +143,7 @@ class Limits(EngineConfig):
                 check_count("texts", len(rows), self.max_texts)
 
     def check_size(self, arrays: Mapping[str, np.ndarray]) -> int:
-        """Returns the number of rows of a request, after checking its size.
+        """Checks the size of a request, and returns its number of rows.
 
         Raises:
             RestError: the request contains too many rows or WordPieces, or two
@@ -163,7 +163,7 @@ def check_count(kind: str, count: int, most: int | None = None) -> None:
     """Checks that a request or a reply is not too large.
 
     Args:
-        kind: name of the counted things, a key of _TOO_MANY.
+        kind: unit of the count, a key of _TOO_MANY.
         count: number of texts, WordPieces or values.
         most: maximum of `count`, or None for MAX_VALUES.
 

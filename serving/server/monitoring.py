@@ -1,4 +1,4 @@
-"""Prometheus metrics and the request log."""
+"""Collects Prometheus metrics, and writes the request log."""
 
 import contextlib
 import dataclasses
@@ -32,10 +32,10 @@ _SECONDS = (
 
 @dataclasses.dataclass
 class RequestRecord:
-    """Facts about a request that are counted and logged. Contains no texts.
+    """Properties of a request that are counted and logged, without its texts.
 
     Attributes:
-        model: name of the model, or "" if the server serves no such model.
+        model: name of the model, or "" if the request names no served model.
         operation: name of the signature or the task, "status" or "metadata".
         num_texts: number of rows. A row is one text or one pair of texts.
         status: HTTP status of the reply.
@@ -93,7 +93,7 @@ class Monitoring:
         self._log = None if request_log is None else _open_log(request_log)
 
     def on_batch(self, model: str, rows: int, seconds: float) -> None:
-        """Counts a batch of a model, its rows, and its seconds to compute."""
+        """Adds the rows and the seconds of a model's batch to the metrics."""
         self._batch_rows.labels(model).observe(rows)
         self._batch_seconds.labels(model).observe(seconds)
 
@@ -106,8 +106,8 @@ class Monitoring:
             yield record
         finally:
             seconds = time.monotonic() - began
-            # Label metrics only with known names, so that clients cannot create
-            # metrics.
+            # Use only known names as labels, so that requests with invented
+            # names create no metrics.
             is_known = record.model and record.status < 400
             operation = record.operation if is_known else ""
             self._requests.labels(record.model, operation, record.status).inc()
@@ -170,6 +170,6 @@ def _open_log(path: str) -> int:
             )
     log = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     if is_torn:
-        # Add a newline to a last line that a full disk cut off.
+        # End the last line, which is incomplete because the disk was full.
         os.write(log, b"\n")
     return log

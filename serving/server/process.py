@@ -20,8 +20,8 @@ MAX_CONNECTIONS = 1000
 MAX_HEAD_BYTES = 1 << 16
 # Maximum number of connections that wait to be accepted.
 _BACKLOG = 1024
-# Seconds after a stop signal in which an open connection may still send a
-# request. The reply then contains `Connection: close`.
+# Number of seconds after a stop signal during which an open connection may
+# still send a request. The reply then contains `Connection: close`.
 _LAST_S = 5
 
 
@@ -58,9 +58,9 @@ def serve(server: Server, listener: socket.socket) -> None:
         server_header=False,
     )
     running = _Uvicorn(config, server)
-    # Uvicorn handles signals only while it serves. These handlers also stop it
-    # if a signal arrives while it starts. When Uvicorn ends, it raises the
-    # signals again. Then these handlers have no effect.
+    # Uvicorn handles signals only while it serves. These handlers also stop
+    # Uvicorn if a signal arrives while it starts. When Uvicorn ends, it raises
+    # the signals again, but then these handlers do nothing.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
@@ -164,8 +164,8 @@ class _Uvicorn(uvicorn.Server):
         Open connections may still send requests for _LAST_S seconds.
         """
         self._server.is_ending = True
-        # Let asyncio accept the waiting connections before the sockets that
-        # listen are closed.
+        # Let asyncio accept the waiting connections before the listening
+        # sockets are closed.
         await asyncio.sleep(0)
         for server in self.servers:
             server.close()

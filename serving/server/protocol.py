@@ -45,7 +45,7 @@ class RestError(Exception):
         message: str,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        # Exception.__init__ stores the arguments, so that the error can be
+        # Pass all arguments to Exception.__init__, so that the error can be
         # pickled.
         super().__init__(status, message, headers)
         self.status = status
@@ -109,7 +109,7 @@ def parse_inputs(
 ) -> dict[str, np.ndarray]:
     """Returns {name of an input: array} for the inputs of a signature.
 
-    A request contains "instances" (row form) or "inputs" (column form).
+    A request contains "instances" (row format) or "inputs" (column format).
 
     Raises:
         RestError: the request is invalid, or the arrays do not fit the
@@ -219,7 +219,7 @@ def _parse_rows(
 
 
 def _check_item(item: np.ndarray, others: Sequence[np.ndarray]) -> None:
-    """Checks that an item is of the shape of the first of the `others`."""
+    """Checks that an item and the first of `others` have equal shapes."""
     for first in others[:1]:
         if first.size != item.size:
             raise BadRequest(

@@ -22,7 +22,7 @@ METHOD = "tensorflow/serving/predict"
 # Maximum number of values that are converted to Python objects at a time. An
 # object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
-# Types that protocol buffers do not call DT_ and NumPy's name in capitals.
+# Types whose TensorFlow name is not "DT_" plus NumPy's name in capitals.
 _TYPES = {
     "float16": "DT_HALF",
     "float32": "DT_FLOAT",
@@ -31,7 +31,7 @@ _TYPES = {
 
 
 def parse_path(match: re.Match) -> tuple[str, int | None]:
-    """Returns the model's name and version, which may be None, in a URL's path.
+    """Returns the name and the version (or None) of a model in a URL's path.
 
     Raises:
         RestError: the name is missing, or the version is invalid.
@@ -55,8 +55,8 @@ def to_body(
 ) -> tuple[bytearray, dict[str, str]]:
     """Returns the body and the headers of a reply.
 
-    The body is {"predictions": rows} or {"outputs": columns}. It omits the name
-    of a single output.
+    The body is {"predictions": rows} or {"outputs": columns}. If there is only
+    one output, the body does not contain its name.
 
     Raises:
         BadRequest: the outputs differ in their number of rows.
@@ -99,7 +99,7 @@ def _write_object(outputs: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def to_json(name: str, value: np.ndarray) -> Iterator[str]:
-    """Yields the JSON of the array of the output `name`, in parts."""
+    """Yields the value of the output `name` as JSON text, in parts."""
     if value.size <= _PART:
         yield json.dumps(_to_lists(name, value), ensure_ascii=False)
         return

@@ -1,4 +1,4 @@
-"""Names, types and shapes of a model version's inputs and outputs."""
+"""Describes the inputs and outputs of a version of a model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,8 +14,8 @@ class Spec(NamedTuple):
     Attributes:
         dtype: TensorFlow's name of the type, such as "string" or "int32".
         shape: sizes, with None for a variable size. The shape itself is None if
-            any shape fits.
-        name: name of the tensor, which the metadata of the model show.
+            any shape is allowed.
+        name: name of the tensor, for the metadata of the model.
     """
 
     dtype: str
@@ -64,7 +64,7 @@ class Key(NamedTuple):
 class Description(NamedTuple):
     """Describes a loaded model version.
 
-    The process that loads the version sends this to the server's process.
+    The process that loads the version sends the description to the server.
 
     Attributes:
         signatures: {name: Signature}.

@@ -1,7 +1,7 @@
 """Serves the newest version of each model.
 
-A new version is loaded and warmed up while the old one still answers. Then it
-replaces the old version, which finishes its requests.
+A new version is loaded and warmed up while the old version still answers. Then
+the new version replaces the old version, which finishes its requests.
 """
 
 import dataclasses
@@ -24,7 +24,7 @@ from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Description
 
-# (Path, size in bytes, change time in nanoseconds) of each file of an export.
+# (Path, bytes, modification time in nanoseconds) of each file of an export.
 Files = list[tuple[str, int, int]]
 
 
@@ -49,7 +49,7 @@ class LoadedVersion:
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
-            # Start the process in a new session, which Ctrl-C does not reach.
+            # Start a new session, so that Ctrl-C does not reach the process.
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c"),
@@ -151,8 +151,8 @@ class ServedModel:
         If loading fails, the next older version is served. The failed version
         is loaded again when its files change.
 
-        If another version is already served, a version is loaded only when it
-        is complete and its files have not changed since the previous call.
+        While a version is served, another version is loaded only when it is
+        complete and its files have not changed since the previous call.
         """
         with self._lock:
             versions = engines.find_versions(self.path)
@@ -172,9 +172,9 @@ class ServedModel:
                             return
                         continue
                 elif has_failed and not current:
-                    # After the current version's process has ended, also try to
-                    # load files that could not be loaded before. Memory may
-                    # have been short then.
+                    # Skip files that failed to load. If the current version's
+                    # process has ended, try to load them again, because memory
+                    # may have been short at the first attempt.
                     continue
                 if self._load(number, folder, files):
                     break
@@ -182,7 +182,7 @@ class ServedModel:
                 return
             if number < max(versions):
                 logging.warning(
-                    "%s: serving version %d, because no newer one loads",
+                    "%s: serving version %d, because no newer version loads",
                     self.name,
                     number,
                 )
@@ -201,7 +201,7 @@ class ServedModel:
         return before == files and all((folder / n).exists() for n in names)
 
     def _load(self, number: int, folder: Path, files: Files) -> bool:
-        """Loads a version, and returns whether it replaced the current one."""
+        """Loads a version. Returns whether it is now the current version."""
         before = self.current
         is_again = before is not None and before.number == number
         if is_again:
@@ -235,7 +235,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version, if it is `version` or `version` is None.
+        """Returns the served version. Its number must be `version`, if set.
 
         Raises:
             RestError: this version of the model is not loaded.

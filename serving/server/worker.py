@@ -1,7 +1,7 @@
 """Runs one version of a model in its own process.
 
-When a version is replaced, its process ends and so frees the memory. TensorFlow
-itself never frees a model's graph. The server's own process imports no runtime.
+When a version is replaced, its process ends. This frees the memory, because
+TensorFlow never frees a model's graph. The server's process imports no runtime.
 """
 
 import contextlib
@@ -103,10 +103,10 @@ class Version:
     def _call_all(
         self, signatures: Mapping[str, Signature]
     ) -> dict[str, Signature]:
-        """Calls all signatures once, because first calls are slow.
+        """Calls signatures, because the first call of a signature is slow.
 
         `signatures` are the signatures in the graph of a SavedModel. Returns
-        them and all others, whose specs are inferred from two calls.
+        all signatures, and infers the specs of the others from two calls each.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
         found = dict(signatures)
@@ -114,7 +114,7 @@ class Version:
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
         for name in [*sorted(self._ids), *self._texts]:
-            # A SavedModel's own signature of this name is already listed.
+            # The graph's own signature of this name is already in `found`.
             if name in signatures:
                 continue
             asked: list[Arrays] = []
@@ -212,7 +212,7 @@ class Version:
     def _compute(
         self, signature: str, task: TextTask, groups: Sequence[list[Request]]
     ) -> list[list[Row]]:
-        """Computes a Row for each request. `groups` are lists, one per call.
+        """Computes a Row per request. `groups` lists the requests of each call.
 
         Raises:
             RestError: the texts contain too many WordPieces, or the replies
@@ -243,7 +243,7 @@ class Version:
         return computed
 
     def _run_ids(self, name: str, calls: Sequence[Arrays]) -> list[Outputs]:
-        """Runs a signature that accepts WordPiece ids on each of `calls`."""
+        """Runs calls of a signature that accepts WordPiece ids."""
         joined = {
             key: np.concatenate([arrays[key] for arrays in calls])
             for key in calls[0]
@@ -321,8 +321,8 @@ def main(file: int) -> None:
     """Loads a model's version and runs the calls that the server sends.
 
     The process ends when the server closes the pipe. The first message is
-    (path of the model, Limits). Each later message is one call, (Key of the
-    function, its payloads). The replies are (result, None) or (None, error).
+    (path of the model, Limits). Each later message is (key, payloads), the
+    arguments of `Version.run`. The replies are (result, None) or (None, error).
 
     Args:
         file: file descriptor of this process's end of the pipe.

@@ -1,4 +1,4 @@
-"""Tasks of exported models. base.py documents the methods of all tasks."""
+"""Lists the tasks of exported models. base.py documents their methods."""
 
 from serving.tasks.answer import Answer
 from serving.tasks.base import TextTask
@@ -7,7 +7,7 @@ from serving.tasks.tag import Tag
 from serving.tasks.texts import Classify, Embed
 from serving.tasks.words import FillMask, NextSentence, Score
 
-# {class of the model: tasks that its head can do, the main task first}.
+# {class of the model: tasks that the model supports, the main task first}.
 TASKS: dict[str, tuple[type[TextTask], ...]] = {
     "BertPretrainer": (FillMask, NextSentence, Score),
     "BertClassifier": (Classify, Rerank, ZeroShot),

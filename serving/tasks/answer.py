@@ -1,4 +1,4 @@
-"""Question answering over passages of any length."""
+"""Answers questions about passages of any length."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ _PLURALS = {plural for _, plural, _ in OUTPUTS}
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
     """Returns an instance of `kind` with the options of the exported model."""
     fields = [field.name for field in dataclasses.fields(kind)]
-    # Exports of earlier versions do not record trim_padding. Use its default.
+    # If an export of an earlier version lacks a field, use the field's default.
     return kind(**{name: settings[name] for name in fields if name in settings})
 
 
@@ -108,8 +108,8 @@ class Answer(TextTask):
         reply, null_odds, n_best = self._decode(row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
         for name, plural, filler in OUTPUTS:
-            # Value 0 belongs to the chosen answer. Like the exported graph, the
-            # list needs n_best_size values, and one more for "no answer".
+            # Value 0 is for the chosen answer. As in the exported graph,
+            # n_best_size values follow, and one more for "no answer".
             values = np.full([2 + self._decoding.n_best_size], filler)
             for place, each in enumerate([reply, *n_best]):
                 text = each[name]

@@ -1,6 +1,6 @@
-"""Base class of tasks. A task answers requests with an exported model.
+"""Defines the base class of tasks, which answer requests with a model.
 
-The tasks call the tokenizer, windows and decoders that training also calls.
+The tasks use the same tokenizer, windows and decoders as the training scripts.
 """
 
 import abc
@@ -13,10 +13,10 @@ import numpy as np
 from files.flags import flag
 from serving.engines import Input
 
-# From this number of values on, NumPy rounds them faster than Python does.
+# Minimum number of values that NumPy rounds faster than Python.
 _MANY = 64
 _POWERS = np.array([float(f"1e{n}") for n in range(309)])
-# Marks a gap in a text, for the task fill-mask.
+# The token that marks a gap in a text for the task fill-mask.
 MASK = "[MASK]"
 
 
@@ -60,13 +60,13 @@ DEFAULTS = TaskOptions()
 
 @dataclasses.dataclass
 class Row:
-    """A request that is encoded for the network, later with its outputs.
+    """A request, its encoded inputs and, after `compute`, their outputs.
 
     Attributes:
-        request: the request.
+        request: {field: value}, as the client sent it.
         inputs: inputs of the network, several for a long text.
         tokens: WordPieces of the first input.
-        num_cut: number of WordPieces cut off at the model's maximum length.
+        num_cut: number of WordPieces beyond the model's maximum length.
         state: other data that the task needs to decode the outputs.
         outputs: result of `TextTask.keep` for each input, from
             `TextModel.compute`.
@@ -98,11 +98,11 @@ class TextTask(abc.ABC):
     other_names: dict[str, list[str]] = {}
     #: Whether all inputs are padded to the model's maximum length.
     pads = False
-    #: Whether the network outputs a value for each word of the vocabulary at
+    #: Whether the network outputs a value for each entry of the vocabulary at
     #: each position.
     predicts_words = False
-    #: Whether several inputs of a request repeat the same text. Then a short
-    #: request can need long computation.
+    #: Whether the inputs of a request repeat the same text, so that a short
+    #: request may take long to compute.
     repeats = False
     #: Fields that are lists of texts.
     lists: Sequence[str] = ()
@@ -157,7 +157,7 @@ class TextTask(abc.ABC):
         return answers
 
     def compute(self, requests: Sequence[Request]) -> list[Row]:
-        """Runs the model, and returns a Row for each request, for `reply`.
+        """Runs the model on requests, and returns a Row for each, for `reply`.
 
         Raises:
             ValueError: the model fails on the requests.
@@ -167,7 +167,7 @@ class TextTask(abc.ABC):
         return rows
 
     def reply(self, row: Row) -> Reply:
-        """Returns the result of `read`. Adds "num_wordpieces_cut" if not 0.
+        """Returns the reply of `read`, with "num_wordpieces_cut" if not 0.
 
         "num_wordpieces_cut" is a lower bound, because the end of a very long
         text is not tokenized.
@@ -176,7 +176,7 @@ class TextTask(abc.ABC):
         return answer | ({"num_wordpieces_cut": count} if count else {})
 
     def encode(self, request: Request) -> Row:
-        """Returns the one or two texts of a request as one packed input."""
+        """Packs the one or two texts of a request into one input."""
         most = self.model.max_seq_length
         texts = [
             self.model.tokenizer.tokenize_beginning(text, most)
@@ -206,7 +206,7 @@ class TextTask(abc.ABC):
         return Row(request, [Input(ids, first_length)], tokens, num_cut)
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the part of one input's outputs that `read` needs."""
+        """Returns the outputs of one input that `read` needs."""
         return outputs
 
     @abc.abstractmethod
@@ -219,7 +219,7 @@ class TextTask(abc.ABC):
 
     @abc.abstractmethod
     def read_arrays(self, row: Row) -> Outputs:
-        """Returns one request's outputs of the task's signatures, as arrays.
+        """Converts a Row to the outputs of the task's signatures, as arrays.
 
         The docstrings of the functions `export_...` in serving/ describe the
         outputs, except for signatures that only serve.py provides.
@@ -251,13 +251,13 @@ def check_text(field: str, value: Any) -> None:
     """
     if not isinstance(value, str):
         raise ValueError(
-            f"{field!r} must be a text. Received: {repr(value)[:80]}"
+            f"{field!r} must be a string. Received: {repr(value)[:80]}"
         )
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        # The "surrogateescape" of text_files.py maps bytes that are not UTF-8
-        # to this range.
+        # text_files.py decodes with "surrogateescape", which maps bytes that
+        # are not UTF-8 to this range.
         if "\udc80" <= value[error.start] <= "\udcff":
             raise ValueError(f"{field!r} is not UTF-8. Send UTF-8") from None
         raise ValueError(
@@ -277,7 +277,7 @@ def to_numbers(values: Sequence[float] | np.ndarray) -> list[float]:
     Raises:
         ValueError: a number is NaN or infinite.
     """
-    # Check all numbers at once: checking each one is slower than formatting it.
+    # Check all numbers at once, because checking each one in Python is slow.
     numbers = np.asarray(values)
     is_finite = np.isfinite(numbers)
     if not is_finite.all():

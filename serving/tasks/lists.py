@@ -1,4 +1,4 @@
-"""Tasks over one text and a list of passages or labels."""
+"""Tasks that pair one text with each of several passages or labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,20 +25,20 @@ def _labels(settings: Mapping[str, Any]) -> list[str]:
 
 
 class OneToManyTask(TextTask):
-    """A task over one text, paired with each text of a list.
+    """Base class of tasks that pair one text with each text of a list.
 
-    The `fields` of a subclass name first the text, then the list.
+    The first of the `fields` is the text, and the second is the list.
     """
 
     repeats = True
 
     def check(self, request: Request) -> None:
-        """Checks a request, whose second field must be a list of texts."""
+        """Checks a request, whose second field must be a list of strings."""
         one, many = self.fields
         texts = request.get(many, [])
         if isinstance(texts, str) or not isinstance(texts, Sequence):
             raise ValueError(
-                f"{many!r} must be a list of texts. "
+                f"{many!r} must be a list of strings. "
                 f"Received: {repr(texts)[:80]}"
             )
         super().check({**request, **({many: ""} if many in request else {})})
@@ -46,7 +46,7 @@ class OneToManyTask(TextTask):
             check_text(many, text)
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the text paired with each text of the list."""
+        """Returns the pairs of the text and each text of the list."""
         one, many = self.fields
         return [(request[one], text) for text in request.get(many, [])]
 
@@ -119,7 +119,7 @@ class ZeroShot(OneToManyTask):
 
     @classmethod
     def supports(cls, settings: Mapping[str, Any]) -> bool:
-        """Returns whether a single-label model has the label "entailment"."""
+        """Returns True for single-label models with the label "entailment"."""
         is_single = settings.get("output_mode") == "classification"
         return is_single and _LABEL in _labels(settings)
 
@@ -135,7 +135,7 @@ class ZeroShot(OneToManyTask):
             )
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the text paired with the sentence about each label."""
+        """Returns the pairs of the text and the sentence about each label."""
         about = self.options.hypothesis.replace
         return [
             (request["text"], about("{}", label)) for label in request["labels"]

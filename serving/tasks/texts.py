@@ -1,4 +1,4 @@
-"""Tasks over complete texts: labels, vectors, WordPieces and attention."""
+"""Tasks that return the labels, vectors, WordPieces or attention of a text."""
 
 import dataclasses
 import itertools
@@ -47,7 +47,7 @@ class Classify(PairTask):
             }
 
     def check(self, request: Request) -> None:
-        """Checks a request. A model that reads windows accepts no pair."""
+        """Checks a request. A model that reads windows accepts no `text_b`."""
         super().check(request)
         if self._stride and request.get("text_b"):
             raise ValueError(
@@ -56,7 +56,7 @@ class Classify(PairTask):
             )
 
     def encode(self, request: Request) -> Row:
-        """Returns one input, or one per window if the model reads windows."""
+        """Returns one input, or if the model reads windows, one per window."""
         if not self._stride:
             return super().encode(request)
         tokens = self.model.tokenizer.tokenize(request["text_a"])
@@ -96,8 +96,8 @@ class Classify(PairTask):
     def read(self, row: Row) -> Reply:
         """Returns {"label", "probabilities"}, or {"value"} in regression.
 
-        In multi-label classification, "label" is a list. Otherwise it is None
-        if no probability reaches the option `min_probability`.
+        In multi-label classification, "label" is a list. Otherwise it is one
+        label, or None if no probability reaches the option `min_probability`.
         """
         outputs = self._pool(row)
         if "values" in outputs:
@@ -125,7 +125,7 @@ class Classify(PairTask):
         return {**outputs, "label": label, "labels": labels}
 
     def _choose(self, probabilities: np.ndarray) -> np.ndarray:
-        """Returns which labels are part of the reply, bool [L]."""
+        """Returns True for each label that the reply contains, bool [L]."""
         if self._is_multilabel:
             found = self.model.settings.get("thresholds") or {}
             limits = [found.get(name, 0.5) for name in self._labels]
@@ -175,7 +175,7 @@ class Embed(TextTask):
         return answer
 
     def read_arrays(self, row: Row) -> Outputs:
-        """Returns the outputs of `embed`. The option `tokens` must be True."""
+        """Converts a Row to the outputs of `embed`. Needs option `tokens`."""
         (vectors,) = row.outputs
         return {
             "pooled_output": vectors["pooled"],
@@ -214,14 +214,14 @@ class Tokenize(PairTask):
 class Attention(PairTask):
     """Returns the attention weights between WordPieces of a text or a pair.
 
-    Only the signature `attention` of a SavedModel computes them.
+    Only the signature `attention` of a SavedModel computes these weights.
     """
 
     name = "attention"
     signatures = {"attention": {"text_a": "text_a", "text_b": "text_b"}}
 
     def encode(self, request: Request) -> Row:
-        """Returns no inputs, because `read` computes the weights."""
+        """Returns a Row without inputs, because `read` calls the signature."""
         return dataclasses.replace(super().encode(request), inputs=[])
 
     def read(self, row: Row) -> Reply:
@@ -249,13 +249,13 @@ class Attention(PairTask):
 
 
 def to_bytes(texts: Sequence[str]) -> np.ndarray:
-    """Returns texts as an array of bytes objects."""
+    """Encodes texts as an array of bytes objects in UTF-8."""
     array = np.empty(len(texts), object)
     array[:] = [text.encode() for text in texts]
     return array
 
 
 def tokens_of(row: Row) -> Outputs:
-    """Returns the outputs `tokens` and `lengths` of a row."""
+    """Returns the outputs `tokens` and `lengths` for a Row."""
     tokens = to_bytes(row.tokens)
     return {"tokens": tokens, "lengths": np.array(len(tokens), np.int32)}

@@ -1,4 +1,4 @@
-"""Tasks of a pretrained model: filling masks, next sentences, scores."""
+"""Tasks of a pretrained model: fill-mask, next-sentence and score."""
 
 import dataclasses
 from typing import Any
@@ -37,7 +37,7 @@ class FillMask(TextTask):
             )
 
     def encode(self, request: Request) -> Row:
-        """Encodes a text, in which each [MASK] is one WordPiece."""
+        """Encodes a text. Each [MASK] in the text becomes one WordPiece."""
         tokenizer, most = self.model.tokenizer, self.model.max_seq_length
         tokens: list[str] = []
         for number, part in enumerate(request["text"].split(MASK)):
@@ -103,7 +103,7 @@ class NextSentence(TextTask):
         return outputs["next_sentence_probabilities"][0]
 
     def read(self, row: Row) -> Reply:
-        """Returns {"probability"} that the second text follows the first."""
+        """Returns {"probability"}: how likely text_b follows text_a."""
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, row: Row) -> Outputs:

@@ -122,11 +122,11 @@ def test_what_cannot_be_asked_is_named(load):
         (lambda: load("nli").zero_shot("a", ["b", "b"]), "different labels"),
         (lambda: load("nli").zero_shot("a", "bc"), "'labels' must be a list"),
         (lambda: load("ranker").rerank("a", "b"), "'passages' must be a list"),
-        (lambda: load("ranker").rerank(3, ["b"]), "'query' must be a text"),
+        (lambda: load("ranker").rerank(3, ["b"]), "'query' must be a string"),
     ):
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(TypeError, match="passages must be a text or a list"):
+    with pytest.raises(TypeError, match="passages must be a string or a list"):
         load("ranker").rerank("a", [3])
 
 

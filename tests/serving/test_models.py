@@ -144,7 +144,7 @@ def test_what_is_no_text_is_a_type_error(method, load):
     ask = getattr(load(kind), method)
     for wrong in (None, 5, [1], {}, [None], b"a", {"a": "b"}, ["a", 7], {"a"}):
         for fields in ([wrong] * count, ["[MASK]"] * (count - 1) + [wrong]):
-            message = "must be a text or a list of texts. Received: "
+            message = "must be a string or a list of strings. Received: "
             with pytest.raises(TypeError, match=message) as refused:
                 ask(*fields)
             assert str(refused.value).endswith(repr(wrong))

@@ -116,7 +116,7 @@ def test_classify(answered, exports):
         [
             "the row is not valid JSON",
             "no 'text_a'; the fields of classify are text_a, text_b",
-            "'text_a' must be a text. Received: 7",
+            "'text_a' must be a string. Received: 7",
             "the row must contain a JSON object",
             "not UTF-8",
             "half of a surrogate pair",

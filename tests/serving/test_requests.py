@@ -254,7 +254,7 @@ def test_an_array_holds_one_field_of_one_shape(tmp_path):
     with pytest.raises(ValueError, match="'mean' is of shape .3,. in one"):
         fields({"mean": [1, 2, 3]})
     with pytest.raises(
-        ValueError, match="no field, or several; choose from answer. For npy"
+        ValueError, match="--output_fields: choose from answer. For npy"
     ):
         answer_files.Fields(None, "npy")({"answer": "a"})
 

@@ -130,7 +130,7 @@ function showAnswers(target, found, { context }) {
   target.append(passage, element("h2", {}, "Answer and runners-up"), list);
 }
 
-// Returns a hue for a type of entity, which is always the same.
+// Returns a hue for a type of entity. Equal types get equal hues.
 function hueOf(type) {
   const known = ["PER", "LOC", "ORG", "MISC"].indexOf(type);
   if (known >= 0) return [210, 130, 30, 290][known];
@@ -178,7 +178,7 @@ function showSimilarity(target, vectors, sentences) {
       element("th", { scope: "row" }, `${i + 1}. ${sentence}`));
     cosines[i].forEach((value) => {
       const cell = element("td", {}, value.toFixed(2));
-      // The number in a darker cell could not be read.
+      // A number in a darker cell would be hard to read.
       const share = Math.round(50 * (value - least) / (1 - least || 1));
       cell.style.setProperty("--share", `${share}%`);
       row.append(cell);

@@ -21,7 +21,7 @@ BAD_LABELS = [
     (["no\r", "yes"], r"label 1, 'no\\r', contains a line end"),
     (["no", "\udc00"], "half of a surrogate pair"),
     (["", "yes"], "label 1, '', is empty"),
-    (["no", 1], "label 2, 1, is not a text"),
+    (["no", 1], "label 2, 1, is not a string"),
     (["no", "no"], "label 2, 'no', is label 1 too"),
 ]
 
@@ -85,8 +85,8 @@ def test_labels_are_kept(tmp_path):
         ({"0": "no", "2": "yes"}, 'must number the labels from "0" on'),
         (5, 'must number the labels from "0" on'),
         ({"0": "no"}, "must name the model's 2 outputs. Received 1"),
-        ({"0": 0, "1": True}, "label 2, True, is not a text"),
-        ({"0": "no", "1": ["a"]}, r"label 2, \['a'\], is not a text"),
+        ({"0": 0, "1": True}, "label 2, True, is not a string"),
+        ({"0": "no", "1": ["a"]}, r"label 2, \['a'\], is not a string"),
         ({"0": "no", "1": "no"}, "label 2, 'no', is label 1 too"),
     ],
 )

@@ -51,7 +51,7 @@ def test_tensors_in_json(server):
 
 BAD = [
     ({}, "must be lists of objects"),
-    ({"inputs": [{"name": "x"}]}, "no signature of the model takes these"),
+    ({"inputs": [{"name": "x"}]}, "no signature of the model accepts these"),
     (
         {"inputs": [TEXT | {"datatype": "FP32"}]},
         "text must have datatype BYTES. Received:",
@@ -65,7 +65,7 @@ BAD = [
     ({"inputs": [TEXT | {"data": [1]}]}, "Type: Number is not of expected"),
     (
         {"inputs": [TEXT | {"parameters": {"binary_data_size": 9}}]},
-        "the body ends before its 9 bytes",
+        "the body ends before 9 bytes, its binary_data_size",
     ),
     ({"inputs": [TEXT], "outputs": [{"name": "y"}]}, "no output 'y'"),
     (
