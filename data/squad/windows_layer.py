@@ -206,7 +206,7 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
 
 
 def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
-    """Joins the characters to `BasicTokenizer`'s tokens, with spaces between.
+    """Joins the characters to one string, with a space before each token.
 
     Returns:
         the fields `tokenized`, `char_starts` and `char_sizes` of Passages.
