@@ -100,7 +100,7 @@ def check(options: Any) -> None:
         if given.get("output_mode", "regression") != "regression":
             found.append("output_mode")
     elif name != "csv":
-        # The columns and labels of GLUE and XNLI are fixed. No flag sets them.
+        # GLUE and XNLI define their columns and labels. No flag can set them.
         columns = [field.name for field in dataclasses.fields(TableOptions)]
         columns.remove("output_mode")
         found += [flag for flag in columns if flag in given]

@@ -82,8 +82,8 @@ def _of_labels(
         truth, guesses = one_hot[label_ids], one_hot[probabilities.argmax(-1)]
         is_right = (truth == guesses).all(-1, keepdims=True)
         confidence = probabilities.max(-1, keepdims=True)
-    # Sort the wrong examples by their most confident wrong prediction, because
-    # a multi-label example consists of a prediction for each label.
+    # Sort the wrong examples by their most confident wrong prediction. (In
+    # multi-label classification, there is a prediction for each label.)
     wrongness = np.where(is_right, 0.0, confidence).max(-1, initial=0.0)
     wrong = np.argsort(-wrongness, kind="stable")[: np.count_nonzero(wrongness)]
 

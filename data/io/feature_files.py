@@ -62,9 +62,8 @@ def json_writer(
         pooled: np.ndarray | None = None,
     ) -> None:
         nonlocal num_lines
-        # Round in double precision, because JSON would show a rounded float32
-        # with many digits, such as 0.10000000149011612.
-        # [L, N, W] -> [N, L, W]
+        # Swap the axes to [N, L, W]. Round in double precision, because JSON
+        # would show a rounded float32 as 0.10000000149011612.
         vectors = np.round(layers.astype(np.float64), 6).swapaxes(0, 1)
         line = {
             "linex_index": num_lines,

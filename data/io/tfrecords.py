@@ -30,7 +30,7 @@ _BATCHES_AHEAD = 4
 
 
 class Records(NamedTuple):
-    """TFRecord files of equal features, and how to parse and mask the records.
+    """TFRecord files with the same features, and how to parse and mask them.
 
     Attributes:
         files: paths of the files.

@@ -321,7 +321,7 @@ def _read_sentences(
         for number, line in text_files.read_numbered(path)
     ]
     # The first line that contains a word and does not begin with # determines
-    # the layout. If all lines begin with #, this # is a word, not a comment.
+    # the layout. If all lines begin with #, then # is a word, not a comment.
     words = [
         line
         for _, line in lines

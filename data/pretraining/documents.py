@@ -17,7 +17,7 @@ from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
-# Counters count under the key UNKNOWN + word how often the word became [UNK].
+# In Counters, the key UNKNOWN + word counts how often the word became [UNK].
 UNKNOWN = "[UNK] "
 
 

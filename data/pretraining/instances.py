@@ -309,7 +309,7 @@ def create_masked_lm_predictions(
                 words.append([index])
         shuffle(words, rng)
         chosen: list[int] = []
-        # Skip a word that is too long for the remaining predictions.
+        # Skip a word if masking it would exceed `num_to_predict` WordPieces.
         for word in words:
             if len(chosen) + len(word) <= num_to_predict:
                 chosen.extend(word)
@@ -346,7 +346,7 @@ def _repeat_draws(
     pieces: Pieces,
     rng: random.Random,
 ) -> None:
-    """Masks, keeps or replaces all WordPieces of a word as its first WordPiece.
+    """Masks, keeps or replaces a whole word like the word's first WordPiece.
 
     Changes `output_tokens` in place. `tokens` are the original WordPieces.
     `chosen` are the masked positions in ascending order.

@@ -289,7 +289,7 @@ class SquadDecoder:
         }
 
 
-# Shapes of the variables of both loops: an index, and Spans.
+# Shapes of the loop variables of `_find_nbest` and `_merge`: index and Spans.
 _LOOP_SHAPES = (tf.TensorShape([]), Spans(*[tf.TensorShape([None])] * 7))
 
 

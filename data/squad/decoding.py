@@ -24,7 +24,7 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# (score of no answer) - (score of the best answer) for a question whose only
+# Score of no answer minus score of the best answer, for a question whose only
 # candidate is "no answer".
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
@@ -35,8 +35,8 @@ _NOTHING = Span(None, 0, 0, 0.0, 0.0)
 
 # Three dicts whose keys are question ids. The first contains the text of each
 # answer. The second contains the n-best lists, best entry first. Each entry
-# contains `text`, `probability`, `start_logit` and `end_logit`. The third, for
-# SQuAD v2.0 only, contains (score of no answer) - (score of the best answer).
+# contains `text`, `probability`, `start_logit` and `end_logit`. The third, only
+# for SQuAD v2.0, contains the score of no answer minus the best answer's score.
 Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
 
 

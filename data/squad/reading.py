@@ -193,7 +193,7 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Converts a question in another layout to SQuAD's list of answers.
+    """Converts a question from another layout to SQuAD's layout.
 
     An id that is a number becomes a string, as in the prediction files that
     Google's code writes. A value that is not a dict is returned unchanged.
@@ -253,7 +253,7 @@ def _read_answer(
     word_starts: Sequence[int],
     use_char_offsets: bool,
 ) -> bool:
-    """Sets the example's answer for training, and its first and last word.
+    """Sets the example's answer and its first and last word, for training.
 
     Returns False if the passage does not contain the answer at its position.
 

@@ -1,4 +1,4 @@
-"""Finds the spans that may be SQuAD's answers, and their texts, in a graph.
+"""Finds possible answers to SQuAD's questions with TensorFlow operations.
 
 The code finds the texts in one passage at a time. It copies only the texts of
 spans, not the passage.
@@ -203,7 +203,7 @@ class Alignment(NamedTuple):
     use_char_offsets: bool
 
     def remove_repeated(self, spans: Spans) -> Spans:
-        """Keeps only the first of spans at the same position in the passage."""
+        """Keeps the first of all spans at the same position in the passage."""
         first, last, word_char = (
             tf.cast(value, tf.int64) for value in self._letters_at(spans)
         )

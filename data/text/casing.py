@@ -70,9 +70,9 @@ _EXPECTED = {
 # Keys that may be missing or null. Older files contain no `model.type`. If
 # `strip_accents` is null, a tokenizer that lower-cases also strips accents.
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
-# A vocabulary is cased if the fraction of its words with a letter A to Z is
-# above the first number, and lower-cased if it is below the second number. The
-# fraction is 29% and 16% in Google's cased vocabularies, nearly 0 in uncased.
+# Limits of the fraction of words with a letter A to Z: a vocabulary is cased
+# above the first limit, and lower-cased below the second. The fraction is 29%
+# and 16% in Google's cased vocabularies, and nearly 0 in the others.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
 # If fewer words contain a letter a to z, the vocabulary is too small to judge.
 _FEWEST_WORDS = 5000

@@ -79,7 +79,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_on_punctuation(text: str) -> list[str]:
-    """Splits a word at punctuation. Each punctuation mark is a token itself."""
+    """Splits a word at punctuation. Each punctuation mark is a token."""
     if text.isalnum():
         return [text]
     return text.translate(_PUNCTUATION).split()

@@ -94,8 +94,8 @@ class TokenizerLayer(keras.layers.Layer):
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab, self.id_of("[UNK]"))
-        # Create the function here, so that all models that contain this layer
-        # use the same graph.
+        # Create one tf.function, so that all models that contain this layer use
+        # the same graph.
         self._graph = tf.function(
             self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )
@@ -149,8 +149,8 @@ class TokenizerLayer(keras.layers.Layer):
             Tsplits=tf.int32,
         )
         chars = self._normalize(decoded)
-        # Sources in one text are below the sources in the next text, because
-        # `_reorder` moves combining marks only within a text.
+        # In `source`, each text's indices are below the next text's indices,
+        # because `_reorder` moves combining marks only within a text.
         row_splits = tf.searchsorted(chars.source, row_splits)
         # A word begins or ends at white space, and before and after a character
         # that is a word of its own, such as punctuation.

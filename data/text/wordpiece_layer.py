@@ -11,8 +11,9 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_MAX_LENGTH = 200  # Characters of a word. A longer word becomes [UNK].
 _NUM_WORDS = 1 << 14  # maximum number of words that a step begins to read
+_MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
+
 # This number is added to the first code point of a word, so that a code point
 # at the beginning of a word never equals a code point inside a word.
 _BEGIN = 1 << 24
