@@ -138,7 +138,7 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
         )
     if options.calibrate and output_mode == "regression":
         raise ValueError(
-            "--calibrate is not for --output_mode=regression; remove the flag"
+            "--calibrate does not work with regression; remove the flag"
         )
     takes_largest = options.doc_stride and options.window_pooling == "max"
     if options.calibrate and output_mode == "classification" and takes_largest:
@@ -153,8 +153,8 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
         )
     if output_mode != "classification":
         raise ValueError(
-            "--class_weights is for --output_mode=classification. Remove the "
-            f"flag. Received: {output_mode}"
+            "--class_weights needs --output_mode=classification. Remove the "
+            f"flag. Received: --output_mode={output_mode}"
         )
     if weights != BALANCED and not os.path.isfile(weights):
         raise FileNotFoundError(

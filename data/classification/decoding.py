@@ -274,8 +274,8 @@ def write_predictions(
 
     Args:
         output_dir: folder to write to.
-        entries: for each example, the fields that describe it, as from
-            `describe_example`.
+        entries: for each example, the fields that describe it (see
+            `describe_example`).
         batches: pairs (features, outputs). The model's outputs are float
             [examples, labels].
         decoder: LabelDecoder of the task.

@@ -243,7 +243,7 @@ def pack_submission(
         found = [path for folder in folders for path in folder.rglob(name)]
         if len(found) > 1:
             raise ValueError(
-                f"there are several files {name}, such as {found[0]} and "
+                f"several files are named {name}, such as {found[0]} and "
                 f"{found[1]}. Pass folders that contain only one of them"
             )
         files += found

@@ -156,8 +156,8 @@ class PairProcessor(TableProcessor):
     def _check_columns(self, data_dir: StrPath, name: str) -> None:
         """Checks that a table without "score" has no scores in another column.
 
-        If its scores were missed, all its pairs would count as similar. A
-        column in which all values are equal is not taken for scores.
+        If its scores were missed, all its pairs would count as similar. The
+        values of a column do not count as scores if they are all equal.
         """
         path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
         needed = [[column] for column in self._text_columns]

@@ -117,8 +117,8 @@ class TableProcessor(DataProcessor):
         ]
         if options.label_column in self._text_columns:
             raise ValueError(
-                f"--label_column={options.label_column} must not be a column "
-                "of texts, --text_column or --text_b_column"
+                f"--label_column={options.label_column} must not be the same "
+                "column as --text_column or --text_b_column"
             )
         self._labels: list[str] | None = None
         if options.labels is not None:

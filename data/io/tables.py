@@ -65,11 +65,11 @@ def read_table(
     Args:
         path: path of a file with one of the ENDINGS.
         text_columns: names of one or more columns whose cells must be text.
-        columns: other columns. In JSON and Parquet, their cells may have any
-            type.
+        columns: names of other columns that must exist. In JSON and Parquet,
+            their cells may have any type.
         quoting: whether `"` quotes cells of CSV and TSV.
-        optional_columns: other columns that the table, or a JSON object in it,
-            may lack.
+        optional_columns: names of columns that the table, or a JSON object in
+            it, may lack.
 
     Yields:
         (where, cells). `where` names the file and the line, for error messages.
@@ -296,8 +296,8 @@ def _read_separated(
 def _contains_lines(cell: str, index: int, width: int) -> bool:
     """Returns whether a quoted cell of a TSV file seems to contain other rows.
 
-    The quote then begins in column `index` of one row, and ends in the same
-    column of a later row.
+    In such a cell, the quote begins in column `index` of one row, and ends in
+    the same column of a later row.
     """
     tabs = [part.count("\t") for part in cell.split("\n")]
     inner = [width - 1] * (len(tabs) - 2)

@@ -170,7 +170,7 @@ def read_numbered(
     """Yields (number, line) for each line of a text file, numbered from 1.
 
     Drops bytes that are not UTF-8, and logs a warning with their number. Raises
-    a ValueError for a carriage return inside a line, which may end a line too.
+    a ValueError for a carriage return inside a line, because it may end a line.
     `is_quoted` allows carriage returns, because quoted cells may contain them.
     """
     dropped: Counter[Any] = Counter()

@@ -1,7 +1,7 @@
 """Cuts texts into words and windows, and chooses the words' tags.
 
-The code consists of TensorFlow operations, so no Python runs when a graph of it
-is called. It cuts the same windows as windows.py, and chooses the same tags as
+The code consists of TensorFlow operations, so no Python runs when its graph is
+called. It cuts the same windows as windows.py, and chooses the same tags as
 legal_tags.py.
 
 N = number of texts, M = words in the longest text, L = number of tags.

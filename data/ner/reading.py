@@ -285,9 +285,9 @@ def _check_nested(
     for number in sorted(types.keys() - {text_column, last}):
         if both := types[number] & types[last] - {""}:
             raise ValueError(
-                f"{path}: columns {number} and {last} both contain tags of "
-                f"{min(both)}. Set --label_column to the column to learn, such "
-                f"as {number}"
+                f"{path}: columns {number} and {last} both contain tags of the "
+                f"type {min(both)}. Set --label_column to the column to learn, "
+                f"such as {number}"
             )
 
 

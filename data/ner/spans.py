@@ -61,8 +61,8 @@ def read(
         path: path of the file, in UTF-8.
         split_words: function that splits a text into a list of words.
         needs_spans: True to skip texts that were not annotated or were
-            rejected, and to fail if a text does not contain the key of its
-            spans. False to treat all of them as texts without entities.
+            rejected, and to fail for an entry without a key for spans. False to
+            treat all these texts as texts without entities.
 
     Raises:
         OSError: the file cannot be read.
@@ -153,7 +153,7 @@ def _fits_as_bytes(
     """Returns whether a span fits words if it counts bytes or UTF-16 units.
 
     `starts` and `ends` are the words' positions in characters. Returns False if
-    the text before the span is ASCII, because all units are equal there.
+    the text before the span is ASCII, because the units are then equal.
     """
     for code, size in (("utf-16-le", 2), ("utf-8", 1)):
         units = text[: span.end].encode(code)
@@ -204,7 +204,7 @@ def _read_record(
     """Returns (text, spans) of an entry of the file.
 
     The spans are None if the text was not annotated or was rejected. If
-    `needs_spans` is True, a missing key of the spans raises a ValueError.
+    `needs_spans` is True, an entry without a key for spans is a ValueError.
     """
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}
@@ -310,7 +310,7 @@ def _read_span(value: Any, text: str, where: str) -> Span:
     """Converts a span in the file to a Span, without white space at its ends.
 
     `value` is the parsed JSON value of the span. Raises a ValueError if it is
-    malformed, is outside the text, or states another text than the span's.
+    malformed or outside the text, or if its own "text" is not the span's text.
     """
     own = None
     if isinstance(value, list) and len(value) == 3:

@@ -129,9 +129,9 @@ class TextReader:
         """Yields each sentence of a block, and None for each blank line.
 
         Adds statistics of the block to `counts`. "num_equal_sentences" counts
-        the sentences that repeat an earlier sentence of the block. UNKNOWN +
-        word counts how often this word became [UNK]. Adds the number of bytes
-        that are not UTF-8 to `dropped[block.path]`.
+        the sentences that repeat an earlier sentence of the block. The key
+        UNKNOWN + word counts how often this word became [UNK]. Adds the number
+        of bytes that are not UTF-8 to `dropped[block.path]`.
 
         Raises:
             ValueError: the words of a line in `block.boundaries` differ from

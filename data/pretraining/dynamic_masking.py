@@ -45,7 +45,7 @@ class DynamicMasking:
 
         `number`, int64, is the number of records that training read before
         this record. Returns float32 [3, max_seq_length], from 0 to below 1. The
-        rows choose the masked positions, how to mask each, and random words.
+        rows determine the masked positions, how to mask each, and random words.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])

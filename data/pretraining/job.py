@@ -342,7 +342,7 @@ class Job:
             if self.num_shards:
                 logging.warning(
                     f"--num_shards={len(shards)}: wrote only {len(kept)} "
-                    "files, because the input is too small to fill the others"
+                    "files, because the input is too small for more files"
                 )
         return {**found, "shards": kept}
 

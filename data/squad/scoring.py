@@ -154,8 +154,8 @@ def _read_gold_answers(
     num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
     if num_missing == len(gold_answers):
         raise ValueError(
-            f"no prediction belongs to a question in {input_file}; use the "
-            "file that the predictions are for"
+            f"no prediction has the id of a question in {input_file}; use the "
+            "file whose questions were answered"
         )
     if num_missing:
         logging.warning(

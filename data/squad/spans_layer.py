@@ -78,9 +78,9 @@ def find_spans(
         max_answer_length: maximum length of an answer in WordPieces.
 
     Returns:
-        Spans, whose texts are "" and whose bytes are -1. They are sorted by
-        window, then from the highest to the lowest start logit, then from the
-        highest to the lowest end logit.
+        Spans, whose `texts` are "", and whose `start_bytes` and `end_bytes` are
+        -1. They are sorted by window, then from the highest to the lowest start
+        logit, then from the highest to the lowest end logit.
     """
     best = {name: values[begin:end] for name, values in best.items()}
     part = windows.slice(begin, end)
@@ -239,7 +239,7 @@ class Alignment(NamedTuple):
         Otherwise, the code searches the span's words for its text, as
         `get_final_text` does, so it finds the "##a" of "an ##a" at the first
         "a". If the number of characters in the words differs from the number of
-        letters, or the span contains [UNK], the text is all of the words.
+        letters, or the span contains [UNK], the text is the complete words.
 
         `spans` must not contain "no answer".
         """

@@ -133,7 +133,7 @@ def create_records(
     """Yields each window of the examples as a serialized tf.train.Example.
 
     `num_processes` is the number of processes that create the windows. 0 starts
-    one process for each processor. The number does not change the records.
+    one process for each processor. The records do not depend on this number.
     """
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
     numbered = _number(examples, tokenizer, options)

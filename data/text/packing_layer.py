@@ -27,8 +27,8 @@ class PackingLayer(keras.layers.Layer):
 
     Args:
         tokenizer: a TokenizerLayer, such as `FullTokenizer.layer`.
-        max_seq_length: F, length of an input. If an input is longer, WordPieces
-            are removed from the end of its longer text.
+        max_seq_length: F, length of a model input. If a text or pair is longer,
+            WordPieces are removed from the end of the longer text.
         **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:

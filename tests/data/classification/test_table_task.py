@@ -162,7 +162,7 @@ def test_bad_tables_are_named(tmp_path, name, text, message):
 
 def test_no_column_is_both_text_and_label(tmp_path):
     for columns in ({"text_column": "label"}, {"text_b_column": "label"}):
-        with pytest.raises(ValueError, match="=label must not be a column"):
+        with pytest.raises(ValueError, match="=label must not be the same"):
             processor(tmp_path, **columns)
     # A text may be its own pair, as in SimCSE.
     processor(tmp_path, text_b_column="text")
