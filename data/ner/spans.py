@@ -204,7 +204,7 @@ def _read_record(
     """Returns (text, spans) of an entry of the file.
 
     The spans are None if the text was not annotated or was rejected. If
-    `needs_spans` is True, an entry without a key for spans is a ValueError.
+    `needs_spans` is True, an entry without a key for spans raises an error.
     """
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}

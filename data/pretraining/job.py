@@ -162,7 +162,7 @@ class Job:
     def _run_tasks(
         self, tasks: list[parts.Task], whole: Mapping[str, bool], run: RunTasks
     ) -> None:
-        """Runs the tasks that are not finished, or whose shards are damaged.
+        """Runs the tasks that are unfinished or have damaged shards.
 
         `whole` is {path of a shard: True if it is intact}.
         """

@@ -207,7 +207,7 @@ def hold_out(
         part: number of the part.
         options: options with `eval_fraction` and `random_seed`.
         write: function that receives each line.
-        counts: Counter. Adds the held-out documents to its "num_documents".
+        counts: Counter. Its "num_documents" also counts held-out documents.
     """
     number = 0
     is_held: bool | None = None  # None = between documents

@@ -26,8 +26,7 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
 
-# {output that describes the predicted answer: output that contains the same
-# value for each answer of the n-best list}.
+# {output for the predicted answer: output for all answers of the n-best list}.
 _OF_CHOSEN = {
     "answer": "nbest_texts",
     "probability": "nbest_probabilities",

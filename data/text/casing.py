@@ -133,8 +133,8 @@ def find_casing(
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
     """Returns whether a flag, a file or the vocabulary determines the casing.
 
-    Otherwise, `find_casing` only assumes that text is lower-cased. It also
-    documents the arguments.
+    Otherwise, `find_casing` only assumes that text is lower-cased. The
+    arguments are the same as in `find_casing`.
     """
     return bool(
         not options.do_lower_case

@@ -61,7 +61,7 @@ def most_context(doc_spans: Sequence[tuple[int, int]]) -> np.ndarray:
 
     The context is the number of tokens to the token's left or to its right in
     the window, whichever is smaller, plus 0.01 times the window's length, as in
-    Google's code. If several windows contain the same context, the function
+    Google's code. If several windows contain the most context, the function
     chooses the first of these windows.
 
         passage:  a tug pulls the barge past two piers at high tide

@@ -117,6 +117,8 @@ def test_the_mode_of_glues_tasks_is_known():
     options = run_classifier.Config(
         **every, **flags, do_train=True, output_dir="x", given_flags=flags
     )
-    with pytest.raises(ValueError, match="--output_mode=multilabel does not fit"):
+    with pytest.raises(
+        ValueError, match="--output_mode=multilabel does not fit"
+    ):
         cf.check_mode(options, "classification")
     cf.check_mode(options, "multilabel")
