@@ -1,4 +1,4 @@
-"""Defines and checks the flags of run_classifier.py, without shared ones."""
+"""Defines and checks the flags that are specific to run_classifier.py."""
 
 import collections
 import dataclasses
@@ -15,14 +15,14 @@ from data.classification.windows import WindowOptions
 from files import flags, json_files
 
 BALANCED = "balanced"
-# Range of valid weights, in which the loss and its gradient stay finite in
-# float32.
+# Range of valid class weights. Within this range, the loss and its gradient are
+# finite in float32.
 _SMALLEST, _LARGEST = 1e-6, 1e6
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClassifierOptions(TableOptions, WindowOptions):
-    """Options for GLUE, text pairs, the loss, the decoding and the report."""
+    """Flags for GLUE, text pairs, class weights, decoding and the report."""
 
     contrastive_temperature: float = flags.training(
         0.05,
@@ -100,7 +100,7 @@ def check(options: Any) -> None:
         if given.get("output_mode", "regression") != "regression":
             found.append("output_mode")
     elif name != "csv":
-        # GLUE's files have known columns and labels.
+        # GLUE and XNLI define their columns and labels. No flag can set them.
         columns = [field.name for field in dataclasses.fields(TableOptions)]
         columns.remove("output_mode")
         found += [flag for flag in columns if flag in given]
@@ -114,10 +114,10 @@ def check(options: Any) -> None:
 
 
 def check_mode(options: ClassifierOptions, output_mode: str) -> None:
-    """Checks the flags that do not work with every kind of label.
+    """Checks that the flags work with the task's kind of labels.
 
     Args:
-        options: the flags.
+        options: the flags of run_classifier.py.
         output_mode: "classification", "multilabel" or "regression".
 
     Raises:
@@ -128,8 +128,8 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
     mode = getattr(options, "given_flags", {}).get("output_mode", output_mode)
     if mode != output_mode:
         raise ValueError(
-            f"--output_mode={mode} is not for this task, which is of the kind "
-            f"{output_mode}; remove the flag, or set --task_name=csv"
+            f"--output_mode={mode} does not fit this task, whose output mode "
+            f"is {output_mode}; remove the flag, or set --task_name=csv"
         )
     if options.tune_thresholds and output_mode != "multilabel":
         raise ValueError(
@@ -138,7 +138,7 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
         )
     if options.calibrate and output_mode == "regression":
         raise ValueError(
-            "--calibrate is not for --output_mode=regression; remove the flag"
+            "--calibrate does not work with regression; remove the flag"
         )
     takes_largest = options.doc_stride and options.window_pooling == "max"
     if options.calibrate and output_mode == "classification" and takes_largest:
@@ -153,8 +153,8 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
         )
     if output_mode != "classification":
         raise ValueError(
-            "--class_weights is for --output_mode=classification. Remove the "
-            f"flag. Received: {output_mode}"
+            "--class_weights needs --output_mode=classification. Remove the "
+            f"flag. Received: --output_mode={output_mode}"
         )
     if weights != BALANCED and not os.path.isfile(weights):
         raise FileNotFoundError(
@@ -168,8 +168,8 @@ def create_class_weights(
 ) -> dict[str, float]:
     """Computes balanced class weights, or reads weights from a JSON file.
 
-    Balanced weights are N / (L * n), for N examples, L labels and n examples of
-    a class. So the total weight of the examples of each class is N / L.
+    The balanced weight of a class with n examples is N / (L * n), for N
+    examples and L labels in total. So all classes have the total weight N / L.
 
     Args:
         setting: BALANCED, or the path of the JSON file.
@@ -205,5 +205,5 @@ def create_class_weights(
                     f"1e-6 to 1e6. Received: {repr(weight)[:80]}"
                 )
         weights = {name: float(found[name]) for name in labels}
-    logging.info("Weights of the classes: %s", weights)
+    logging.info("Class weights: %s", weights)
     return weights

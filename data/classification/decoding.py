@@ -1,8 +1,8 @@
 """Turns a classifier's outputs into labels, and writes files of predictions.
 
-Logits are divided by a temperature, and a text gets a label if the label's
-probability is above a threshold. A dev set can determine temperature and
-thresholds.
+Logits are divided by a temperature. In multi-label classification, a text gets
+each label whose probability is above a threshold. The temperature and the
+thresholds can be fitted to a dev set.
 """
 
 import os
@@ -68,8 +68,8 @@ class LabelDecoder:
 
         Returns:
             label indices, int [examples]. In multi-label classification, 0 or 1
-            for each label, int [examples, labels]. In regression, values, float
-            [examples].
+            for each label, int [examples, labels]. In regression, predicted
+            values, float [examples].
         """
         if self.output_mode == "regression":
             return outputs[:, 0]
@@ -82,8 +82,8 @@ class LabelDecoder:
     def probabilities(self, outputs: np.ndarray) -> np.ndarray:
         """Converts logits to probabilities, float32 [examples, labels].
 
-        In regression, `outputs` are values [examples, 1], which the function
-        returns as float32.
+        In regression, `outputs` are predicted values [examples, 1], which the
+        function returns as float32.
         """
         # Import SciPy late, because it needs half a second to load, and --help
         # should not wait for it.
@@ -102,12 +102,12 @@ class LabelDecoder:
         """Converts the labels of examples to the numbers that records contain.
 
         Args:
-            labels: label of each example: its name, in multi-label
+            labels: the label of each example: a name, in multi-label
                 classification a list of names, in regression a number.
 
         Returns:
             label indices [examples]. In multi-label classification, 0 or 1 for
-            each label [examples, labels]. In regression, values [examples].
+            each label [examples, labels]. In regression, numbers [examples].
         """
         if self.output_mode == "regression":
             return np.array(labels, np.float32)
@@ -141,7 +141,7 @@ class LabelDecoder:
     def fit_temperature(
         self, label_ids: np.ndarray, outputs: np.ndarray
     ) -> None:
-        """Sets the temperature from 0.05 to 20 with the lowest cross-entropy.
+        """Sets the temperature, 0.05 to 20, that minimizes the cross-entropy.
 
         Args:
             label_ids: right labels: indices [examples], or in multi-label
@@ -171,9 +171,9 @@ class LabelDecoder:
     ) -> None:
         """Chooses for each label the threshold with the best F1.
 
-        A threshold is the mean of two neighboring probabilities of the dev set,
-        or half the lowest probability. If a label is right for no example of
-        the dev set, its threshold is 0.5.
+        A threshold is the mean of two successive probabilities of the label in
+        the dev set, or half the lowest probability. It is 0.5 if no example of
+        the dev set has the label.
 
         Args:
             label_ids: [examples, labels], 1 for a right label, else 0.
@@ -183,7 +183,7 @@ class LabelDecoder:
 
         self.thresholds = {}
         probabilities = self.probabilities(outputs).astype(np.float64)
-        # After a diverged training, outputs may be NaN.
+        # If the training diverged, outputs may be NaN.
         probabilities = np.nan_to_num(probabilities)
         for name, right, column in zip(
             self._names, label_ids.T > 0.5, probabilities.T, strict=True
@@ -196,7 +196,7 @@ class LabelDecoder:
                 )
                 self.thresholds[name] = 0.5
                 continue
-            # The probabilities are distinct, in descending order.
+            # `ordered` are the distinct probabilities, in descending order.
             _, false, missed, correct, ordered = (
                 sk_metrics.confusion_matrix_at_thresholds(right, column)
             )
@@ -210,20 +210,20 @@ class LabelDecoder:
     ) -> tuple[float, list[tuple[int, int, float, float]]]:
         """Compares the probabilities of the predictions with their accuracy.
 
-        An example counts as one prediction, and in multi-label classification
-        as one for each label. The probabilities from 0 to 1 are divided into
-        NUM_BINS bins of equal width.
+        Each example is one prediction, or one prediction for each label in
+        multi-label classification. Each prediction is in one of NUM_BINS
+        bins, which divide the probabilities from 0 to 1 evenly.
 
         Args:
-            label_ids: right labels, in the form that `fit_temperature` reads.
+            label_ids: right labels, as in `fit_temperature`.
             outputs: logits, float [examples, labels].
 
         Returns:
             (error, bins). `error` is the expected calibration error (ECE): the
             mean distance between probability and accuracy in a bin, weighted by
             the number of predictions in the bin. `bins` contains, for each bin
-            with predictions: (index of the bin, number of predictions, their
-            mean probability, their accuracy).
+            with predictions: (index of the bin, number of its predictions, mean
+            of their probabilities, their accuracy).
         """
         probabilities = self.probabilities(outputs)
         if self.output_mode == "multilabel":
@@ -274,16 +274,16 @@ def write_predictions(
 
     Args:
         output_dir: folder to write to.
-        entries: fields that describe each example, such as `describe_example`
-            returns.
-        batches: pairs (features, outputs) with the model's outputs, float
+        entries: for each example, the fields that describe it (see
+            `describe_example`).
+        batches: pairs (features, outputs). The model's outputs are float
             [examples, labels].
         decoder: LabelDecoder of the task.
-        suffix: text to insert into the names of the files before the extension,
-            such as "_mm".
+        suffix: text to insert before the extension of the files' names, such as
+            "_mm".
 
     Returns:
-        the predicted labels, in the form that `LabelDecoder.labels` returns.
+        the predicted labels, as `LabelDecoder.labels` returns them.
 
     Raises:
         OSError: a file cannot be written.
@@ -306,8 +306,8 @@ def write_predictions(
                     )
                 where = f"{json_file}, line {len(labels)}"
                 line = format_json(entry, where, ensure_ascii=False)
-                # Half of a surrogate pair cannot be encoded in UTF-8. Write it
-                # as \uXXXX, as in the input.
+                # UTF-8 cannot encode a lone surrogate. Write it as \uXXXX, as
+                # in the input.
                 lines.write(f"{line}\n".encode(errors="backslashreplace"))
     logging.info(
         "Wrote %d predictions to %s and %s", len(labels), table_file, json_file

@@ -37,7 +37,7 @@ class InputExample:
 class Row(list):
     """The columns of one line of a file.
 
-    The attribute `where` is the path and line number, for error messages.
+    The attribute `where` names the file and the line, for error messages.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class DataProcessor(SetReader[InputExample]):
         labels: np.ndarray,
         predictions: np.ndarray,
     ) -> dict[str, float]:
-        """Computes `metrics`, and the scores of each label, {name: value}.
+        """Computes the task's metrics and each label's scores, {name: value}.
 
         Args:
             examples: all examples of the set, including unlabeled ones.
@@ -106,13 +106,13 @@ class SplitFilesProcessor(DataProcessor):
         labels: names of the labels. Not used in regression.
         set_files: {name of a set: (name of the set in its examples' guids, name
             of the set's file)}.
-        text_columns: column of the text, or columns of a pair. A column is its
-            name in the file's first line, or its number, counted from 0.
-        label_column: column of the label. A test set may lack a named column.
+        text_columns: column of the text, or the two columns of a pair. A column
+            is a name in the file's first line, or a number, counted from 0.
+        label_column: column of the label. A test set may lack this column.
         drops_short_lines: True to skip lines with too few columns and log a
-            warning, False to raise an error. In a test set, True does not skip
-            such a line, but fills it with empty texts, because GLUE identifies
-            predictions by line.
+            warning, False to raise an error. In a test set, True replaces the
+            missing texts by empty texts instead of skipping the line, because
+            GLUE identifies predictions by line.
     """
 
     labels: tuple[str, ...] = ("0", "1")
@@ -132,11 +132,11 @@ class SplitFilesProcessor(DataProcessor):
     def _create_examples(
         self, lines: list[Row], set_type: str
     ) -> Iterator[InputExample]:
-        """Yields the examples in the lines of a set's file.
+        """Converts the lines of a set's file to examples.
 
         `set_type` is the name of the set in the examples' guids. The examples
-        of a test set get a placeholder label: the first label, as in Google's
-        code, or 0 in regression.
+        of a test set get a placeholder label: the task's first label, as in
+        Google's code, or 0 in regression.
         """
         # Ignore empty lines at the end, which editors may add.
         while lines and lines[-1] == [""]:
@@ -187,9 +187,9 @@ class SplitFilesProcessor(DataProcessor):
         return number
 
     def _label(self, row: Row, column: int | None) -> str | float:
-        """Returns the label in a column of a row, or a placeholder for None.
+        """Returns the label in `column`, or a placeholder if `column` is None.
 
-        Raises a ValueError if the task has no such label.
+        Raises a ValueError if it is not one of the task's labels.
         """
         labels = self.get_labels()
         if column is None:
@@ -217,8 +217,8 @@ class SplitFilesProcessor(DataProcessor):
             )
         set_type, file_name = self.set_files[name]
         path = find_set_file(data_dir, name, [file_name])
-        # Split at tabs, and do not use the csv module. Quotes are ordinary
-        # characters in these TSV files.
+        # Do not use the csv module, because quotes are ordinary characters in
+        # these TSV files.
         lines = [
             Row(line.rstrip("\r").split("\t"), path, number)
             for number, line in text_files.read_numbered(path)
@@ -233,7 +233,7 @@ def regression_label(value: Any, place: str) -> float:
 
     Args:
         value: a number, or a text that contains a number.
-        place: place of the label, such as a file and line, for error messages.
+        place: where the label was read, such as file and line, for errors.
 
     Raises:
         ValueError: the value is not a number, or not finite as a float32.
@@ -268,8 +268,8 @@ def check_number_of_examples(
         output_mode: "classification", "multilabel" or "regression".
 
     Raises:
-        ValueError: the set is empty, or the dev set of a regression task
-            contains only one example, whose correlation is undefined.
+        ValueError: the set is empty, or it is the dev set of a regression task
+            and contains only one example, so that correlations are undefined.
     """
     if not examples:
         raise ValueError(

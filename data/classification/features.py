@@ -1,8 +1,8 @@
 """Creates a classifier's features, and reads the four tasks of Google's code.
 
 These tasks are CoLA, MultiNLI, MRPC and XNLI. glue.py reads the other tasks of
-GLUE. table_task.py reads a user's own tables. All of them create InputExamples
-(examples.py).
+GLUE. table_task.py reads a user's own tables. All three modules create
+InputExamples (examples.py).
 """
 
 import dataclasses
@@ -91,7 +91,7 @@ class MrpcProcessor(SplitFilesProcessor):
 
 
 class XnliProcessor(SplitFilesProcessor):
-    """XNLI: does the first text entail the second, in 15 languages?
+    """XNLI: does the first text entail the second? Covers 15 languages.
 
     Args:
         language: language of the texts, such as "de". Google's code uses "zh".
@@ -166,14 +166,14 @@ def convert_single_example(
             "max_seq_length must be at least 3, for [CLS] and two [SEP]. "
             f"Received: max_seq_length={max_seq_length}"
         )
-    # Copy the lists, because the code below cuts them, and the tokenizer may
-    # cache the lists that it returns.
+    # Copy the lists before cutting them, because the tokenizer may cache the
+    # lists that it returns.
     tokens_a = list(tokenizer.tokenize(example.text_a))
     tokens_b = list(tokenizer.tokenize(example.text_b or ""))
     length = len(tokens_a) + len(tokens_b) + (3 if tokens_b else 2)
     if tokens_b:
-        # Remove the last token of the longer text until both fit. If both are
-        # equally long, remove it from the second text.
+        # Remove the last token of the longer text until the pair fits. If both
+        # texts are equally long, remove the second text's last token.
         while len(tokens_a) + len(tokens_b) > max_seq_length - 3:
             (tokens_a if len(tokens_a) > len(tokens_b) else tokens_b).pop()
         tokens_b.append("[SEP]")
@@ -204,7 +204,7 @@ def _create_features(
 ) -> ClassificationFeatures:
     """Converts WordPieces to padded features without a label.
 
-    The last `second_length` WordPieces belong to the second text of a pair.
+    The last `second_length` WordPieces are a pair's second text and its [SEP].
     """
     padding = [0] * (max_seq_length - len(tokens))
     first_length = len(tokens) - second_length
@@ -222,13 +222,13 @@ def create_joined_features(
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features of examples that each consist of several inputs.
+    """Yields the features of examples that consist of several inputs each.
 
-    The features of an example contain its inputs one after another.
+    The features of an example are its concatenated inputs.
 
     Args:
-        groups: (inputs, label_id) of each example. `label_id` is the label in
-            the features.
+        groups: for each example, a pair (inputs, label_id). `label_id` is the
+            label of the concatenated inputs.
         label_list: names of the labels of the inputs, or None.
         max_seq_length: length of each input in WordPieces, at least 3.
         tokenizer: FullTokenizer of the model.
@@ -255,22 +255,22 @@ def create_windows(
     tokenizer: FullTokenizer,
     doc_stride: int,
 ) -> Iterator[list[ClassificationFeatures]]:
-    """Yields each text's list of windows, and logs how many texts are split.
+    """Cuts texts into windows, and yields the list of each text's windows.
 
     For example, these are the two windows of a text with `doc_stride` 3:
 
         [CLS] a tug pulls the barge [SEP]
         [CLS] the barge past two piers [SEP]
 
-    Each window gets the label of its text. Its weight is 1 / (number of windows
-    of the text).
+    Each window gets the label of its text, and the weight 1 / (number of the
+    text's windows). After the last text, logs how many texts were split.
 
     Args:
         examples: InputExamples of single texts.
         label_list: names of the labels, or None in regression.
         max_seq_length: length of a window in WordPieces, at least 3.
         tokenizer: FullTokenizer of the model.
-        doc_stride: WordPieces between the starts of successive windows.
+        doc_stride: number of WordPieces from one window's start to the next.
     """
 
     def create(example: InputExample) -> list[ClassificationFeatures]:
@@ -334,11 +334,11 @@ def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example.
 
     The record's `label_ids` is one integer, in regression one float, and in
-    multi-label classification an integer for each label. It is missing if the
+    multi-label classification 0 or 1 for each label. It is missing if the
     label is unknown. `example_weights` is missing if the weight is None.
     """
-    # Mark each example as real. In Google's records, 0 marks the examples that
-    # fill the last batch.
+    # Each example is real. In Google's records, 0 marks the padding examples
+    # that fill up the last batch.
     values: dict[str, Any] = {"is_real_example": [1]}
     label_id = feature.label_id
     if label_id is not None:

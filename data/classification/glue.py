@@ -146,13 +146,12 @@ def create_processors(options: Any) -> Mapping[str, DataProcessor]:
         options: the flags of run_classifier.py.
 
     Returns:
-        {suffix of the names of output files: processor}. The suffix of the
-        task's own processor is "". For MultiNLI, the result also contains a
-        processor of the mismatched sets, with the suffix "_mm".
+        {suffix of the output files' names: processor}. The suffix of the task's
+        own processor is "". For MultiNLI, the result also contains a processor
+        for the mismatched sets, with the suffix "_mm".
 
     Raises:
-        ValueError: the task is unknown, or the table's options contradict each
-            other.
+        ValueError: the task is unknown, or the options for tables are invalid.
     """
     name = options.task_name
     if name not in TASK_NAMES:
@@ -226,10 +225,10 @@ def pack_submission(
 
     Args:
         path: zip file to write.
-        folders: folders, searched with their subfolders, with the files that
-            `write_submission` wrote.
+        folders: folders to search, including their subfolders, for the files
+            that `write_submission` wrote.
         comment: comment to store in the zip file.
-        check: function that is called with the path of each file, and raises a
+        check: function that receives the path of each file, and raises a
             ValueError to reject the file.
 
     Raises:
@@ -244,7 +243,7 @@ def pack_submission(
         found = [path for folder in folders for path in folder.rglob(name)]
         if len(found) > 1:
             raise ValueError(
-                f"there are several files {name}, such as {found[0]} and "
+                f"several files are named {name}, such as {found[0]} and "
                 f"{found[1]}. Pass folders that contain only one of them"
             )
         files += found

@@ -53,7 +53,7 @@ def _correlation(
 def concatenate(
     batches: Iterable[tuple[Mapping[str, np.ndarray], np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Joins the labels and the outputs of all batches to two arrays.
+    """Concatenates the labels of all batches, and the outputs of all batches.
 
     Each batch is a pair (features, outputs of the model). The labels are the
     features' `label_ids`.
@@ -160,7 +160,7 @@ def score_known(
 
     Returns:
         {name: value} of the metrics, or {} if too few labels are known. If some
-        labels are unknown, also `num_without_label`, their number.
+        labels are unknown, `num_without_label` is the number of such examples.
     """
     pairs = [
         pair

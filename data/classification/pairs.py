@@ -26,11 +26,11 @@ from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
-# MRR@10 and nDCG@10 ignore all passages except the 10 best.
+# MRR@10 and nDCG@10 consider only the 10 best-ranked passages of a query.
 _DEPTH = 10
-# The largest score in STS-B, whose scores are from 0 to 5.
+# The largest score of STS-B's scale from 0 to 5.
 _LARGEST_SCORE = 5.0
-# Other usual names of the column "score".
+# Names that tables often use for the column "score".
 _SCORES = ("Score", "scores", "label", "similarity", "similarity_score")
 
 
@@ -38,7 +38,7 @@ def _with_columns(options: TableOptions, *names: str) -> TableOptions:
     """Returns a copy of `options` for regression, with other default columns.
 
     `names` are the default names of the columns of the first text, the second
-    text and the label. They replace the names that the user did not set.
+    text and the label. They apply to the flags that the user did not set.
     """
     default, given = TableOptions(), getattr(options, "given_flags", ())
     fields = ("text_column", "text_b_column", "label_column")
@@ -73,7 +73,7 @@ class RankingProcessor(TableProcessor):
         Queries without a relevant passage are skipped. Passages with equal
         predictions are ranked by ascending relevance, so that ties do not
         improve the metrics. The gain of a passage is its relevance, or 0 if
-        that is negative, as in trec_eval.
+        the relevance is negative, as in trec_eval.
 
         Args:
             examples: all examples of the set. `text_a` is the query.
@@ -114,7 +114,7 @@ class PairProcessor(TableProcessor):
 
     The similarity is a score in the column "score". If the table does not
     contain this column, the two texts of each row count as similar. If the user
-    names another column with --label_column, it must exist.
+    sets --label_column to another column, the table must contain this column.
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -122,12 +122,12 @@ class PairProcessor(TableProcessor):
         options = _with_columns(options, *columns)
         super().__init__(data_dir, options)
         self.may_lack_labels = options.label_column == "score"
-        # The largest score that the scale allows, 1 or 5, or 0 until the first
-        # call of `score_unit` determines the scale.
+        # The largest score of the scale, 1 or 5. It is 0 until the first call
+        # of `score_unit` determines the scale.
         self._unit = 0.0
 
     def has_scores(self, split: str) -> bool:
-        """Returns whether the table of a split contains scores.
+        """Returns whether the table of a split contains similarity scores.
 
         `split` is "train", "eval" or "predict".
         """
@@ -137,9 +137,9 @@ class PairProcessor(TableProcessor):
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` ("train", "dev" or "test") from its table.
 
-        Raises a ValueError if some examples of a train or dev set have a score
-        and others do not, or if their scores seem to be in another column. In a
-        test set, some scores may be missing.
+        Raises a ValueError if only some examples of a train or dev set have a
+        score, or if another column than the label column seems to contain the
+        scores. In a test set, some scores may be missing.
         """
         examples = super().read_set(data_dir, name)
         if name != "test" and all(each.label is None for each in examples):
@@ -154,14 +154,14 @@ class PairProcessor(TableProcessor):
         return examples
 
     def _check_columns(self, data_dir: StrPath, name: str) -> None:
-        """Checks that no column contains scores in a table without scores.
+        """Checks that a table without "score" has no scores in another column.
 
-        Otherwise all pairs would count as similar. A column that always has the
-        same value contains no scores.
+        If its scores were missed, all its pairs would count as similar. The
+        values of a column do not count as scores if they are all equal.
         """
         path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
         needed = [[column] for column in self._text_columns]
-        # If columns are selected by number, the table does not name them.
+        # If columns are selected by number, the table contains no column names.
         is_named = not self._text_columns[0].isdecimal()
         others = [
             x for x in _SCORES if is_named and x not in {*self._text_columns}
@@ -176,9 +176,9 @@ class PairProcessor(TableProcessor):
             if other:
                 message = (
                     f"{path} lacks the column 'score', but contains {other!r}. "
-                    "If these are scores, set --label_column to this name. "
-                    "Otherwise remove the column, and all pairs count as "
-                    "similar"
+                    "If that column contains scores, set --label_column to its "
+                    "name. Otherwise remove the column; then all pairs count "
+                    "as similar"
                 )
                 if re.fullmatch(r"-?[\d.]+|(?i:true|false)", str(found[other])):
                     raise ValueError(message)
@@ -187,14 +187,14 @@ class PairProcessor(TableProcessor):
                 return
 
     def score_unit(self, split: str, examples: Sequence[InputExample]) -> float:
-        """Returns the highest score of the scale that the labels use, 5 or 1.
+        """Returns the largest score of the scale that the labels use, 5 or 1.
 
-        If any score is above 1, the largest score is 5, as in STS-B. The first
+        If any score is above 1, the scale ends at 5, as in STS-B. The first
         call determines the scale of all splits. `split` is the name of the
         examples' split, for the error message.
 
         Raises:
-            ValueError: a score is below -1, or above the largest score.
+            ValueError: a score is below -1, or above the end of the scale.
         """
         labels: list[Any] = [example.label for example in examples]
         scores = [float(label) for label in labels if label is not None]
@@ -219,8 +219,8 @@ def create_pair_features(
     """Converts each pair of texts to one input that contains both texts.
 
     Args:
-        examples: pairs of texts. Their labels are scores of their similarity,
-            or None.
+        examples: pairs of texts. The label of a pair is the similarity of its
+            texts, or None.
         max_seq_length: length of each text in WordPieces.
         tokenizer: tokenizer of the texts.
         unit: number by which the scores are divided.
@@ -228,7 +228,7 @@ def create_pair_features(
     Returns:
         ClassificationFeatures: input_ids, input_mask and segment_ids contain
         the two texts one after another, as lists of int, [2 * max_seq_length].
-        label_id is the score / `unit`, or None without a score.
+        label_id is (label of the pair) / `unit`, or None if the label is None.
     """
 
     def texts_of(example: InputExample) -> tuple[list[InputExample], Any]:
@@ -254,14 +254,14 @@ def cosines(vectors: np.ndarray) -> np.ndarray:
 def recall_1(vectors: np.ndarray, partners: Sequence[str | None]) -> float:
     """Computes recall@1: how often a text is nearest to its own partner.
 
-    A pair counts if its first text is nearer to its second text than to the
+    A pair is a hit if its first text is nearer to its second text than to the
     second text of every other pair. If all vectors are equal, the result is 0.
 
     Args:
         vectors: unit vectors of the two texts of each pair, float
             [pairs, 2, width].
-        partners: second text of each pair. If several pairs have an equal
-            second text, they are not compared with each other.
+        partners: second text of each pair. Pairs whose second texts are equal
+            are not compared with each other.
 
     Returns:
         a fraction from 0 to 1.

@@ -1,7 +1,7 @@
 """Writes an HTML report of a classifier's right and wrong predictions.
 
-The template data/io/report.html defines the keys of the dicts that describe a
-section of the report.
+Each section of the report is a dict. The template data/io/report.html documents
+its keys.
 """
 
 import math
@@ -37,8 +37,8 @@ def write_report(
     Args:
         output_file: HTML file to write.
         examples: the examples.
-        label_ids: right labels, in the form that `LabelDecoder.predictions`
-            returns.
+        label_ids: right labels, encoded as the predicted labels that
+            `LabelDecoder.predictions` returns.
         outputs: the model's outputs, float [examples, labels], or
             [examples, 1] in regression.
         decoder: LabelDecoder of the task.
@@ -82,8 +82,8 @@ def _of_labels(
         truth, guesses = one_hot[label_ids], one_hot[probabilities.argmax(-1)]
         is_right = (truth == guesses).all(-1, keepdims=True)
         confidence = probabilities.max(-1, keepdims=True)
-    # Sort the wrong examples by their most confident wrong prediction, because
-    # in multi-label classification there is a prediction for each label.
+    # Sort the wrong examples by their most confident wrong prediction. (In
+    # multi-label classification, there is a prediction for each label.)
     wrongness = np.where(is_right, 0.0, confidence).max(-1, initial=0.0)
     wrong = np.argsort(-wrongness, kind="stable")[: np.count_nonzero(wrongness)]
 
@@ -145,11 +145,11 @@ def _of_numbers(
     outputs: np.ndarray,
     decoder: LabelDecoder,
 ) -> tuple[str, list[dict[str, Any]]]:
-    """Returns the report's summary and sections for predicted numbers."""
+    """Returns the report's summary and sections for a regression task."""
     predictions = decoder.predictions(outputs)
     errors = np.abs(predictions - values)
     points = [*zip(values.tolist(), predictions.tolist(), strict=True)]
-    # If there are too many examples for a page, pick some at even intervals.
+    # If there are too many examples for a page, show evenly spaced ones.
     num_shown = min(len(points), html_report.MAX_EXAMPLES)
     shown = np.unique(np.linspace(0, len(points) - 1, num_shown).astype(int))
     both = np.concatenate([values, predictions, [0.0]])
@@ -216,9 +216,9 @@ def _calibration(
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
-    """Returns a report entry with an example's texts and a `verdict` on it.
+    """Returns a report entry with an example's texts and a line, `verdict`.
 
-    A click on the entry in the report shows the example's guid.
+    When the reader clicks the entry, the report shows the example's guid.
     """
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)

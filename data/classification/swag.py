@@ -1,7 +1,7 @@
-"""SWAG (paper 4.4): which of four endings continues a sentence?
+"""Reads SWAG (paper 4.4): which of four endings continues a sentence?
 
 Each choice is a pair of texts. The first text is the sentence. The second text
-is the words with which all endings start, followed by one ending:
+consists of the words that begin all endings, and one ending:
 
     [CLS] A drum line passes by . [SEP] Members of the procession wait . [SEP]
 """
@@ -39,7 +39,7 @@ class SwagExample:
     Attributes:
         guid: str, name of the example.
         context_sentence: str, the sentence to continue.
-        start_ending: str, the words that all endings begin with.
+        start_ending: str, the words that begin all endings.
         endings: list of str, the rest of each ending.
         label: str, index of the right ending, or None if it is unknown.
     """

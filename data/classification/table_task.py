@@ -22,11 +22,11 @@ from files import flags
 from files.labels import check_labels, label_problem
 from files.paths import StrPath
 
-# A list of strings as Python or JSON writes it.
+# Matches a list of strings in the notation of Python or JSON.
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
-# A label that occurs once in fewer examples is not unusual.
+# In a train set with fewer labels, a label that occurs once is not suspicious.
 _FEWEST = 10
-# Usual names of the column of the labels.
+# Names that tables often use for the column of the labels.
 _NAMES = ("label", "labels", "class", "category", "target")
 EXTENSIONS = (".csv", ".tsv", ".jsonl", ".parquet")
 
@@ -43,7 +43,7 @@ class TableOptions:
     """Options for reading a table: its columns and the kind of its labels.
 
     In a test set, the label column may be missing or contain empty cells. The
-    label of such an example is None. In multi-label classification, an empty
+    example's label is then None. But in multi-label classification, an empty
     cell is an empty list of labels, and only a JSON null becomes None.
     """
 
@@ -90,11 +90,11 @@ class TableProcessor(DataProcessor):
     The files are named `train`, `dev` and `test`, with the extension .csv,
     .tsv, .jsonl or .parquet. The first line of a CSV or TSV file names the
     columns. If all column options are numbers, counted from 1, the file
-    contains no such line.
+    contains no line of names.
 
     Raises:
-        ValueError: the label separator is empty, the labels are in a column of
-            texts, or `options.labels` contains too few labels or a label twice.
+        ValueError: the label separator is empty, the label column is a text
+            column, or `options.labels` contains too few labels or repeats one.
     """
 
     test_set_has_labels = True
@@ -117,8 +117,8 @@ class TableProcessor(DataProcessor):
         ]
         if options.label_column in self._text_columns:
             raise ValueError(
-                f"--label_column={options.label_column} must not be a column "
-                "of texts, --text_column or --text_b_column"
+                f"--label_column={options.label_column} must not be the same "
+                "column as --text_column or --text_b_column"
             )
         self._labels: list[str] | None = None
         if options.labels is not None:
@@ -148,9 +148,9 @@ class TableProcessor(DataProcessor):
     def _check_names(
         self, where: str, first: list[str], counts: collections.Counter[str]
     ) -> None:
-        """Checks that no label is a column's name, or consists of others.
+        """Checks that no label is a column's name, or a list of other labels.
 
-        `first` are the labels of the first line, and `counts` are the numbers
+        `first` are the labels of the first line. `counts` contains the number
         of examples with each label.
         """
         options = self._options
@@ -185,7 +185,7 @@ class TableProcessor(DataProcessor):
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
         """Reads the set `name` ("train", "dev" or "test") from its table.
 
-        The label of a test example is None if the table does not contain it.
+        If the table does not contain a test example's label, the label is None.
         """
         path = find_set_file(
             data_dir, name, [name + extension for extension in EXTENSIONS]
@@ -227,7 +227,7 @@ class TableProcessor(DataProcessor):
     def _read_label(self, cell: Any, place: str, set_name: str) -> Label:
         """Converts the contents of a cell to a label, and checks the label.
 
-        `place` is the cell's place in its file, for error messages.
+        `place` names the cell's file, line and column, for error messages.
         """
         if self.output_mode == "regression":
             return regression_label(cell, place)
@@ -235,9 +235,9 @@ class TableProcessor(DataProcessor):
             if isinstance(cell, str):
                 if _LIST.fullmatch(cell.strip()):
                     raise ValueError(
-                        f"{place}: write the labels with "
-                        f"{self._options.label_separator!r} between them, or "
-                        f"lists in a .jsonl file. Received: {cell!r}"
+                        f"{place}: separate labels by "
+                        f"{self._options.label_separator!r}, or write lists of "
+                        f"labels in a .jsonl file. Received: {cell!r}"
                     )
                 values = cell.split(self._options.label_separator)
                 cell = [value for value in values if value.strip()]
@@ -255,8 +255,8 @@ class TableProcessor(DataProcessor):
             label: Label = names
         else:
             label = _label_text(cell, place)
-        # `get_labels` reads the train set to collect the labels, so here the
-        # list of labels is not yet known.
+        # `get_labels` is reading the train set to collect the labels, so there
+        # is no list of labels to check against.
         if self._labels is None and set_name == "train":
             return label
         for each in label if isinstance(label, list) else [label]:
@@ -274,7 +274,7 @@ def _label_text(value: Any, place: str) -> str:
     """Converts a label to text.
 
     In JSON and Parquet files, a label may be an integer or a bool. A bool
-    becomes "true" or "false". Raises a ValueError if `value` is no valid label.
+    becomes "true" or "false". Raises a ValueError if `value` is not a label.
     """
     label = str(value).strip()
     if isinstance(value, bool):

@@ -56,8 +56,8 @@ def to_logits(probabilities: np.ndarray, output_mode: str) -> np.ndarray:
 def to_probabilities(logits: np.ndarray, output_mode: str) -> np.ndarray:
     """Converts a classifier's logits to probabilities, float32 [..., labels].
 
-    In regression, the logits are values, which become float32. `output_mode` is
-    "classification", "multilabel" or "regression".
+    In regression, `logits` are predicted values, which the function returns as
+    float32. `output_mode` is "classification", "multilabel" or "regression".
     """
     if output_mode == "multilabel":
         logits = -np.logaddexp(0, -logits)
@@ -76,9 +76,9 @@ def pool(
 ) -> np.ndarray:
     """Pools the logits of each text's windows into one row for the text.
 
-    For "classification", the function pools the logarithms of the windows'
-    probabilities. Unlike the logits, these can also be computed from the
-    outputs of an exported model.
+    For "classification", the function pools log probabilities instead of
+    logits, because they can also be computed from the probabilities that an
+    exported model returns.
 
     Args:
         logits: float [windows, labels]. The windows of a text are consecutive.
@@ -101,7 +101,7 @@ def pool(
 def pool_batches(
     batches: Iterable[Batch], starts: Sequence[int], *how: str
 ) -> Iterator[Batch]:
-    """Yields one batch with the pooled logits of all texts.
+    """Yields a single batch, which contains the pooled logits of all texts.
 
     Args:
         batches: pairs (features, logits) of windows.

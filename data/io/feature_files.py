@@ -62,9 +62,8 @@ def json_writer(
         pooled: np.ndarray | None = None,
     ) -> None:
         nonlocal num_lines
-        # Round in double precision, because JSON would show a rounded float32
-        # with many digits, such as 0.10000000149011612.
-        # [L, N, W] -> [N, L, W]
+        # Swap the axes to [N, L, W]. Round in double precision, because JSON
+        # would show a rounded float32 as 0.10000000149011612.
         vectors = np.round(layers.astype(np.float64), 6).swapaxes(0, 1)
         line = {
             "linex_index": num_lines,
@@ -98,8 +97,8 @@ def npz_writer(
     The file contains `values` float32 [all texts' tokens, L, W], `tokens` str
     [all texts' tokens], `offsets` int64 [number of texts + 1] and `layers` [L].
     The tokens of text i begin at offsets[i] and end before offsets[i + 1]. If
-    the yielded function gets `pooled`, the file also contains `pooled` float32
-    [number of texts, W]. A temporary file collects the vectors, to save memory.
+    the caller passes `pooled`, the file also contains `pooled` float32
+    [number of texts, W]. A temporary file stores the vectors, to save memory.
     The .npz file appears when the `with` block ends without an error.
 
     `json_writer` documents the arguments, the yielded function and the errors.
@@ -168,8 +167,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
         `vectors` is float [N, W], and `pooled` is float [W].
 
     Raises:
-        OSError: a file cannot be written, or the folder already contains a
-            file of that name that `projector_writer` did not write.
+        OSError: a file cannot be written, or would replace a file that
+            `projector_writer` did not write.
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
@@ -181,8 +180,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
                 f"{path / name} already exists, and --projector_dir did not "
                 "write it; use another folder"
             )
-    # Write the configuration first. It shows a later call that this function
-    # also wrote the other files, so that they may be replaced.
+    # Write the configuration first. It tells a later call that this function
+    # wrote the files of the folder, so the call may replace them.
     write_text(path / _CONFIG, _CONFIG_TEXT)
     counts = dict.fromkeys(_KINDS, 0)
     with contextlib.ExitStack() as stack:
@@ -200,8 +199,8 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
             counts[kind] += 1
             numbers = "\t".join(f"{value:.6g}" for value in vector)
             files[kind].write(f"{numbers}\n".encode())
-            # Replace white space by blanks, because a tab would end the cell
-            # and a line feed would end the line.
+            # Replace tabs and line feeds by spaces, because a tab would end the
+            # cell and a line feed would end the line.
             row = "\t".join(" ".join(str(cell).split()) for cell in cells)
             files[f"{kind}_metadata"].write(f"{row}\n".encode())
 

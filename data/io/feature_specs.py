@@ -1,6 +1,6 @@
-"""Defines the features of each task's records, and checks records.
+"""Defines the features of each task's TFRecords, and checks files of records.
 
-Features that Google's code also writes have Google's names and types.
+Features that Google's code also writes have the names and types that it uses.
 """
 
 import itertools
@@ -23,8 +23,8 @@ class Feature(NamedTuple):
 
 
 Spec = dict[str, Feature]
-# Largest valid absolute value of a label that is a number: about the largest
-# float32. The check against this limit also finds NaN and infinity.
+# Largest valid absolute value of a regression label, about the largest float32.
+# The comparison with this limit also rejects NaN and infinity.
 _LARGEST = 3.4e38
 # {feature: flag that sets its length}, for error messages.
 _LENGTH_FLAGS = {
@@ -134,7 +134,7 @@ def swag_features(max_seq_length: int, num_choices: int) -> Spec:
 def pair_features(max_seq_length: int, has_scores: bool) -> Spec:
     """Returns the spec of records of text pairs.
 
-    If `has_scores` is True, a record also contains the score of its pair.
+    If `has_scores` is True, a record also contains its pair's similarity score.
     """
     spec = _inputs(2, max_seq_length) | {"is_real_example": _flags()}
     if has_scores:
@@ -166,8 +166,8 @@ def squad_features(max_seq_length: int, is_training: bool) -> Spec:
 def check_records(files: Sequence[str], spec: Spec) -> None:
     """Checks the first records of each file against a spec.
 
-    `tfrecords.create_dataset` checks all records while they are read. This
-    function finds a wrong file before the model is built.
+    This function finds a wrong file before the model is built. Later, training
+    checks each record that it reads (`tfrecords.create_dataset`).
 
     Raises:
         ValueError: a file is empty, truncated, corrupt or compressed, its
@@ -204,8 +204,8 @@ def check_file(path: str, spec: Spec, limit: int | None = None) -> int:
             continue
         length = spec["input_mask"].shape[-1]
         mask = np.reshape(found["input_mask"].int64_list.value, (-1, length))
-        # Google's code fills the last batch with padding examples, whose mask
-        # is 0 at each position. Allow these examples.
+        # Allow the padding examples with which Google's code fills the last
+        # batch. Their mask is 0 at each position.
         is_padding = [0] == [*found["is_real_example"].int64_list.value]
         if not (mask.any(-1).all() or is_padding):
             raise ValueError(
@@ -233,7 +233,7 @@ def _check_feature(
             f"but --{flag}={expected}; set --{flag}={len(values)}, or create "
             "the records again"
             if flag and len(values)
-            else f"where {expected} of type {feature.dtype} are needed"
+            else f"but must have {expected} of type {feature.dtype}"
         )
         raise ValueError(
             f"{where}: the record has {len(values)} values of '{name}', "

@@ -1,9 +1,9 @@
 """Encodes, writes, reads and counts TFRecords without TensorFlow.
 
 This module writes the same bytes as `tf.train.Example` and
-`tf.io.TFRecordWriter`. It does not use them for two reasons: a process that
-only writes records need not load TensorFlow, and building protocol buffers with
-TensorFlow costs more time than creating the training instances in them.
+`tf.io.TFRecordWriter`, but does not use these classes, for two reasons. A
+process that only writes records need not load TensorFlow, and building a
+`tf.train.Example` costs more time than creating the training instance in it.
 """
 
 import contextlib
@@ -154,7 +154,7 @@ def _masked_crc(data: bytes) -> int:
 
 
 def frame(record: bytes) -> bytes:
-    """Returns a record with the header and the footer of a TFRecord file."""
+    """Adds the header and the footer of a TFRecord file to a record."""
     footer = struct.pack("<I", _masked_crc(record))
     return b"%b%b%b" % (_header(len(record)), record, footer)
 
@@ -188,7 +188,7 @@ class RecordWriter(contextlib.ExitStack):
 
     def __enter__(self) -> Self:
         """Opens a temporary file for each output file."""
-        # Close the files here if one of them cannot be opened.
+        # If a file cannot be opened, close the files that are already open.
         with contextlib.ExitStack() as stack:
             self._files = [
                 stack.enter_context(atomic_open(path)) for path in self._paths
@@ -267,8 +267,8 @@ def _record_length(path: StrPath, position: int, header: bytes) -> int:
         )
     if length >= _MAX_LENGTH:
         raise ValueError(
-            f"{path}: the record at byte {position} is corrupt. Its length is "
-            f"said to be {length} bytes. Create the file again"
+            f"{path}: the record at byte {position} is corrupt (its header "
+            f"states a length of {length} bytes); create the file again"
         )
     return length
 
@@ -311,11 +311,8 @@ def describe_shards(
 
 
 def is_whole(path: str, entry: Any) -> bool:
-    """Returns whether a file's size and checksum still match its entry.
-
-    `entry` is the file's entry in a manifest.
-    """
-    # Compare the size first, because the checksum needs the whole file.
+    """Returns whether a file's size and checksum match its manifest `entry`."""
+    # Compare the size first, because the checksum reads the whole file.
     return (
         isinstance(entry, dict)
         and os.path.isfile(path)

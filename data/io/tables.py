@@ -30,8 +30,8 @@ ENDINGS = {
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 # {format: characters that may separate cells, the usual one first}.
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
-# Matches the first line of JSON lines, and of a JSON list, which is reported as
-# an error. Does not match [MASK], with which a line of plain text may begin.
+# Matches the first line of JSON lines, and of a JSON list, which `read_rows`
+# rejects. Does not match [MASK], with which a line of plain text may begin.
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # Number of Parquet rows to read at a time.
 _PARQUET_ROWS = 256
@@ -65,11 +65,11 @@ def read_table(
     Args:
         path: path of a file with one of the ENDINGS.
         text_columns: names of one or more columns whose cells must be text.
-        columns: other columns. In JSON and Parquet, their cells may have any
-            type.
+        columns: names of other columns that must exist. In JSON and Parquet,
+            their cells may have any type.
         quoting: whether `"` quotes cells of CSV and TSV.
-        optional_columns: other columns that the table, or a JSON object in it,
-            may lack.
+        optional_columns: names of columns that the table, or a JSON object in
+            it, may lack.
 
     Yields:
         (where, cells). `where` names the file and the line, for error messages.
@@ -114,8 +114,8 @@ def read_rows(
 
     Args:
         path: path of a file, or text_files.STDIN.
-        needed: columns that must exist. For each column, the list contains the
-            names that the column may have.
+        needed: columns that must exist, each as a list of the names that the
+            column may have.
         optional: names of other columns to read.
         form: format of the table, one of FORMS. None = the format that the
             file's name indicates. If the name indicates none, JSON lines if
@@ -128,9 +128,9 @@ def read_rows(
 
     Yields:
         (number of the row's first line, {column: cell}, or a ValueError for a
-        malformed row). The dict contains the requested columns. It contains all
-        columns if none are requested, and always for JSON. Plain text has the
-        single column `text`.
+        malformed row). The dict contains the requested columns, or all columns
+        if none are requested or the rows are JSON. The only column of plain
+        text is `text`.
 
     Raises:
         OSError: the file cannot be read.
@@ -196,8 +196,8 @@ def _read_separated(
 ) -> Iterator[Row]:
     """Yields the rows of a CSV or TSV file.
 
-    Yields a ValueError for a row whose number of cells is wrong, that repeats
-    the names of the columns, or in which a quote contains other rows.
+    Yields a ValueError for a row that contains too few or too many cells,
+    repeats the names of the columns, or contains other rows in a quoted cell.
     """
 
     def end_lines() -> Iterator[str]:
@@ -227,7 +227,7 @@ def _read_separated(
     while not "".join(head).strip() and (line := next(text, "")):
         head.append(line)
     # Choose the delimiter with which the first line contains all needed
-    # columns, otherwise the delimiter that results in most columns.
+    # columns. If there is none, choose the one that results in most columns.
     fits = {delimiter: (False, 0) for delimiter in _DELIMITERS[form]}
     for delimiter in fits:
         # Ignore a malformed line here, because it is reported below.
@@ -273,7 +273,8 @@ def _read_separated(
         problem = ""
         if len(row) != width:
             problem = (
-                f"the line has {len(row)} columns, where {width} are needed"
+                f"the line has {len(row)} columns, but the first line has "
+                f"{width}"
             )
         elif row == names and width > 1 and not are_numbers:
             problem = "the line repeats the names of the columns. Remove it"
@@ -293,10 +294,10 @@ def _read_separated(
 
 
 def _contains_lines(cell: str, index: int, width: int) -> bool:
-    """Returns whether a quote took the next lines of a table into a cell.
+    """Returns whether a quoted cell of a TSV file seems to contain other rows.
 
-    Such a quote begins in column `index` of a line, and ends in the same column
-    of a later line.
+    In such a cell, the quote begins in column `index` of one row, and ends in
+    the same column of a later row.
     """
     tabs = [part.count("\t") for part in cell.split("\n")]
     inner = [width - 1] * (len(tabs) - 2)

@@ -25,7 +25,7 @@ from files.paths import StrPath, named_errors
 from files.patterns import find_matches
 
 Example = TypeVar("Example")
-# Functions of this module read standard input if this is the path.
+# Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
     "the line contains a carriage return; save the file with line feeds (Unix) "
@@ -136,9 +136,9 @@ def read_lines(
             name ends in `.gz`.
         dropped: Counter. The function adds the number of dropped bytes to
             `dropped[path]`.
-        start: offset of the first byte to read. A line must begin there.
-        end: offset of the byte at which to stop: only lines that begin before
-            it are read. None = read to the end of the file.
+        start: offset of the first byte to read, which must begin a line.
+        end: offset of the byte at which to stop. Lines that begin before this
+            byte are read to their end. None = read to the end of the file.
 
     Raises:
         OSError: the file cannot be read, or a `.gz` is damaged.
@@ -170,8 +170,8 @@ def read_numbered(
     """Yields (number, line) for each line of a text file, numbered from 1.
 
     Drops bytes that are not UTF-8, and logs a warning with their number. Raises
-    an error for a carriage return inside a line, because two lines would be
-    read as one. `is_quoted` allows it, because a quoted cell may contain one.
+    a ValueError for a carriage return inside a line, because it may end a line.
+    `is_quoted` allows carriage returns, because quoted cells may contain them.
     """
     dropped: Counter[Any] = Counter()
     for number, line in enumerate(read_lines(path, dropped), start=1):
@@ -191,7 +191,7 @@ def read_limited(
     the function yields a ValueError instead of the line.
 
     Raises:
-        OSError, ValueError: for a reason that `read_lines` lists.
+        OSError, ValueError: as in `read_lines`.
     """
     with open_binary(path) as file:
         for number in itertools.count(1):
@@ -211,11 +211,11 @@ def read_limited(
 
 
 def check_first_line(line: bytes, path: StrPath) -> None:
-    """Checks by a file's first line that the file contains lines of UTF-8.
+    """Checks a file's first line, to reject a file that is not lines of UTF-8.
 
     Raises:
-        ValueError: the file is compressed with gzip, is UTF-16, or its lines
-            end in carriage returns.
+        ValueError: the file is compressed with gzip or zip, is UTF-16, or its
+            lines end in carriage returns.
     """
     if line.startswith(b"\x1f\x8b"):
         raise ValueError(
@@ -227,8 +227,8 @@ def check_first_line(line: bytes, path: StrPath) -> None:
             f"{path} is a zip archive, such as an Excel workbook. Unpack it, "
             "or save the workbook as CSV"
         )
-    # In UTF-16 every second byte of English text is zero. In text of other
-    # scripts at least blanks and line ends contain a zero byte.
+    # In UTF-16, every second byte of English text is zero. In other scripts, at
+    # least the spaces and line ends contain a zero byte.
     is_wide = line.count(0) > max(len(line) // 3, 4)
     if 0 in line and not is_wide:
         is_wide = "\ufffd" in line.decode("utf-8", "replace")
@@ -261,7 +261,7 @@ def warn_of_dropped_bytes(dropped: Mapping[Any, int]) -> None:
 class SetReader(abc.ABC, Generic[Example]):
     """Reads the train, dev and test set of a data folder.
 
-    Google's class `DataProcessor` defines methods of the same names.
+    The methods `get_..._examples` are also in Google's class `DataProcessor`.
     """
 
     @abc.abstractmethod

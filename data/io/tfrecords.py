@@ -17,7 +17,7 @@ from data.io.records import count_records, read_records
 
 _OUT_OF_RANGE = "a record has a value out of its range"
 # TensorFlow's errors about a wrong record contain one of these texts: the
-# message of `decode`, or the operation that parses records.
+# message of `decode`, or the name of the operation that parses records.
 _WRONG_RECORD = (_OUT_OF_RANGE, "ParseExample")
 # In training: number of records in the shuffle buffer, and number of files that
 # are read at the same time.
@@ -30,14 +30,14 @@ _BATCHES_AHEAD = 4
 
 
 class Records(NamedTuple):
-    """TFRecord files with the same features, and how to read them.
+    """TFRecord files with the same features, and how to parse and mask them.
 
     Attributes:
         files: paths of the files.
         spec: {name: feature_specs.Feature} of the records.
         dynamic_masking: DynamicMasking that masks the records while they are
-            read, with new masks in each epoch of training. None if the records
-            already contain masks, or are not for pretraining.
+            read, with new masks in each epoch of training. None for records
+            that contain masks, or that are not for pretraining.
     """
 
     files: Sequence[str]
@@ -49,7 +49,7 @@ def are_masked(files: Sequence[str]) -> bool:
     """Returns whether pretraining records contain masks.
 
     Records that create_pretraining_data.py wrote with --dynamic_masking contain
-    none. The function reads only the first record of the first file.
+    no masks. The function reads only the first record of the first file.
     """
     record = next(read_records(files[0]), b"")
     return b"masked_lm_positions" in record or b"input_ids" not in record
@@ -98,8 +98,8 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
     if "input_mask" in values:
         is_used = tf.reduce_any(values["input_mask"] > 0, axis=-1)
         if "is_real_example" in values:
-            # Google's code fills the last batch with padding examples, whose
-            # mask is 0 at each position. Allow these examples.
+            # Allow the padding examples with which Google's code fills the last
+            # batch. Their mask is 0 at each position.
             is_padding = values["is_real_example"] == 0
             shape = [-1, *[1] * (is_used.shape.rank - 1)]
             is_used |= tf.reshape(is_padding, shape)
@@ -110,7 +110,7 @@ def _are_right(values: dict[str, tf.Tensor], spec: Spec) -> tf.Tensor:
 def trim_padding(
     features: dict[str, tf.Tensor], multiple: int = 16
 ) -> dict[str, tf.Tensor]:
-    """Cuts the padding that all sequences of a batch have in common.
+    """Removes the positions at the end that are padding in all sequences.
 
     The model ignores padding, so its outputs stay the same up to rounding.
 
@@ -118,12 +118,12 @@ def trim_padding(
         features: dict of tensors with `input_mask`, int [B, T] or [B, C, T],
             and other sequences of the same shape. If the dict contains
             `label_weights`, there is a label for each position, and the
-            function cuts the labels too.
+            function also cuts `label_ids` and `label_weights`.
         multiple: the new length is a multiple of this number. This limits the
             number of different shapes for which XLA compiles the model.
 
     Returns:
-        the dict, with all sequences cut to the length of the longest one,
+        the dict, with all sequences cut to the length of the longest sequence,
         rounded up to a multiple of `multiple`.
     """
     mask = features["input_mask"]
@@ -158,7 +158,7 @@ def create_dataset(
     smaller.
 
     Args:
-        records: the files and how to read them.
+        records: the files, and how to parse and mask their records.
         batch_size: number of records in a batch, B.
         is_training: whether to shuffle and repeat the records.
         seed: int that determines the order in training.
@@ -196,8 +196,8 @@ def create_dataset(
             features = dynamic_masking(features, draws)
         return trim_padding(features) if trim else features
 
-    # Turn autotuning off. With it, finding the end of a dataset sometimes took
-    # as long as reading the whole dataset.
+    # Turn autotuning off. With it on, finding the end of a dataset sometimes
+    # took as long as reading the whole dataset.
     options = tf.data.Options()
     options.autotune.enabled = False
     # Batch before parsing, because parsing a whole batch at once is much faster
@@ -213,7 +213,7 @@ def create_dataset(
 def describe_records(
     files: Sequence[str], seed: int, skip_records: int, count: int
 ) -> str:
-    """Names the next `count` records of training after `skip_records` records.
+    """Names the `count` records that training reads after `skip_records`.
 
     `seed` determines the order of the records, as in `create_dataset`.
 
@@ -250,7 +250,7 @@ def _training_records(
 ) -> tf.data.Dataset:
     """Returns a shuffled, endless dataset without its first `skip_records`.
 
-    `read` returns a dataset of the records of one file.
+    `read` maps the path of a file to a dataset of the file's records.
     """
 
     def read_epoch(number: tf.Tensor) -> tf.data.Dataset:
@@ -281,12 +281,12 @@ def _training_records(
 def naming_wrong_records(read: Iterable[Records]) -> Iterator[None]:
     """Adds the file and the record's number to errors about wrong records.
 
-    TensorFlow's errors name neither of them. `read` lists the Records that the
-    code in the `with` block reads.
+    TensorFlow's errors do not name them. `read` lists the Records that the code
+    in the `with` block reads.
 
     Raises:
         ValueError: the block raised tf.errors.DataLossError or
-            tf.errors.InvalidArgumentError for a record.
+            tf.errors.InvalidArgumentError because of a record.
     """
     try:
         yield

@@ -19,8 +19,8 @@ from typing import Any, NoReturn
 
 # Number of items that `generate` sends to a process at a time.
 _CHUNK_SIZE = 256
-# Number of seconds after which a worker ends, even if it is still removing its
-# partly written output.
+# Maximum number of seconds that a worker spends on removing its partial output
+# before it ends.
 _GRACE = 5
 
 
@@ -47,11 +47,11 @@ def run(
     if num_processes == 1:
         yield from (function(*arguments) for _, arguments in tasks)
         return
-    # Do not fork. A fork copies the locks that other threads have acquired, and
-    # nobody would release them in the new process.
+    # Do not fork. A forked process would copy locks that other threads have
+    # acquired, and no thread of the new process would release them.
     context = multiprocessing.get_context("spawn")
-    # Start multiprocessing's resource tracker now. A tracker that starts with a
-    # worker would remove the signal mask of the thread.
+    # Start multiprocessing's resource tracker now. Starting it with a worker
+    # would unblock the signals that are blocked below in the worker's thread.
     resource_tracker.ensure_running()
     reader, writer = context.Pipe(duplex=False)
     processes: list[BaseProcess] = []
@@ -81,8 +81,8 @@ def run(
             raise error
         return result
 
-    # The workers inherit the threads' signal mask, so that Ctrl-C interrupts
-    # only this process, which then ends the workers.
+    # Block SIGINT in the threads. The workers inherit this, so that Ctrl-C
+    # interrupts only this process, which then ends the workers.
     executor = futures.ThreadPoolExecutor(
         num_processes,
         initializer=signal.pthread_sigmask,
@@ -97,7 +97,7 @@ def run(
         while pending:
             yield _take_oldest(pending)
     finally:
-        # End the workers, even if they are busy.
+        # Closing the pipe ends the workers, even if they are busy.
         writer.close()
         executor.shutdown(cancel_futures=True)
         for process in processes:
@@ -106,9 +106,9 @@ def run(
 
 
 def _take_oldest(pending: collections.deque[futures.Future]) -> Any:
-    """Removes the oldest call, and returns its result or raises its error.
+    """Waits for the oldest call, and returns its result or raises its error.
 
-    Does not wait for this result if the process of another call dies.
+    If the process of another call dies meanwhile, raises that call's error.
     """
     while not pending[0].done():
         done = {future for future in pending if future.done()}
@@ -138,7 +138,7 @@ def generate(
 ) -> Iterator:
     """Yields the results of `function(items)`, computed by several processes.
 
-    Each task of a process is a chunk of items. Raises the same errors as `run`.
+    Each process computes one chunk of items at a time. Raises `run`'s errors.
 
     Args:
         function: picklable function that yields the results of an iterable of
@@ -171,17 +171,17 @@ def _work(
     pipe: connection.Connection,
     reader: connection.Connection,
 ) -> None:
-    """Answers each message with (error, result), one of which is None.
+    """Calls the function in a worker process, for each message from the parent.
 
-    This is the main function of a worker process. A message contains the
-    arguments of a call. `reader` is a pipe whose other end closes when the
-    workers must end.
+    A message contains the arguments of a call. The answer is (error, result),
+    where the error is None if the call succeeds. `reader` is a pipe that the
+    parent closes at its end when the workers must end.
     """
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(
         target=_end_with_parent, args=(reader,), daemon=True
     ).start()
-    # If the parent is gone, end without a traceback.
+    # If the parent died, end without a traceback.
     with contextlib.suppress(EOFError, OSError):
         while True:
             message = pipe.recv_bytes()
@@ -203,7 +203,7 @@ def _work(
 
 
 def _end(*unused_args: object) -> NoReturn:
-    """Ends a worker. A running call first removes its partial output."""
+    """Handles SIGTERM: ends this worker after it removes its partial output."""
     global _is_ending
     # Ignore later signals, which Ctrl-C or a batch system may send. A second
     # SystemExit would interrupt the clean-up that the first one started.

@@ -1,10 +1,10 @@
 """Cuts texts into words and windows, and chooses the words' tags.
 
-The code consists of operations of a graph. No Python runs when the graph is
-called. The graph cuts the same windows as windows.py, and chooses the same tags
-as legal_tags.py.
+The code consists of TensorFlow operations, so no Python runs when its graph is
+called. It cuts the same windows as windows.py, and chooses the same tags as
+legal_tags.py.
 
-N = number of texts, M = words of the longest text, L = tags.
+N = number of texts, M = words in the longest text, L = number of tags.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ def cut_texts(
     Returns:
         (words, windows, places). `words` are the words of each text, ragged
         string [N, None]. `windows` are the Windows of all texts. `places`,
-        int64 [words, 2], contain for each word the index of the window and the
+        int64 [words, 2], contains for each word the index of a window and the
         position in this window at which the network predicts the word's tag.
     """
     texts = drop_invalid(texts)
@@ -81,7 +81,7 @@ def decode_legal(
 ) -> tf.Tensor:
     """Chooses the most probable legal sequence of tags of each text.
 
-    A sequence is legal if each tag may follow the preceding one.
+    A sequence is legal if each of its tags may follow the preceding tag.
 
     Args:
         probabilities: probabilities of the L tags of each word of each text,
@@ -89,8 +89,7 @@ def decode_legal(
         labels: names of the L tags, in the order of the probabilities.
 
     Returns:
-        index of the chosen tag of each word, for the words of all texts one
-        after another, int64 [words].
+        index of each word's chosen tag, int64 [number of words in all texts].
     """
     start, between, end = legal_tags.find_penalties(tuple(labels))
     lengths = probabilities.row_lengths()
@@ -98,8 +97,8 @@ def decode_legal(
     # call of tf.scan below gets an empty tensor.
     scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
     scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])
-    # In the search, each tag of a padding word follows the same tag, so that
-    # padding does not change the tags of real words.
+    # In the search, a padding word repeats the tag before it, so that padding
+    # does not change the tags of real words.
     unchanged = tf.range(len(labels), dtype=tf.int64)
 
     def forward(

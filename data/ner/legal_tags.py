@@ -1,4 +1,4 @@
-"""Finds the most probable legal sequence of the tags of a sentence.
+"""Finds the most probable legal sequence of tags for a sentence's words.
 
 For example, I-PER is legal only after B-PER or I-PER:
 
@@ -16,9 +16,9 @@ import numpy as np
 # Number to add to a sequence's score for each illegal tag. It is finite, so
 # that decoding also works if all sequences are illegal.
 PENALTY = -1e4
-# Three sets of prefixes of tags, in the schemes of scoring.py. The first set is
-# for words that are not the first of their entity. The second is for words that
-# another word of the entity may follow. The third is for an entity's last word.
+# Three sets of tag prefixes (schemes of scoring.py): for words that are not the
+# first of their entity, for words that another word of the entity may follow,
+# and for the last word of an entity of several words.
 _CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
 
 
@@ -92,8 +92,8 @@ def decode(
     for row in scores[1:]:
         paths = total[:, None] + between
         steps.append(paths.argmax(0))
-        # Subtract the maximum, so that the sums stay small. Only differences
-        # matter, and rounding would lose them in large sums.
+        # Subtract the maximum, so that the totals stay small. Only differences
+        # between totals matter, and rounding would lose them in large totals.
         total = paths.max(0) - paths.max() + row
     best[-1] = np.argmax(total + end)
     for place in reversed(range(len(steps))):

@@ -18,8 +18,8 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# Matches a line whose word and tag are separated by an unsupported character,
-# such as a comma. The supported characters are tabs and spaces.
+# Matches a line in which another character than a tab or a space, such as a
+# comma, separates the word and its tag.
 _OTHER_COLUMNS = re.compile(r".+(?:_|[^\w-])(O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
@@ -42,7 +42,7 @@ class NerExample:
         document: int, number of the document that contains the sentence.
         text: str, the text, or None if the file contains words in columns.
         places: list of (start, end) of each word in `text`, in characters.
-            `end` is exclusive. Empty without `text`.
+            `end` is exclusive. Empty if `text` is None.
     """
 
     guid: str
@@ -122,7 +122,7 @@ class NerProcessor(SetReader[NerExample]):
         has_spans = path.removesuffix(".gz").endswith((".json", ".jsonl"))
         read = self._read_spans if has_spans else self._read_columns
         examples: list[NerExample] = []
-        # {tag that is none of the task's labels: its first place}
+        # {tag that is not one of the labels: place where it first occurs}
         unknown: dict[str, str] = {}
         for example, where in read(path, name):
             example.guid = f"{name}-{len(examples) + 1}"
@@ -216,9 +216,9 @@ class NerProcessor(SetReader[NerExample]):
     ) -> tuple[int, int | None]:
         """Returns the number of the words' column, and of the tags' column.
 
-        `width` is the number of columns. `is_uncut` is whether an unsupported
-        character seems to separate them. In a test set, the column of the tags
-        may be missing. Its number is then None.
+        `width` is the number of columns. `is_uncut` is True if another
+        character than a tab or a space seems to separate the columns. If a
+        test set contains no tags, the number of the tags' column is None.
         """
         text_column, label_column = self._text_column, self._label_column
         for flag, column in (
@@ -270,10 +270,10 @@ def _check_nested(
     sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]],
     text_column: int,
 ) -> None:
-    """Raises an error if the last column and another mark the same types.
+    """Raises an error if the last column and another column mark equal types.
 
-    GermEval 2014 tags entities in one column, and the entities inside of them
-    in the next. The chunks of CoNLL-2003 are of other types than its entities.
+    GermEval 2014 tags entities in one column, and entities nested in them in
+    the next column. CoNLL-2003 passes: its chunks are of other types.
     """
     types: dict[int, set[str]] = collections.defaultdict(set)
     for _, lines in sentences:
@@ -285,24 +285,24 @@ def _check_nested(
     for number in sorted(types.keys() - {text_column, last}):
         if both := types[number] & types[last] - {""}:
             raise ValueError(
-                f"{path}: columns {number} and {last} both contain tags of "
-                f"{min(both)}. Set --label_column to the column to learn, such "
-                f"as {number}"
+                f"{path}: columns {number} and {last} both contain tags of the "
+                f"type {min(both)}. Set --label_column to the column to learn, "
+                f"such as {number}"
             )
 
 
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:
     """Returns whether a column numbers the words or sentences of a file.
 
-    This is the case if each cell contains a digit, or if in each sentence all
-    cells are equal. `sentences` are the cells of the column, and `width` is the
-    number of columns in the file.
+    Such a column contains a digit in each cell, or equal cells in each
+    sentence. `sentences` are the cells of the column, and `width` is the number
+    of columns in the file.
     """
     are_numbers = all(
         re.search(r"\d", word) for words in sentences for word in words
     )
     # In a file of two columns, the column beside the tags contains the words,
-    # even if they are equal in each sentence.
+    # even if all words of each sentence are equal.
     are_same = width > 2 and all(len({*words}) == 1 for words in sentences)
     return are_numbers or (are_same and max(map(len, sentences)) > 1)
 
@@ -321,7 +321,7 @@ def _read_sentences(
         for number, line in text_files.read_numbered(path)
     ]
     # The first line that contains a word and does not begin with # determines
-    # the layout. If all lines begin with #, this # is a word, not a comment.
+    # the layout. If all lines begin with #, then # is a word, not a comment.
     words = [
         line
         for _, line in lines
@@ -336,7 +336,7 @@ def _read_sentences(
     sentence: list[tuple[int, list[str]]] = []
     for number, line in lines:
         columns = _cut(line, separator)
-        # Look at all columns, because the words need not be in the first one.
+        # Check all columns, because the first one need not contain the words.
         is_document = any(cell.startswith(_DOCUMENT) for cell in columns)
         if columns and not is_document:
             tag = columns[min(label_column or width, len(columns)) - 1]
@@ -367,8 +367,8 @@ def _cut(line: str, separator: str | None) -> list[str]:
     """Splits a line into columns, [] if it contains only spaces and tabs.
 
     `separator` is a tab, or None if the columns are separated by any number of
-    spaces and tabs. Other white space, such as a no-break space, belongs to a
-    word. Between two tabs, a word may be a single space.
+    spaces and tabs. Other white space, such as a no-break space, is part of a
+    word. If tabs separate the columns, a word may be a single space.
     """
     if not line.strip(_BLANKS):
         return []

@@ -17,7 +17,7 @@ KINDS = {
     "missed": "a right entity that was not found",
     "invented": "an entity found where there is none",
 }
-_KINDS_LEGEND = "By type of the predicted entity, or of the missed entity."
+_KINDS_LEGEND = "Columns: the type of the predicted entity or missed entity."
 _LEGEND = (
     "In the sentences: ",
     Span("found and right", "both"),

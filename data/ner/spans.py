@@ -4,7 +4,7 @@
 
 An entity is [start, end, label]. The positions count characters (code points),
 and the end is exclusive. The module also reads the files of doccano, spaCy,
-Prodigy and Label Studio, which docs/named_entities.md shows.
+Prodigy and Label Studio. docs/named_entities.md shows their formats.
 """
 
 import bisect
@@ -22,13 +22,13 @@ from files import json_files
 from files.labels import label_problem
 from files.paths import StrPath
 
-# Keys under which files store a text's spans. If a text has several of these
-# keys, the first in this list is read. doccano and Label Studio's shorter
-# export write `label`, or `labels` in older versions.
+# Keys under which files store a text's spans. If an entry contains several of
+# these keys, the first one with spans is read. doccano and Label Studio's
+# shorter export write `label`, or `labels` in older versions.
 _SPANS = ("entities", "spans", "ents", "label", "labels")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 _LABELS = ("label", "type", "labels", "hypertextlabels")
-# Number of spans to try with other units than characters.
+# Maximum number of spans whose offsets are tried as bytes and UTF-16 units.
 _MAX_SHIFTED = 100
 _FORM = '[start, end, label] or {"start", "end", "label"}'
 
@@ -48,8 +48,8 @@ def read(
 ) -> Iterator[tuple[str, str, list[tuple[int, int]], list[str]]]:
     """Yields the annotated texts of a file of JSON lines or of one JSON list.
 
-    Yields (where, text, places, tags). `where` is the file and line, or list
-    entry, of the text, for error messages. `places` are (start, end) of each
+    Yields (where, text, places, tags). `where` names the file and the line, or
+    the entry of the list, for error messages. `places` are (start, end) of each
     word in the text, in characters, where `end` is exclusive. `tags` are the
     words' tags in the scheme IOB2.
 
@@ -61,15 +61,15 @@ def read(
         path: path of the file, in UTF-8.
         split_words: function that splits a text into a list of words.
         needs_spans: True to skip texts that were not annotated or were
-            rejected, and to fail if a text does not contain the key of its
-            spans. False to treat all of them as texts without entities.
+            rejected, and to fail for an entry without a key for spans. False to
+            treat all these texts as texts without entities.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: a text or a span is malformed, a span is outside its text,
-            contains no word, or is not the text that the file records for it,
-            or two spans overlap. Or the labels are tags such as B-PER, or many
-            spans that cut words count other units than characters.
+            contains no word, or differs from the text that the file records for
+            it, or two spans overlap. Or the labels are tags such as B-PER, or
+            many offsets seem to count bytes or UTF-16 units, not characters.
     """
     num_spans = num_texts = num_unknown = num_shifted = 0
     labels: set[str] = set()
@@ -130,8 +130,8 @@ def read(
     num_cut = min(len(widened), _MAX_SHIFTED)
     if num_shifted > max(2, num_cut // 3):
         raise ValueError(
-            f"{path}: of {num_cut} spans that cut words, such as "
-            f"{widened[0][0]}, {num_shifted} fit if their offsets count bytes "
+            f"{path}: {num_shifted} of {num_cut} spans that begin or end in a "
+            f"word, such as {widened[0][0]}, fit if their offsets count bytes "
             "or UTF-16 units. Convert the offsets to characters"
         )
     if widened:
@@ -150,10 +150,10 @@ def read(
 def _fits_as_bytes(
     text: str, span: Span, starts: Sequence[int], ends: Sequence[int]
 ) -> bool:
-    """Returns whether a span is complete words in bytes or in UTF-16 units.
+    """Returns whether a span fits words if it counts bytes or UTF-16 units.
 
-    `starts` and `ends` are the words' places in characters. Returns False if
-    the text before the span is ASCII, because then all units are the same.
+    `starts` and `ends` are the words' positions in characters. Returns False if
+    the text before the span is ASCII, because the units are then equal.
     """
     for code, size in (("utf-16-le", 2), ("utf-8", 1)):
         units = text[: span.end].encode(code)
@@ -181,8 +181,8 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         try:
             first = json_files.parse_json(head[1], "", object)
         except ValueError:
-            # The line begins a list over several lines, or is damaged. In a
-            # .jsonl file, which contains no list, it is damaged.
+            # The line begins a list of several lines, or is damaged. A .jsonl
+            # file never contains such a list, so its line is damaged.
             name = os.fspath(path).removesuffix(".gz")
             first = {} if name.endswith(".jsonl") else []
         # The file contains JSON lines if its first line is not a list, or is a
@@ -203,9 +203,8 @@ def _read_record(
 ) -> tuple[str, list[Span] | None]:
     """Returns (text, spans) of an entry of the file.
 
-    The spans are None if the text was not annotated or was rejected.
-    `needs_spans` is whether to raise a ValueError if the key of the spans is
-    missing.
+    The spans are None if the text was not annotated or was rejected. If
+    `needs_spans` is True, an entry without a key for spans raises an error.
     """
     if isinstance(record, list) and [*map(type, record)] == [str, dict]:
         record = {**record[1], "text": record[0]}
@@ -221,15 +220,15 @@ def _read_record(
     try:
         if not isinstance(text, str):
             raise ValueError(f"Received: {repr(text)[:80]}")
-        # Fail if the text contains half of a surrogate pair. Tools that cut an
-        # emoji into two write such text.
+        # Fail if the text contains a lone surrogate, which tools write when
+        # they cut an emoji in two.
         text.encode()
     except ValueError as error:
         raise ValueError(
             f"{where}: `text` must be a valid string. {error}"
         ) from error
-    # Prefer a key with spans, because tools may leave another one empty, or
-    # write other values there.
+    # Prefer a key whose value contains spans, because tools may also write
+    # empty lists, or values of other kinds, under other keys of _SPANS.
     names = sorted(
         (name for name in _SPANS if name in record),
         key=lambda name: not _has_spans(record[name]),
@@ -311,7 +310,7 @@ def _read_span(value: Any, text: str, where: str) -> Span:
     """Converts a span in the file to a Span, without white space at its ends.
 
     `value` is the parsed JSON value of the span. Raises a ValueError if it is
-    malformed, is outside the text, or records another text for the span.
+    malformed or outside the text, or if its own "text" is not the span's text.
     """
     own = None
     if isinstance(value, list) and len(value) == 3:

@@ -6,10 +6,10 @@ at its other WordPieces (-) are ignored:
     [CLS] Jim   Hen   ##son was a puppet ##eer [SEP]
           B-PER I-PER  -    O   O O       -
 
-Each sentence is one text. With --document_context, each document is one text. A
-text that is too long is cut into windows that overlap. If several windows
-contain a word, only the window with the most context around the word is used to
-train on its tag and to predict it.
+By default, each sentence is one text. With --document_context, each document is
+one text. A text that is too long is cut into overlapping windows. If several
+windows contain a word, only the window with the most context around the word is
+used to train on the word's tag and to predict it.
 """
 
 import dataclasses
@@ -139,17 +139,17 @@ def decode_predictions(
     Args:
         examples: the sentences.
         features: windows of the sentences.
-        scores: for each window, logits of the tags at each position or
-            logarithms of their probabilities, float [max_seq_length, tags].
+        scores: for each window, logits or log probabilities of the tags at each
+            position, float [max_seq_length, tags].
         label_list: names of the tags.
-        only_legal: whether to choose the best legal sequence of tags, see
-            legal_tags.py, instead of the best tag of each word.
+        only_legal: whether to choose the best legal sequence of tags
+            (legal_tags.py) instead of the best tag of each word.
 
     Returns:
-        list of the tags, str, of each sentence.
+        for each sentence, a list of its words' tags, str.
 
     Raises:
-        ValueError: the numbers of scores and features differ.
+        ValueError: `scores` and `features` are not equally long.
     """
     found = select_words(examples, features, scores, len(label_list))
     return [

@@ -1,4 +1,4 @@
-"""Splits text into words, each of which gets a tag of named entities.
+"""Splits text into words, for tagging named entities.
 
 serving/classifier.py splits text in the same way inside a graph.
 """
@@ -17,8 +17,8 @@ _IDEOGRAPHS = "".join(f"{chr(low)}-{chr(high)}" for low, high in CJK_RANGES)
 _BETWEEN_WORDS = re.compile(
     rf"(\u2014+|\u2015+|\u2026+|--+|\.\.\.+|[{_IDEOGRAPHS}])"
 )
-# The same white space as [\s\pZ] in layers.py, so that both split text
-# equally. str.split would also split at other characters.
+# The same white space as [\s\pZ] in layers.py, so that both modules split text
+# at the same places. str.split would also split at other characters.
 _SPACES = re.compile(
     "[ \t\n\f\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
 )

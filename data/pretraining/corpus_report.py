@@ -1,4 +1,4 @@
-"""Logs statistics of a corpus and its instances, and warns of mistakes."""
+"""Logs statistics of a corpus, and warns of likely mistakes in the input."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -97,7 +97,7 @@ def _unknown_words(counts: Mapping[str, int], most: int) -> dict[str, int]:
 
 
 def log_next(counts: Mapping[str, int], which: str) -> None:
-    """Warns if random next sentences come from the same document.
+    """Warns if random next sentences come from segment A's own document.
 
     `counts` is the Counter that `parts.create_records` updated. `which` names
     the set of instances in the message, such as "training set".

@@ -17,8 +17,7 @@ from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
 
 Document = list[list[bytes]]
-# The number of times that a word became [UNK] is counted under the key
-# UNKNOWN + word.
+# In Counters, the key UNKNOWN + word counts how often the word became [UNK].
 UNKNOWN = "[UNK] "
 
 
@@ -57,10 +56,10 @@ class TextOptions:
     Attributes:
         vocab_file: path of the vocabulary.
         do_lower_case: whether to lower-case the text and strip accents.
-        sentence_split: code of the language in which lines are split into
+        sentence_split: code of the text's language, to split lines into
             sentences. "" = do not split lines.
         segmenter: "module:function" that splits a text into words, for
-            whole-word masking. "" = the words of the tokenizer.
+            whole-word masking. "" = use the words of the tokenizer.
     """
 
     vocab_file: str
@@ -130,9 +129,9 @@ class TextReader:
         """Yields each sentence of a block, and None for each blank line.
 
         Adds statistics of the block to `counts`. "num_equal_sentences" counts
-        the sentences that repeat an earlier sentence of the block, and UNKNOWN
-        + word the times that this word became [UNK]. Adds the number of bytes
-        that are not UTF-8 to `dropped[block.path]`.
+        the sentences that repeat an earlier sentence of the block. The key
+        UNKNOWN + word counts how often this word became [UNK]. Adds the number
+        of bytes that are not UTF-8 to `dropped[block.path]`.
 
         Raises:
             ValueError: the words of a line in `block.boundaries` differ from
@@ -202,9 +201,9 @@ class TextReader:
     ) -> list[bytes] | None:
         """Marks the WordPieces that continue a word, for whole-word masking.
 
-        Returns the list `encoded`, in which all WordPieces except the first of
-        each word are Continuations. Returns None if the WordPieces of `words`
-        differ from `encoded`.
+        Returns a list equal to `encoded`, in which all WordPieces except the
+        first of each word are Continuations. Returns None if the WordPieces of
+        `words` differ from `encoded`.
         """
         marked = []
         for word in words:
@@ -214,8 +213,8 @@ class TextReader:
         return marked if marked == encoded else None
 
 
-# Returns a TextReader. Successive calls with equal options return one reader,
-# because its vocabulary and its cache of words are large.
+# Returns a TextReader. Successive calls with equal options return the same
+# reader, because its vocabulary and its cache of words are large.
 create_reader = functools.lru_cache(maxsize=1)(TextReader)
 
 
@@ -226,9 +225,9 @@ def group_documents(
 
     Args:
         lines: sentences from `TextReader.read`. None ends a document.
-        max_pieces: number of WordPieces after which a list ends, at the end of
-            a document. A document is cut where the list reaches twice this
-            number.
+        max_pieces: number of WordPieces that fill a list. The list ends with
+            the document that fills it. If it reaches twice this number, it ends
+            inside this document.
         counts: Counter. The function adds the number of documents that end in
             `lines` to `counts["num_documents"]`.
     """

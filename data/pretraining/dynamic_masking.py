@@ -34,7 +34,7 @@ class DynamicMasking:
             [token.startswith("##") for token in tokenizer.tokens]
         )
         # Random words are drawn from these ids. A token that the vocabulary
-        # file repeats occurs only once in them, as in Google's code.
+        # file repeats occurs only once in the array, as in Google's code.
         self._word_ids = np.array([*vocab.values()], np.int32)
         self._max_predictions = max_predictions_per_seq
         self._options = options
@@ -45,7 +45,7 @@ class DynamicMasking:
 
         `number`, int64, is the number of records that training read before
         this record. Returns float32 [3, max_seq_length], from 0 to below 1. The
-        rows choose the positions, the kinds of masks and the random words.
+        rows determine the masked positions, how to mask each, and random words.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])
@@ -79,8 +79,8 @@ class DynamicMasking:
             1,
             self._max_predictions,
         )
-        # A word begins at each WordPiece without "##". It also begins at the
-        # first WordPiece after a token that cannot be masked, such as [CLS].
+        # A word begins at each WordPiece without "##". A word also begins after
+        # each token that cannot be masked, such as [CLS].
         begins_word = can_be_masked & ~(
             tf.gather(self._is_continuation, input_ids)
             & tf.pad(can_be_masked[:, :-1], [[0, 0], [1, 0]])
@@ -144,8 +144,8 @@ def _choose_words(
     """Chooses words in random order, for whole-word masking.
 
     Skips a word if its choice would exceed `num_to_predict` WordPieces, [B].
-    `words`, int32 [B, F], contains the word of each WordPiece, or -1. `draws`,
-    float32 [B, F], determines the order.
+    `words`, int32 [B, F], contains the index of each WordPiece's word, or -1 if
+    it cannot be masked. `draws`, float32 [B, F], determines the order.
 
     Returns bool [B, F], True for each WordPiece of a chosen word.
     """

@@ -1,4 +1,4 @@
-"""Describes in words the WordPieces that a model predicts for masks.
+"""Formats a model's predictions for masked WordPieces as text.
 
 B = batch size, S = sequence length, P = maximum number of masked positions, V =
 size of the model's vocabulary.
@@ -16,7 +16,7 @@ def describe(
     logits: np.ndarray,
     tokenizer: FullTokenizer,
 ) -> list[dict[str, str]]:
-    """Describes masked sequences, and the model's predictions for their masks.
+    """Formats masked sequences, and a model's predictions for them, as text.
 
     Args:
         features: features of pretraining records: `input_ids` and `input_mask`

@@ -71,7 +71,7 @@ class InstanceEncoder:
     """Encodes instances as records with the features of Google's code.
 
     Each feature is padded with zeros. If the option `dynamic_masking` is on,
-    the records contain no masked_lm_positions, ids and weights.
+    the records contain no features whose names begin with "masked_lm_".
     """
 
     def __init__(self, options: InstanceOptions) -> None:
@@ -79,8 +79,8 @@ class InstanceEncoder:
         number = options.max_predictions_per_seq
         self._length, self._number = length, number
         self._is_masked = not options.dynamic_masking
-        # Encode all possible positions and weights once, because many instances
-        # contain equal ones.
+        # Encode all possible positions and weights once, because they recur in
+        # many instances.
         self._positions = records.encode_rows(np.arange(length)[:, None])
         self._weights = np.tri(number + 1, number, -1, np.float32)
 
@@ -166,9 +166,9 @@ def create_instances_from_document(
     """Creates the instances of one pass over one document.
 
     Collects sentences up to the target length. The first sentences become
-    segment A. With probability 0.5, the rest becomes segment B. Otherwise
-    segment B comes from another document, and the next instance begins with the
-    rest.
+    segment A. With probability 0.5, the other sentences become segment B.
+    Otherwise segment B comes from another document, and the next instance
+    begins with the other sentences.
 
     If the option `dynamic_masking` is on, the instances contain no masks.
     """
@@ -200,7 +200,7 @@ def create_instances_from_document(
                 target_seq_length - len(tokens_a),
                 rng,
             )
-            start = a_end  # The next instance begins with the rest.
+            start = a_end  # The sentences after A begin the next instance.
         else:
             tokens_b = list(itertools.chain.from_iterable(document[a_end:end]))
             start = end
@@ -235,8 +235,8 @@ def _draw_tokens(
 ) -> list[bytes]:
     """Draws the WordPieces of segment B from a random other document.
 
-    Joins successive sentences, beginning with a random one, until there are at
-    least `target_length` WordPieces or the document ends.
+    Joins successive sentences, beginning with a random sentence, until there
+    are at least `target_length` WordPieces or the document ends.
     """
     # As in Google's code, draw at most ten times. If every draw results in
     # segment A's own document, use that document.
@@ -285,8 +285,8 @@ def create_masked_lm_predictions(
 
     A chosen WordPiece becomes [MASK] with the probability `mask_token_prob`
     (by default 0.8), stays unchanged with `same_token_prob` (0.1), and becomes
-    a random WordPiece otherwise. This is drawn for each WordPiece, or once for
-    each word if the option `whole_word_draw` is on.
+    a random WordPiece otherwise. The function draws for each WordPiece, or only
+    once for each word if the option `whole_word_draw` is on.
 
     `candidates` are the positions of all WordPieces except [CLS] and [SEP].
     The function may shuffle this list in place.
@@ -309,7 +309,7 @@ def create_masked_lm_predictions(
                 words.append([index])
         shuffle(words, rng)
         chosen: list[int] = []
-        # Skip a word that is too long for the remaining predictions.
+        # Skip a word if masking it would exceed `num_to_predict` WordPieces.
         for word in words:
             if len(chosen) + len(word) <= num_to_predict:
                 chosen.extend(word)
@@ -319,9 +319,9 @@ def create_masked_lm_predictions(
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
 
-    # same_of_others: fraction of unchanged WordPieces among the ones that do
-    # not become [MASK]. It is rounded, so that 0.1 / (1.0 - 0.8) is exactly
-    # 0.5, as in Google's code.
+    # same_of_others: fraction of unchanged WordPieces among the chosen ones
+    # that do not become [MASK]. It is rounded, so that 0.1 / (1.0 - 0.8) is
+    # exactly 0.5, as in Google's code.
     mask, mask_prob = pieces["[MASK]"], options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:
@@ -346,10 +346,10 @@ def _repeat_draws(
     pieces: Pieces,
     rng: random.Random,
 ) -> None:
-    """Masks, keeps or replaces all WordPieces of a word like the first one.
+    """Masks, keeps or replaces a whole word like the word's first WordPiece.
 
-    Changes `output_tokens` in place. `tokens` are the original WordPieces, and
-    `chosen` the masked positions in ascending order.
+    Changes `output_tokens` in place. `tokens` are the original WordPieces.
+    `chosen` are the masked positions in ascending order.
     """
     for previous, index in itertools.pairwise(chosen):
         if not all(

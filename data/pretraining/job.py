@@ -4,8 +4,8 @@ The output consists of several TFRecord files, the shards. Each task writes some
 of the shards from some parts of the corpus (parts.py), in bounded memory. Until
 the job is finished, the folder OUTPUT.work contains a result file for each
 finished task, and job.json, which records the flags and the inputs. At the end
-the job writes OUTPUT.manifest.json, which also lists the shards. Both files
-contain the sizes and checksums of the files that they list.
+the job writes OUTPUT.manifest.json, which also lists the shards. job.json and
+the manifest contain the sizes and checksums of the files that they list.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ from files.atomic import remove_partial, write_json
 from files.json_files import read_json
 
 MAX_SHARDS = (1 << 16) - 1
-# Increase this number when a change of the code changes the records.
+# Increase this number whenever you change the code so that the records change.
 _VERSION = 3
 # Default size of a shard: number of bytes of its text, times the number of
 # passes over the text.
@@ -138,16 +138,16 @@ class Job:
                 or len(found["shards"]) != num_shards
             ):
                 # Run all tasks again if the evaluation set is damaged, or if
-                # `_combine` had removed empty shards: `_combine` needs the
-                # result files of all tasks to write these files again.
+                # the job removed empty shards earlier, because `_combine` then
+                # needs the result files of all tasks.
                 found, whole = None, {}
             try:
                 self._run_tasks(tasks, whole, run)
                 if found is None:
                     found = self._combine(description, tasks)
             except ValueError:
-                # Remove the shards. To repair the error, the user must change
-                # the input or a flag, and then all shards are written again.
+                # Remove the shards. To correct the error, the user must change
+                # the input or a flag, so these shards will not be reused.
                 for task in tasks:
                     if os.path.exists(task.result_file):
                         for path in task.shards:
@@ -162,7 +162,7 @@ class Job:
     def _run_tasks(
         self, tasks: list[parts.Task], whole: Mapping[str, bool], run: RunTasks
     ) -> None:
-        """Runs the tasks that are not finished, or whose shards are damaged.
+        """Runs the tasks that are unfinished or have damaged shards.
 
         `whole` is {path of a shard: True if it is intact}.
         """
@@ -212,7 +212,7 @@ class Job:
                 if contents and contents.get("version") != _VERSION:
                     raise ValueError(
                         f"{file} records unfinished work of another version "
-                        "of this script. This version writes other records"
+                        "of this script, which writes different records"
                     )
         except ValueError as error:
             raise ValueError(
@@ -242,8 +242,8 @@ class Job:
     def _create_tasks(self) -> list[parts.Task]:
         """Distributes the parts of the corpus and the shards over tasks.
 
-        Raises a ValueError if a task gets more than MAX_TASK_SHARDS shards, or
-        the evaluation set would replace an input.
+        Raises a ValueError if a task would get more than MAX_TASK_SHARDS
+        shards, or the evaluation set would replace an input.
         """
         path = self._eval_file
         if self.instances.eval_fraction and os.path.exists(path):
@@ -342,7 +342,7 @@ class Job:
             if self.num_shards:
                 logging.warning(
                     f"--num_shards={len(shards)}: wrote only {len(kept)} "
-                    "files, because the input is too small to fill the others"
+                    "files, because the input is too small for more files"
                 )
         return {**found, "shards": kept}
 
@@ -393,5 +393,5 @@ def _read_manifest(
             if entry not in inputs
         ] or ["more input files"]
     if changed:
-        raise ValueError(f"{path} records work done with {', '.join(changed)}")
+        raise ValueError(f"{path} was written with {', '.join(changed)}")
     return contents

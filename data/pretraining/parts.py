@@ -30,9 +30,9 @@ from data.pretraining.splitting import Part
 from files.atomic import atomic_open, write_json
 from files.json_files import read_json
 
-# Maximum number of WordPieces, and maximum number of bytes of records, in
-# memory. Without these limits, compressed files or a large --dupe_factor could
-# exhaust the memory.
+# Maximum number of WordPieces in memory, and maximum number of bytes of records
+# in memory. Without these limits, compressed files or a large --dupe_factor
+# could exhaust the memory.
 MAX_PIECES = 2 << 20
 _MAX_RECORD_BYTES = 128 << 20
 # Maximum number of shards that a task writes. All of them are open at the same
@@ -134,7 +134,7 @@ def write_held_out(
     options: InstanceOptions,
     counts: Counter[str],
 ) -> list[dict[str, Any]]:
-    """Writes the evaluation set, masked, and returns its manifest entries.
+    """Masks and writes the evaluation set, and returns its manifest entries.
 
     `files` are the tasks' files of held-out documents. The function adds the
     statistics of the evaluation set's instances to `counts`.
@@ -172,9 +172,9 @@ def _read_part(
 ) -> Iterator[list[bytes] | None]:
     """Yields the sentences of a part, and None at the end of each document.
 
-    Omits held-out documents, and calls `write` with each of their lines. If
-    `write` is None, no document is held out. The end of a file also ends a
-    document. Adds statistics of the text to `counts`.
+    Omits held-out documents, and passes their lines to `write`. If `write` is
+    None, no document is held out. The end of a file also ends a document. Adds
+    statistics of the text to `counts`.
     """
     dropped: Counter[str] = Counter()
     lines: Iterator[list[bytes] | None] = itertools.chain.from_iterable(
@@ -207,7 +207,7 @@ def hold_out(
         part: number of the part.
         options: options with `eval_fraction` and `random_seed`.
         write: function that receives each line.
-        counts: Counter, to which the number of held-out documents is added.
+        counts: Counter. Its "num_documents" also counts held-out documents.
     """
     number = 0
     is_held: bool | None = None  # None = between documents
@@ -251,7 +251,7 @@ def _parse(piece: str) -> bytes:
 def read_held_out(
     paths: Iterable[str], max_pieces: int
 ) -> Iterator[list[Document]]:
-    """Yields the documents that `hold_out` wrote, as `group_documents` does."""
+    """Yields lists of the documents that `hold_out` wrote, to limit memory."""
     lines = (
         list(map(_parse, line.split())) or None
         for path in paths
@@ -272,8 +272,7 @@ def _borrow(
     about `num_pieces` WordPieces in total.
     """
     found: list[Document] = []
-    # Discard the lines of held-out documents. `len` stands in for a function
-    # that writes them.
+    # `len` discards the lines of held-out documents, instead of writing them.
     write = len if options.eval_fraction else None
     for lender in lenders:
         lines = _read_part(lender, reader, options, Counter(), write)

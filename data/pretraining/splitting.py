@@ -13,8 +13,8 @@ from data.pretraining.documents import Block
 # Number of bytes of text in a part. Such a part usually contains hundreds of
 # documents, from which random next sentences are drawn.
 _PART_BYTES = 4 << 20
-# A corpus of fewer than eight such parts is split into eight smaller parts, for
-# several processes, or into fewer parts of about _LEAST_PART_BYTES.
+# A smaller corpus is split into _LEAST_PARTS parts, for several processes, or
+# into fewer parts of about _LEAST_PART_BYTES.
 _LEAST_PARTS = 8
 _LEAST_PART_BYTES = 256 << 10
 # If no document begins within this number of bytes, the part begins with a line
@@ -35,8 +35,8 @@ def split_to_parts(
     Args:
         input_files: paths of the text files.
         boundary_files: path of the file of word boundaries of each input file.
-            Empty if there are no such files. A compressed input file, or one
-            with a file of word boundaries, is not cut.
+            Empty if there are no such files. Input files that are compressed or
+            that have a file of word boundaries are not cut.
 
     Returns:
         list of parts. Each part is a list of Blocks.
@@ -112,11 +112,11 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
     """Chooses, for each part, the parts to draw random next sentences from.
 
-    The chosen parts are spread evenly over the corpus. None of them is of a
-    document that the part contains too.
+    The chosen parts are spread evenly over the corpus. They contain no text of
+    a document that is also in the part.
     """
-    # Parts that are cut within documents form a run with the parts that follow,
-    # up to a part whose end is the end of a document.
+    # A document may span several parts. Group successive parts: a group ends
+    # with the first part whose end is the end of a document.
     ends = [
         number
         for number, blocks in enumerate(parts, start=1)

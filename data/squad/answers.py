@@ -73,9 +73,9 @@ def average_nbest(
     The probability of an answer text is the average of its probabilities in the
     models' n-best lists. A list without the text contributes 0. The returned
     no-answer score is log(P(no answer) / P(best text)). With a single model,
-    this is the no-answer logit sum minus the logit sum of the best text. If one
-    of the two probabilities is 0, the score is NO_ANSWER_SCORE_DIFF or its
-    negative.
+    this is the no-answer logit sum minus the logit sum of the best text. The
+    score is NO_ANSWER_SCORE_DIFF if P(best text) is 0, and otherwise
+    -NO_ANSWER_SCORE_DIFF if P(no answer) is 0.
 
     `members` contains one dict {question id: n-best list} for each model, which
     `decode_predictions` created with `options`.

@@ -1,4 +1,4 @@
-"""Turns start and end logits into SQuAD's answers, as operations of a graph.
+"""Turns start and end logits into SQuAD's answers with TensorFlow operations.
 
 The graph chooses the same answers as decoding.py, even if several candidates
 have equal scores or a question has no candidate. No Python runs when the graph
@@ -26,8 +26,7 @@ from data.squad.spans_layer import (
 from data.squad.windows_layer import Passages
 from data.text.packing_layer import Windows
 
-# {output that describes the predicted answer: output that contains the same
-# value for each answer of the n-best list}.
+# {output for the predicted answer: output for all answers of the n-best list}.
 _OF_CHOSEN = {
     "answer": "nbest_texts",
     "probability": "nbest_probabilities",
@@ -66,7 +65,7 @@ class SquadDecoder:
         Returns:
             dict of tensors. `starts`, `ends`: int16 [W, B], positions in the
             window of the highest start logits and end logits, highest first.
-            `start_logits`, `end_logits`: float [W, B], the logits there.
+            `start_logits`, `end_logits`: float [W, B], these logits.
             `null_start_logits`, `null_end_logits`: float [W], logits of [CLS].
         """
         best = {}
@@ -196,7 +195,7 @@ class SquadDecoder:
         """Merges the spans of the next windows into the list of the best spans.
 
         Args:
-            spans: spans of the windows, best first, not yet located.
+            spans: spans of the next windows, best first, still without texts.
             nbest: best spans of the preceding windows, best first.
             alignment: Alignment of the passage.
 
@@ -289,7 +288,7 @@ class SquadDecoder:
         }
 
 
-# Shapes of the variables of both loops: an index, and Spans.
+# Shapes of the loop variables of `_find_nbest` and `_merge`: index and Spans.
 _LOOP_SHAPES = (tf.TensorShape([]), Spans(*[tf.TensorShape([None])] * 7))
 
 

@@ -24,8 +24,8 @@ RawResult = collections.namedtuple(
     "RawResult", ["unique_id", "start_logits", "end_logits"]
 )
 
-# If "no answer" is the only candidate for a question, this number is written as
-# the score of no answer minus the score of the best answer.
+# Score of no answer minus score of the best answer, for a question whose only
+# candidate is "no answer".
 NO_ANSWER_SCORE_DIFF = 1000000.0
 
 Span = collections.namedtuple(
@@ -34,9 +34,9 @@ Span = collections.namedtuple(
 _NOTHING = Span(None, 0, 0, 0.0, 0.0)
 
 # Three dicts whose keys are question ids. The first contains the text of each
-# answer. The second contains each n-best list, best first, of entries with
-# `text`, `probability`, `start_logit` and `end_logit`. The third contains, for
-# SQuAD v2.0 only, the score of no answer minus the score of the best answer.
+# answer. The second contains the n-best lists, best entry first. Each entry
+# contains `text`, `probability`, `start_logit` and `end_logit`. The third, only
+# for SQuAD v2.0, contains the score of no answer minus the best answer's score.
 Answers = tuple[dict[str, str], dict[str, list[dict]], dict[str, float]]
 
 
@@ -79,8 +79,8 @@ def decode_predictions(
     Args:
         all_examples: the questions.
         all_features: the windows of all questions, in the order of the
-            questions, read once. If they contain character offsets, answers
-            are cut out of the passage at these offsets.
+            questions. The function iterates over them once. If they contain
+            character offsets, these offsets locate answers in the passage.
         all_results: one RawResult for each window, in any order.
         options: options for choosing answers from the logits.
         tokenizer: tokenizer of the passages' words. Without character offsets,
@@ -305,7 +305,7 @@ def find_place(
         *_predicted_and_original(span, example), tokenizer
     )
 
-    # Indices in the passage of the characters of the joined words. A space
+    # For each character of the joined words, its index in the passage. A space
     # follows each word.
     places = [
         index

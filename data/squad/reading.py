@@ -62,18 +62,18 @@ def read_squad_examples(
 
     With `is_training`, questions whose passage does not contain the answer at
     the character position in the file (`answer_start`) are skipped with a
-    warning. Another warning counts answers that begin near their position. With
-    `version_2_with_negative`, questions may be unanswerable.
+    warning. Another warning counts answers that begin close to their position.
+    With `version_2_with_negative`, questions may be unanswerable.
 
     With `use_char_offsets`, an answer that equals the passage's characters at
-    its position is accepted. Its words are not compared, because str.split
-    splits at more kinds of white space than WORD does.
+    its position is accepted without comparing words. The words might differ,
+    because str.split splits at more kinds of white space than WORD does.
 
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, is not in SQuAD's layout, or
-            contains no question that can be used. In training also: a question
-            that is not impossible does not have exactly one answer.
+            contains no question that can be used. In training also: an
+            answerable question does not have exactly one answer.
     """
     examples = []
     num_skipped = num_moved = 0
@@ -193,9 +193,9 @@ def _read_paragraph(
 
 
 def _in_squad_form(qa: Any) -> Any:
-    """Converts a question of another layout to SQuAD's, with a list of answers.
+    """Converts a question from another layout to SQuAD's layout.
 
-    An id that is a number becomes a string, as in the files of predictions that
+    An id that is a number becomes a string, as in the prediction files that
     Google's code writes. A value that is not a dict is returned unchanged.
     """
     if not isinstance(qa, dict):
@@ -253,12 +253,12 @@ def _read_answer(
     word_starts: Sequence[int],
     use_char_offsets: bool,
 ) -> bool:
-    """Sets the example's answer for training, and the answer's words.
+    """Sets the example's answer and its first and last word, for training.
 
     Returns False if the passage does not contain the answer at its position.
 
     Args:
-        example: the question, with `is_impossible`.
+        example: the question. Its `is_impossible` is already set.
         qa: the question's dict in the file.
         where: place of the question in the file, for error messages.
         word_starts: index of the first character of each word in the passage.

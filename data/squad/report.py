@@ -104,9 +104,9 @@ def _read_answered(
 ) -> Iterator[tuple[str, str, dict[str, Any], str]]:
     """Yields (question, passage, right answers, prediction) of each question.
 
-    The right answers are {text: `answer_start` in the file, which may be
-    missing}, or {"": None} if the question has no answer. Questions without a
-    prediction or gold answers are skipped.
+    The right answers are {text: `answer_start` in the file, None if missing},
+    or {"": None} if the question has no answer. Questions without a prediction
+    or gold answers are skipped.
     """
     for context, qa, where in read_questions(input_file):
         prediction = predictions.get(field(qa, "id", str, where))

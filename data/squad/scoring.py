@@ -49,8 +49,8 @@ def score_predictions(
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: the file is not in SQuAD's layout or contains no gold
-            answers, or no prediction belongs to one of its questions.
+        ValueError: the file is not in SQuAD's layout, contains no gold answers,
+            or contains no question that has a prediction.
     """
     gold_answers, counts = _read_gold_answers(
         input_file, predictions, version_2_with_negative
@@ -78,8 +78,8 @@ def has_gold_answers(
 
     In v1.1, the file must contain an answer to the question. In v2.0, a
     question without answers counts as unanswerable, and "no answer" is right.
-    But if its `is_impossible` is false, the question is answerable, and its
-    answers are unknown.
+    But if `is_impossible` is false, the question is answerable, and its answers
+    are unknown.
 
     `qa` is the question in SQuAD's JSON. Its "answers" are a list.
     """
@@ -141,7 +141,7 @@ def _read_gold_answers(
         ]
         if has_gold_answers(qa, version_2_with_negative):
             gold_answers.append((qas_id, texts))
-            # A file for prediction contains no answers, and may not contain
+            # A file for prediction contains no answers, and often lacks
             # is_impossible. Its questions do not count as unanswerable.
             is_labelled |= bool(texts) or qa.get("is_impossible") is True
         else:
@@ -154,8 +154,8 @@ def _read_gold_answers(
     num_missing = sum(qas_id not in predictions for qas_id, _ in gold_answers)
     if num_missing == len(gold_answers):
         raise ValueError(
-            f"no prediction belongs to a question in {input_file}; use the "
-            "file that the predictions are for"
+            f"no prediction has the id of a question in {input_file}; use the "
+            "file whose questions were answered"
         )
     if num_missing:
         logging.warning(
@@ -178,8 +178,8 @@ def _read_gold_answers(
 def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    # If several questions have the same id, count each of them. In v2.0, only
-    # the last of them counts.
+    # If several questions have the same id, count each question. In v2.0, only
+    # the last question with this id counts.
     exact, f1 = 0, 0.0
     for qas_id, texts in gold_answers:
         if qas_id not in predictions:

@@ -1,4 +1,4 @@
-"""Finds the spans that may be SQuAD's answers, and their texts, in a graph.
+"""Finds possible answers to SQuAD's questions with TensorFlow operations.
 
 The code finds the texts in one passage at a time. It copies only the texts of
 spans, not the passage.
@@ -6,8 +6,8 @@ spans, not the passage.
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
 also of ends, that `SquadDecoder.find_best` selects from each window.
 "Characters" are characters of the passage after normalization. "Letters" are
-its characters before normalization, except white space. windows_layer.py finds
-both.
+the passage's characters before normalization, except white space.
+windows_layer.py numbers the characters and the letters.
 """
 
 from collections.abc import Mapping
@@ -78,9 +78,9 @@ def find_spans(
         max_answer_length: maximum length of an answer in WordPieces.
 
     Returns:
-        Spans, whose texts are "" and whose bytes are -1. They are sorted by
-        window, then from the highest to the lowest start logit, then from the
-        highest to the lowest end logit.
+        Spans, whose `texts` are "", and whose `start_bytes` and `end_bytes` are
+        -1. They are sorted by window, then from the highest to the lowest start
+        logit, then from the highest to the lowest end logit.
     """
     best = {name: values[begin:end] for name, values in best.items()}
     part = windows.slice(begin, end)
@@ -136,7 +136,7 @@ def find_null(
     Returns:
         (Spans [1], score, float64).
     """
-    # The last values are the result for a question without windows.
+    # Append the values that are the result for a question without windows.
     start_logits, end_logits = (
         tf.concat([tf.cast(logits[begin:end], tf.float64), [0.0]], 0)
         for logits in (best["null_start_logits"], best["null_end_logits"])
@@ -144,7 +144,7 @@ def find_null(
     scores = (start_logits + end_logits)[:-1]
     scores = tf.concat([scores, [NO_ANSWER_SCORE_DIFF]], 0)
     lowest = tf.reduce_min(scores)
-    # If a score is NaN, no score equals the lowest one. Choose the last values.
+    # If a score is NaN, no score equals `lowest`. Choose the appended values.
     places = tf.where(scores == lowest)[:, 0]
     first = tf.concat([places, [tf.size(scores, tf.int64) - 1]], 0)[:1]
     nothing, nowhere = tf.constant([-1], tf.int64), tf.constant([-1])
@@ -168,17 +168,17 @@ def order_by_score(spans: Spans) -> tf.Tensor:
     return tf.argsort(spans.scores, direction="DESCENDING", stable=True)
 
 
-# Positions of S spans in the passages before normalization: the number of the
-# first letter of each span, and of its last letter, int32 [S] each. And the
-# index, int32 [S], of the normalized character that begins the span's first
-# word, if the span's text must be searched from there, otherwise -1.
+# Three tensors, int32 [S], that locate S spans: the number of each span's first
+# letter, the number of its last letter, and the number of the character that
+# begins the span's first word. The last number is -1 if the span's text is not
+# to be searched in this word.
 Letters = tuple[tf.Tensor, tf.Tensor, tf.Tensor]
 
 
 def first_of_equals(keys: tf.Tensor) -> tf.Tensor:
-    """Returns the indices at which a value first occurs in `keys`, [S].
+    """Returns the index at which each distinct value of `keys` first occurs.
 
-    The indices are int32, ascending.
+    `keys` are [S]. The indices are int32, ascending.
     """
     values, numbers = tf.unique(keys)
     return tf.math.unsorted_segment_min(
@@ -203,7 +203,7 @@ class Alignment(NamedTuple):
     use_char_offsets: bool
 
     def remove_repeated(self, spans: Spans) -> Spans:
-        """Keeps only the first of several spans at one place in the passage."""
+        """Keeps the first of all spans at the same position in the passage."""
         first, last, word_char = (
             tf.cast(value, tf.int64) for value in self._letters_at(spans)
         )
@@ -212,7 +212,7 @@ class Alignment(NamedTuple):
         return spans.gather(first_of_equals(keys))
 
     def locate(self, spans: Spans) -> Spans:
-        """Returns the spans with their texts, and the bytes of these texts.
+        """Returns the spans with their texts and the texts' byte offsets.
 
         `spans` must not contain "no answer".
         """
@@ -221,7 +221,7 @@ class Alignment(NamedTuple):
         starts = tf.gather(self.passages.starts, first)
         ends = tf.gather(self.passages.starts, last) + size
         text = self.passages.contexts[self.row]
-        # `tf.strings.substr` would copy the passage for each of several spans.
+        # For all spans at once, `tf.strings.substr` would copy the passage.
         texts = tf.map_fn(
             lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
             (starts, ends),
@@ -238,8 +238,8 @@ class Alignment(NamedTuple):
         With character offsets, these are letters of the span's WordPieces.
         Otherwise, the code searches the span's words for its text, as
         `get_final_text` does, so it finds the "##a" of "an ##a" at the first
-        "a". If the words' numbers of characters and letters differ, or the span
-        contains [UNK], the text contains all letters of the words.
+        "a". If the number of characters in the words differs from the number of
+        letters, or the span contains [UNK], the text is the complete words.
 
         `spans` must not contain "no answer".
         """
@@ -260,8 +260,8 @@ class Alignment(NamedTuple):
         def find(span: tuple[tf.Tensor, ...]) -> tf.Tensor:
             """Returns the byte at which a text first occurs in its word."""
             begin, own, end = span
-            # Search in bytes that are encoded once, because a passage without
-            # spaces is one long word.
+            # Search in the bytes of `tokenized`, and do not encode the word
+            # again, because a passage without spaces is one long word.
             searched, text = (
                 tf.strings.substr(passages.tokenized, start, end - start)
                 for start in (begin, own)
@@ -312,8 +312,8 @@ class Alignment(NamedTuple):
         )
         is_aligned = is_known & (num_chars == num_letters)
         shift = letter - word_char
-        # The third value is -1 if no search is needed. Only a text that begins
-        # inside its word may occur earlier in this word, so search only for it.
+        # The third value is -1 if no search is needed. Search only for a text
+        # that begins inside a word, because it may occur earlier in this word.
         return (
             tf.where(is_aligned, first_char + shift, letter),
             tf.where(is_aligned, last_char + shift, letter + num_letters - 1),

@@ -133,7 +133,7 @@ def create_records(
     """Yields each window of the examples as a serialized tf.train.Example.
 
     `num_processes` is the number of processes that create the windows. 0 starts
-    one process for each processor. The number does not change the records.
+    one process for each processor. The records do not depend on this number.
     """
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
     numbered = _number(examples, tokenizer, options)
@@ -178,12 +178,12 @@ def encode_squad_features(feature: SquadFeatures) -> bytes:
 
 
 def _add_id(unique_id: int | None, window: bytes) -> bytes:
-    # Protocol buffers read two concatenated messages as their union.
+    # Protocol buffers merge the fields of two concatenated messages.
     return records.encode_example({"unique_ids": [unique_id]}) + window
 
 
 def _encode_inputs(feature: SquadFeatures) -> bytes:
-    """Serializes features without `unique_ids`, with the answer in training."""
+    """Serializes features and, in training, the answer. Omits `unique_ids`."""
     values: dict[str, list] = {}
     if feature.start_position is not None:
         values["start_positions"] = [feature.start_position]
@@ -290,7 +290,7 @@ def tokenize_with_spans(
     basic = tokenizer.basic_tokenizer
     # Tokenizing a whole text, or each of its characters separately, results in
     # the same string once the tokens are joined. So `origin` can list, for each
-    # character of the joined tokens, the index in `text` that it came from.
+    # character of the joined tokens, the index of its source in `text`.
     origin = [
         i
         for i, char in enumerate(text)
@@ -330,10 +330,10 @@ def _find_answer(
     the index of each word's first WordPiece, then the number of WordPieces.
     `char_spans` contains the (start, end) of each WordPiece in characters.
 
-    If `char_spans` is None, the answer's tokens are searched in the words of
-    the answer: "1895" is the second token of "(1895-1943).". If these words do
-    not contain its tokens ("Japan" in "Japanese"), the result is all tokens of
-    the words.
+    If `char_spans` is None, the function searches for the answer's tokens in
+    the words around the answer: "1895" is the second token of "(1895-1943).".
+    If these words do not contain the tokens ("Japan" in "Japanese"), the result
+    is all tokens of the words.
     """
     text, begin = example.orig_answer_text, example.answer_start
     start, end = example.start_position, example.end_position

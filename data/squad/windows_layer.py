@@ -70,9 +70,9 @@ class Passages(NamedTuple):
         char_sizes: int8 [C], number of bytes of each character.
         contexts: string [N], the passages before any change.
         char_letters: int32 [C], the letter from which each character comes.
-        last_letters: int32 [D], the last of the accents that follow each letter
-            and that lower-casing drops. It is the letter itself if there are
-            none.
+        last_letters: int32 [D], for each letter, the last of the following
+            accents that lower-casing drops. Without such an accent, the letter
+            itself.
         starts: int32 [D], offset in bytes of each letter in its passage.
         sizes: int8 [D], number of bytes of each letter.
     """
@@ -206,7 +206,7 @@ def _find_starts(contexts: tf.Tensor) -> tf.Tensor:
 
 
 def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
-    """Joins the characters to `BasicTokenizer`'s tokens, with spaces between.
+    """Joins the characters to one string, with a space before each token.
 
     Returns:
         the fields `tokenized`, `char_starts` and `char_sizes` of Passages.

@@ -1,10 +1,10 @@
 """Determines if a model expects lower-cased text, and reads tokenizer.json.
 
-A tokenizer_config.json beside the weights or the vocabulary, a tokenizer.json,
-the name of a Google release, or the words of the vocabulary show this. It is an
-error if they contradict --do_lower_case, or if the user did not set this flag
-and the vocabulary is cased. tokenizer.json is the file in which transformers
-saves a tokenizer.
+The casing is found in a tokenizer_config.json beside the weights or the
+vocabulary, in a tokenizer.json (where transformers saves a tokenizer), in the
+name of a Google release, or in the words of the vocabulary. It is an error if a
+file or name contradicts --do_lower_case, or if the user did not set this flag
+and the vocabulary is cased.
 """
 
 import json
@@ -18,8 +18,8 @@ from absl import logging
 from files.json_files import parse_json, read_json
 
 _CONFIG_FILE, _TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
-# {option of transformers' tokenizers that this project does not support: values
-# of the option with which transformers tokenizes as this project does}.
+# {option of transformers' tokenizers: values with which transformers tokenizes
+# as this project does}. Other values are not supported.
 _CUTS = {
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -27,14 +27,14 @@ _CUTS = {
     "word_tokenizer_type": (None, "basic"),
     "subword_tokenizer_type": (None, "wordpiece"),
 }
-# Tokenizers of transformers that tokenize as BERT's. The general ones read a
-# tokenizer.json, or a vocab.txt as BERT's tokenizer does.
+# Tokenizer classes of transformers that tokenize as BertTokenizer does. The
+# generic classes read a tokenizer.json, or a vocab.txt as BertTokenizer does.
 _CLASSES = re.compile(
     r"(?:Bert|BertJapanese|ConvBert|DistilBert|DPR\w+|Electra|Ernie|LayoutLM"
     "|Lxmert|MobileBert|PreTrained|Realm|RetriBert|Splinter|SqueezeBert)"
     "Tokenizer(?:Fast)?|TokenizersBackend"
 )
-# Tokenizers of transformers with other special tokens or other words.
+# Tokenizer classes of transformers that return other tokens than BertTokenizer.
 _OTHER_CLASSES = re.compile(
     "(?:Albert|Bart|BertGeneration|Bertweet|BigBird|Camembert|Deberta|DebertaV2"
     "|Funnel|GPT2|Herbert|Llama|MPNet|Phobert|RemBert|RoFormer|Roberta|T5"
@@ -70,9 +70,9 @@ _EXPECTED = {
 # Keys that may be missing or null. Older files contain no `model.type`. If
 # `strip_accents` is null, a tokenizer that lower-cases also strips accents.
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
-# A vocabulary is cased if the fraction of its words with a letter A to Z is
-# above the first number, and lower-cased if it is below the second. In Google's
-# cased vocabularies the fraction is 29% and 16%, in the others nearly 0.
+# Limits of the fraction of words with a letter A to Z: a vocabulary is cased
+# above the first limit, and lower-cased below the second. The fraction is 29%
+# and 16% in Google's cased vocabularies, and nearly 0 in the others.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
 # If fewer words contain a letter a to z, the vocabulary is too small to judge.
 _FEWEST_WORDS = 5000
@@ -96,8 +96,8 @@ def find_casing(
             it is not set and the vocabulary is cased. Or the vocabulary does
             not consist of WordPieces.
     """
-    # SentencePiece marks the beginning of a word in this way, and GPT-2 a
-    # space. With such a vocabulary, every word would become [UNK].
+    # SentencePiece marks the beginning of a word with U+2581, and GPT-2 a space
+    # with U+0120. With such a vocabulary, every word would become [UNK].
     num_foreign = sum(token[:1] in ("\u2581", "\u0120") for token in tokens)
     if num_foreign > len(tokens) // 20:
         raise ValueError(
@@ -133,8 +133,8 @@ def find_casing(
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
     """Returns whether a flag, a file or the vocabulary determines the casing.
 
-    If none does, `find_casing` only assumes that text is lower-cased. See
-    `find_casing` for the arguments.
+    Otherwise, `find_casing` only assumes that text is lower-cased. The
+    arguments are the same as in `find_casing`.
     """
     return bool(
         not options.do_lower_case
@@ -147,8 +147,8 @@ def is_stated(options: Any, tokens: Sequence[str]) -> bool:
 def casing_of(tokens: Sequence[str]) -> bool | None:
     """Returns whether a vocabulary's words are lower-cased, or None if unclear.
 
-    Ignores special tokens such as [CLS], [unused5], and <S> of the Chinese
-    vocabulary.
+    Ignores special tokens such as [CLS], [unused5] and the Chinese vocabulary's
+    <S>.
     """
     special = re.compile(r"\[.*\]|<.*>")
     words = [token for token in tokens if not special.fullmatch(token)]
@@ -174,8 +174,8 @@ def _settings(
         places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
     for place in dict.fromkeys(map(os.path.normpath, places)):
         file, is_lower_case = _CONFIG_FILE, read_do_lower_case(place)
-        # Skip a vocabulary that is a tokenizer.json, because FullTokenizer
-        # already read its casing.
+        # If the vocabulary is a tokenizer.json, do not read it again, because
+        # FullTokenizer already read its casing.
         if is_lower_case is None and (
             os.path.basename(vocab_file) != _TOKENIZER_FILE
         ):
@@ -192,9 +192,9 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
         not contain this setting.
 
     Raises:
-        ValueError: the value is neither true nor false, or the file, or the
-            special_tokens_map.json beside it, sets an option of the tokenizer
-            that this project does not support.
+        ValueError: the value is neither true nor false. Or the file, or the
+            special_tokens_map.json beside it, sets a tokenizer option to a
+            value that this project does not support.
     """
     _check_special_tokens(os.path.join(folder, "special_tokens_map.json"))
     path = os.path.join(folder, _CONFIG_FILE)
@@ -243,9 +243,9 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
 
 
 def _check_special_tokens(path: str) -> None:
-    """Checks that a file of transformers names BERT's special tokens, if any.
+    """Checks that a file of transformers names no special tokens but BERT's.
 
-    In these files, a token is a string, or an object with its `content`.
+    In these files, a token is a string, or an object with the key `content`.
     """
     settings = read_json(path) if os.path.isfile(path) else {}
     for name, expected in _SPECIAL_TOKENS.items():
@@ -372,7 +372,7 @@ def parse_tokenizer(contents: bytes, path: str) -> tuple[bytes, bool]:
 def check_same_words(
     vocab_file: str | os.PathLike[str], tokens: Sequence[str]
 ) -> None:
-    """Checks that the tokenizer.json beside a vocab.txt contains the same ids.
+    """Checks that a tokenizer.json beside a vocab.txt contains the same ids.
 
     Does nothing if there is no tokenizer.json.
 

@@ -28,7 +28,7 @@ CJK_RANGES = (
 
 
 def is_cjk(cp: int) -> bool:
-    """Returns whether a code point is in a block of CJK ideographs."""
+    """Returns whether a code point is in a Unicode block of CJK ideographs."""
     return any(low <= cp <= high for low, high in CJK_RANGES)
 
 
@@ -36,7 +36,7 @@ def clean_character(char: str) -> str:
     """Returns the string that replaces a character when text is cleaned.
 
     Control characters are dropped, white space becomes a space, CJK ideographs
-    get a space on both sides, and other characters stay.
+    get a space on both sides, and other characters do not change.
     """
     category = unicodedata.category(char)
     if char in " \t\n\r" or category == "Zs":
@@ -79,7 +79,7 @@ def strip_accents(text: str) -> str:
 
 
 def split_on_punctuation(text: str) -> list[str]:
-    """Splits a word at punctuation. Each punctuation mark becomes a token."""
+    """Splits a word at punctuation. Each punctuation mark is a token."""
     if text.isalnum():
         return [text]
     return text.translate(_PUNCTUATION).split()

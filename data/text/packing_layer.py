@@ -27,15 +27,15 @@ class PackingLayer(keras.layers.Layer):
 
     Args:
         tokenizer: a TokenizerLayer, such as `FullTokenizer.layer`.
-        max_seq_length: F, length of an input. If an input is longer, WordPieces
-            are removed from the end of its longer text.
+        max_seq_length: F, length of a model input. If a text or pair is longer,
+            WordPieces are removed from the end of the longer text.
         **kwargs: arguments of keras.layers.Layer.
 
     Call arguments:
         text_a: string [N].
-        text_b: string [N], the second texts. None if there are only single
-            texts. If the second text of a pair contains no WordPiece, the first
-            text is packed as a single text.
+        text_b: string [N], the second text of each pair, None for single texts.
+            If the second text of a pair contains no WordPiece, the first text
+            is packed as a single text.
 
     Returns:
         dict of int32 [N, F]: input_ids, input_mask, segment_ids.
@@ -82,13 +82,13 @@ class PackingLayer(keras.layers.Layer):
     def tokenize(
         self, text_a: tf.Tensor, text_b: tf.Tensor | None = None
     ) -> tuple[tf.RaggedTensor, ...]:
-        """Returns the texts' WordPiece ids, the arguments of `pack`.
+        """Returns the WordPiece ids of texts, to pass to `pack`.
 
         Returns one ragged int32 [N, None] for single texts, and two for pairs.
         """
         if text_b is None:
             return (self.tokenizer(text_a),)
-        # `stack` raises an error if the numbers of texts differ.
+        # `stack` raises an error if the lengths of text_a and text_b differ.
         texts = tf.reshape(tf.stack([text_a, text_b]), [-1])
         tokens = self.tokenizer(texts)
         count = tf.shape(text_a)[0]
@@ -97,7 +97,7 @@ class PackingLayer(keras.layers.Layer):
     def pack(
         self, tokens_a: tf.RaggedTensor, tokens_b: tf.RaggedTensor | None = None
     ) -> dict[str, tf.Tensor]:
-        """Packs WordPiece ids, which `tokenize` returned, as model inputs."""
+        """Packs the WordPiece ids that `tokenize` returned as model inputs."""
         ids, lengths_a = self.join(tokens_a, tokens_b)
         return pad(ids, lengths_a + 2, self.max_seq_length)
 
@@ -121,8 +121,8 @@ class PackingLayer(keras.layers.Layer):
         if tokens_b is not None:
             lengths_b = tokens_b.row_lengths()
         is_pair = tf.cast(lengths_b > 0, tf.int64)
-        # Cut the longer text first. When both texts are equally long, cut the
-        # second text, as run_classifier.py does.
+        # Cut the longer text of a pair first. If both texts are equally long,
+        # cut the second text, as run_classifier.py does.
         room = self.max_seq_length - 2 - is_pair
         lengths_a = tf.minimum(
             lengths_a, room - tf.minimum(lengths_b, room // 2)
@@ -152,10 +152,10 @@ def special_ids(
 def cut(
     tokens: tf.RaggedTensor, starts: tf.Tensor, lengths: tf.Tensor
 ) -> tf.RaggedTensor:
-    """Returns ranges of the WordPieces of all texts, ragged int32 [W, None].
+    """Cuts W ranges of WordPiece ids out of texts, ragged int32 [W, None].
 
     Args:
-        tokens: ragged int32 [N, None].
+        tokens: ragged int32 [N, None], WordPiece ids of the texts.
         starts: int64 [W], index of each range's first WordPiece among the
             WordPieces of all texts.
         lengths: int64 [W], number of WordPieces of each range.
@@ -174,7 +174,7 @@ def pad(
     Args:
         ids: ragged int32 [N, None], the ids of each input, with [CLS] and
             [SEP].
-        first_lengths: int64 [N], position at which segment 1 begins.
+        first_lengths: int64 [N], number of ids in segment 0.
         max_seq_length: F, length of the padded inputs.
 
     Returns:
@@ -212,7 +212,7 @@ class Windows(NamedTuple):
 
     @property
     def first_places(self) -> tf.Tensor:
-        """Position in each input at which the window begins, int64 [W]."""
+        """Position at which the window begins in each input, int64 [W]."""
         if self.query is None:
             return tf.ones_like(self.rows)
         return tf.gather(self.query.row_lengths(), self.rows) + 2
@@ -230,7 +230,7 @@ class Windows(NamedTuple):
     ) -> dict[str, tf.Tensor]:
         """Packs windows as model inputs, `[CLS] query [SEP] window [SEP]`.
 
-        `tokenizer` belongs to the ids. `max_seq_length` is the
+        `tokenizer` contains the ids of [CLS] and [SEP]. `max_seq_length` is the
         length of an input in WordPieces.
         """
         cls, sep = special_ids(tokenizer, tf.size(self.rows))
@@ -273,8 +273,8 @@ class Windows(NamedTuple):
         def compare(
             window: tf.Tensor, best: tf.Tensor
         ) -> tuple[tf.Tensor, tf.Tensor]:
-            # The loop visits earlier windows last. If scores are equal, the
-            # earlier window is the best.
+            # The loop visits the windows in reverse order. If two scores are
+            # equal, choose the earlier window.
             each = tf.maximum(window, 0)
             best = tf.where(score(each) >= score(best), each, best)
             return window - 1, best
@@ -298,13 +298,13 @@ def cut_windows(
 
     Args:
         tokens: ragged int32 [N, None], WordPiece ids of the texts.
-        max_seq_length: length in WordPieces of the input that a window fills.
-            Only the last window of a text may be shorter.
+        max_seq_length: length in WordPieces of a packed input. A window fills
+            it, but the last window of a text may be shorter.
         stride: number of tokens from the start of a window to the start of the
             next window.
         query: ragged int32 [N, None], WordPiece ids before each window of a
             text. See Windows.
-        fewest: number of windows for a text without tokens, 0 or 1.
+        fewest: number of windows of a text without tokens, 0 or 1.
     """
     num_tokens = tokens.row_lengths()
     max_tokens = tf.zeros_like(num_tokens) + max_seq_length - 2

@@ -1,22 +1,22 @@
 """Processes ragged tensors in memory proportional to their number of values.
 
-TensorFlow's `tf.repeat` and `RaggedTensor.value_rowids` instead pad every row
-to the longest row: for one long word and many short words, they need memory for
-(number of words) x (length of the longest word). `tf.math.bincount` copies its
-bins for each processor.
+This module avoids `tf.repeat` and `RaggedTensor.value_rowids`, which pad every
+row to the longest row. For one long word and many short words, they need memory
+for (number of words) x (length of the longest word). It also avoids
+`tf.math.bincount`, which copies its bins for each processor.
 """
 
 import tensorflow as tf
 
 
 def row_ids(row_splits: tf.Tensor, num_values: tf.Tensor) -> tf.Tensor:
-    """Returns the number of the row that contains each value, [num_values].
+    """Returns the index of the row that contains each value, [num_values].
 
     The result's dtype is the dtype of `row_splits`.
 
     Args:
-        row_splits: int [number of rows + 1], index of the first value of each
-            row, and at the end the number of values.
+        row_splits: int [number of rows + 1], index of each row's first value,
+            then the number of values.
         num_values: int, the last element of `row_splits`.
     """
     ends = row_splits[1:]

@@ -4,9 +4,8 @@ import importlib
 import re
 from collections.abc import Callable
 
-# Language codes of ISO 639-1. They are listed here to find a wrong code,
-# because the package sentencex accepts any code, and uses the rules of English
-# for a language that it does not know.
+# Language codes of ISO 639-1, to reject a wrong code. The package sentencex
+# accepts any code, and uses the rules of English for an unknown language.
 _LANGUAGES = frozenset(
     "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce "
     "ch co cr cs cu cv cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr "
@@ -32,8 +31,8 @@ def check_language(language: str) -> None:
     code = re.fullmatch("([a-z]{2,3})(-[A-Za-z]+)*", language)
     if not code or (len(code[1]) == 2 and code[1] not in _LANGUAGES):
         raise ValueError(
-            f"--sentence_split={language} is not a language code; use a code "
-            "of ISO 639, such as en, de or zh"
+            f"--sentence_split={language} is not a language code; use an ISO "
+            "639 code, such as en, de or zh"
         )
 
 
@@ -67,8 +66,8 @@ def splitter(language: str) -> Callable[[str], list[str]]:
 def segmenter(name: str) -> Callable[[str], list[str]]:
     """Imports the user's function that splits text into words.
 
-    The returned function calls it and checks its result at each call. `name` is
-    the value of --segmenter, "module:function".
+    The returned function calls the user's function and checks each result.
+    `name` is the value of --segmenter, "module:function".
 
     Raises:
         ValueError: the function does not exist, or does not split a text into

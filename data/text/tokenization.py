@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Number of characters that `tokenize_beginning` tokenizes at a time.
 _CHUNK = 8192
-# White space or an ideograph, before which a word always ends.
+# Matches white space or an ideograph: a word always ends before them.
 _BORDER = re.compile("[ \t\n\r\u3400-\u4dbf\u4e00-\u9fff]")
 
 SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[MASK]", "[UNK]")
@@ -67,8 +67,8 @@ class FullTokenizer:
         vocab_file: path of a vocabulary with one WordPiece a line, or of a
             tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents. None =
-            as the tokenizer.json or `casing.casing_of` says. If neither does,
-            True unless the vocabulary contains upper-case letters.
+            as the tokenizer.json or `casing.casing_of` determines. If neither
+            does, True unless the vocabulary contains capital letters.
 
     Attributes:
         vocab_file: path of the vocabulary.
@@ -156,13 +156,13 @@ class FullTokenizer:
         """The function of --segmenter, or None if the flag is not set.
 
         Raises:
-            ValueError: `segmenter` names no function, or the function fails.
+            ValueError: the function does not exist, or it fails.
         """
         return sentences.segmenter(self.segmenter) if self.segmenter else None
 
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
-        """The same tokenizer as a Keras layer, created at the first use.
+        """This tokenizer as a Keras layer, which is created at the first use.
 
         Raises:
             ValueError: the vocabulary does not contain all SPECIAL_TOKENS.
@@ -189,9 +189,9 @@ class FullTokenizer:
     ) -> None:
         """Checks that the vocabulary fits a model.
 
-        As in Google's code, the vocabulary may contain a line several times,
-        and may be smaller than `vocab_size`. Each case logs a warning once. The
-        id of a repeated line is the number of its last occurrence.
+        As in Google's code, the vocabulary may repeat a line, or be smaller
+        than `vocab_size`. In each of these cases, a warning is logged once. The
+        id of a repeated line is the index of its last occurrence.
 
         Args:
             vocab_size: the model's number of WordPieces. None skips this check.
@@ -250,7 +250,7 @@ class FullTokenizer:
         return self._word_pieces.of_all(clean_text(text).split())
 
     def space_words(self, text: str) -> str:
-        """Inserts spaces between the words that the segmenter, if any, finds.
+        """Inserts spaces between the segmenter's words, if --segmenter is set.
 
         Raises:
             ValueError: the segmenter fails, or changes more than white space.
@@ -315,7 +315,7 @@ def load_tokenizer(
         casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
     )
     tokenizer.segmenter = getattr(options, "segmenter", None)
-    # Import the segmenter now, to find a wrong name before any long work.
+    # Import the segmenter now, so that a wrong name fails before long work.
     tokenizer.segment  # noqa: B018
     return tokenizer
 

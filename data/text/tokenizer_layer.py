@@ -2,8 +2,8 @@
 
 For any text, the layer returns the same ids as `FullTokenizer`, so a served
 model tokenizes as in training. BertTokenizer of TensorFlow Text may return
-other ids. The layer consists of TensorFlow's own operations, so its graph needs
-no Python and runs wherever TensorFlow does, including `saved_model_cli`.
+other ids. The layer consists of TensorFlow's own operations, so its graph runs
+without Python wherever TensorFlow does, including in `saved_model_cli`.
 
 The layer needs less than 100 bytes of memory for each byte of text, even if the
 words are long.
@@ -94,8 +94,8 @@ class TokenizerLayer(keras.layers.Layer):
         self.do_lower_case = do_lower_case
         self._tables = unicode_tables.create_tables(do_lower_case)
         self._table = WordpieceTable(self.vocab, self.id_of("[UNK]"))
-        # Create a function, so that all models that contain this layer use the
-        # same graph.
+        # Create one tf.function, so that all models that contain this layer use
+        # the same graph.
         self._graph = tf.function(
             self._tokenize, [tf.TensorSpec([None], tf.string)], autograph=False
         )
@@ -130,8 +130,8 @@ class TokenizerLayer(keras.layers.Layer):
         Returns:
             (ids, first, chars). `ids`, ragged int32 [N, None], are the
             WordPiece ids. `first`, int32 [P + 1], contains the index in `chars`
-            of each WordPiece's first character, and C at the end. A WordPiece
-            ends where the next one begins. `chars` is a Characters.
+            of each WordPiece's first character, then C. A WordPiece ends where
+            the next WordPiece begins. `chars` is a Characters.
         """
         # Flatten other shapes, such as [N, 1] of `keras.Input((1,))`.
         return self._graph(tf.reshape(texts, [-1]))
@@ -149,16 +149,16 @@ class TokenizerLayer(keras.layers.Layer):
             Tsplits=tf.int32,
         )
         chars = self._normalize(decoded)
-        # `source` is still ascending from text to text, because `_reorder`
-        # moves combining marks only within a text.
+        # In `source`, each text's indices are below the next text's indices,
+        # because `_reorder` moves combining marks only within a text.
         row_splits = tf.searchsorted(chars.source, row_splits)
         # A word begins or ends at white space, and before and after a character
         # that is a word of its own, such as punctuation.
         is_border = (chars.flags & unicode_tables.BORDER) > 0
         begins = is_border | tf.concat([[True], is_border], 0)[:-1]
         ids, ends = self._table.split(chars.cps, begins)
-        # Run this step after `split`, so that both do not need memory at the
-        # same time. TensorFlow skips this step if only the ids are used.
+        # Run this step after `split`, so that the two steps do not need memory
+        # at the same time. TensorFlow skips it if only the ids are used.
         with tf.control_dependencies([ends]):
             kept = ragged.where(chars.cps != ord(" "))
         return (
@@ -191,7 +191,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Replaces each index of a row in `Tables.several` by the row."""
+        """Replaces each index in `Tables.several` by the row's code points."""
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -203,7 +203,7 @@ class TokenizerLayer(keras.layers.Layer):
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Compute the indexes in the result of the up to 3 code points of a row.
+        # Compute where the up to 3 code points of a row are in the result.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = chars.gather(origin)
@@ -248,8 +248,8 @@ def _lower_sigmas(chars: _Normalized) -> _Normalized:
     """Lower-cases Greek capital sigmas as `str.lower` does.
 
     A sigma becomes a final sigma if the character before it is a cased letter
-    and the character after it is not. Case-ignorable characters between them
-    are skipped. These include all characters that cleaning drops.
+    and the character after it is not. Case-ignorable characters around the
+    sigma are skipped, including all characters that cleaning drops.
     """
     counted = ragged.where((chars.flags & unicode_tables.CASE_IGNORABLE) == 0)
     is_cased = (chars.flags & unicode_tables.CASED) > 0

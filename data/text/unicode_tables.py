@@ -19,10 +19,10 @@ DROPPED = 1  # a control character, or a combining mark that is stripped
 BORDER = 2  # a space, or a separate word: punctuation or a CJK ideograph
 SEVERAL = 4  # the character becomes several code points
 CASED = 8
-CASE_IGNORABLE = 16  # skipped in the search for a capital sigma's neighbors
+CASE_IGNORABLE = 16  # skipped when the characters around a sigma are checked
 STARTER = 32  # marks are not reordered across this character
 REORDERED = 64  # a combining mark that is kept and may be reordered
-ODD = 128  # a look-up is not enough: SEVERAL, REORDERED, sigma
+ODD = 128  # needs more than a look-up: SEVERAL, REORDERED, capital sigma
 
 CAPITAL_SIGMA = 0x3A3
 _VALUE_SHIFT = 8
@@ -32,17 +32,17 @@ _PAGE_SHIFT = 8
 class Tables(NamedTuple):
     """Flags and replacements of all code points.
 
-    A page is the entries of 256 successive code points. Equal pages are stored
-    only once.
+    A page contains the entries of 256 successive code points. Equal pages are
+    stored only once.
 
     Attributes:
         pages: int32 [4352], index in `entries` at which each page begins.
         entries: int32 [number of different pages * 256]. The low 8 bits of an
-            entry are the flags of the code point. The other bits are a number
-            to add to the code point: the sum is its replacement or, if it has
-            the flag SEVERAL, the index of a row in `several`.
-        several: int32 [num_rows, 3]. A row contains the code points that one
-            code point becomes, padded with -1.
+            entry are the flags of a code point. The other bits are a number to
+            add to the code point. The sum is the replacement of the code point
+            or, with the flag SEVERAL, the index of a row in `several`.
+        several: int32 [num_rows, 3]. A row contains the code points that
+            replace one code point, padded with -1.
         combining_classes: int32 [2, n]. The first row contains the code points
             of the marks that may be reordered, ascending. The second row
             contains their canonical combining classes.
@@ -70,7 +70,7 @@ def create_tables(do_lower_case: bool) -> Tables:
     """Creates tables that normalize as `BasicTokenizer(do_lower_case)` does."""
     several: list[list[int]] = []
     classes: dict[int, int] = {}
-    # The default: no replacement. Unassigned code points keep this entry.
+    # The default entry: no replacement. Unassigned code points keep this entry.
     entries = np.full(sys.maxunicode + 1, STARTER, np.int32)
     ideographs = {
         cp for low, high in characters.CJK_RANGES for cp in range(low, high + 1)

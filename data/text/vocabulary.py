@@ -15,8 +15,8 @@ from data.text import characters, tokenization
 # Maximum number of distinct words in memory. Above this number, words that
 # occurred only once are dropped.
 _MAX_WORDS = 5_000_000
-# Only the most frequent characters become WordPieces: the fewest characters
-# that cover this fraction of the text.
+# Only the most frequent characters become WordPieces: as many as are needed to
+# cover this fraction of the text.
 _CHARACTER_COVERAGE = 0.99995
 _MAX_WORD_LENGTH = 50
 _UNUSED = re.compile(r"\[unused\d+\]")
@@ -110,8 +110,8 @@ def learn_vocabulary(
             f"set at least {len(reserved) + 2 * num_characters}"
         )
     # A WordPiece enters the vocabulary if it occurs at least `least_count`
-    # times. Find a `least_count` with about `wanted` WordPieces, between the
-    # counts of the words with the ranks `wanted` and `wanted` / 4.
+    # times. Find the `least_count` for about `wanted` WordPieces. It is between
+    # the counts of the words with the ranks `wanted` and `wanted` / 4.
     by_rank = sorted(counts.values(), reverse=True)
     low = by_rank[wanted] if wanted < len(by_rank) else 1
     high = by_rank[min(wanted // 4, len(by_rank) - 1)]
@@ -187,16 +187,16 @@ def extend_vocabulary(
     """Adds words to a vocabulary, so that a corpus needs fewer WordPieces.
 
     Adds the words that save the most WordPieces, among the words that contain a
-    letter and occur at least twice. A word that became [UNK] saves as much as
-    if each of its characters had been a WordPiece. Existing WordPieces keep
-    their ids.
+    letter and occur at least twice. For a word that became [UNK], the function
+    assumes that each character was a WordPiece. Existing WordPieces keep their
+    ids.
 
     Args:
         vocab: the WordPieces in the order of their ids.
         counts: {word: number of occurrences in the corpus}.
         num_new_words: maximum number of words to add. They first replace
-            [unusedN] entries, then follow at the end. None = the number of
-            [unusedN] entries.
+            [unusedN] entries. The other words are appended. None = the number
+            of [unusedN] entries.
 
     Raises:
         ValueError: the corpus contains no word to add, or `num_new_words` is
@@ -240,8 +240,8 @@ def extension_rows(
 
     Returns:
         a list of ids for each token of `extended`. If the token's id in `vocab`
-        is the same, the list contains only this id. Otherwise it contains the
-        ids of the WordPieces into which `vocab` splits the token.
+        is the same, the list contains only this id. Otherwise the list contains
+        the ids of the WordPieces into which `vocab` splits the token.
 
     Raises:
         ValueError: `extended` is shorter than `vocab`, or replaces a token of

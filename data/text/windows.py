@@ -42,8 +42,8 @@ def cut_spans(
             the next window.
 
     Returns:
-        (start, length) of each window: the index of its first token, and its
-        number of tokens.
+        (start, length) of each window: index of its first token, and number of
+        its tokens.
     """
     doc_spans = []
     start = 0
@@ -62,7 +62,7 @@ def most_context(doc_spans: Sequence[tuple[int, int]]) -> np.ndarray:
     The context is the number of tokens to the token's left or to its right in
     the window, whichever is smaller, plus 0.01 times the window's length, as in
     Google's code. If several windows contain the most context, the function
-    chooses the first of them.
+    chooses the first of these windows.
 
         passage:  a tug pulls the barge past two piers at high tide
         window 1: a tug pulls the barge

@@ -1,4 +1,4 @@
-"""Caches the tokens of words, because words repeat in natural text."""
+"""Caches the tokens of each word, because words repeat in natural text."""
 
 from collections.abc import Callable, Iterable
 from itertools import chain
@@ -10,7 +10,7 @@ _MAX_CACHED_LENGTH = 64
 
 
 class WordCache(dict):
-    """Caches a function's results for words, up to MAX_CACHED_WORDS.
+    """Caches a function's results for at most MAX_CACHED_WORDS words.
 
     `cache[word]` returns `function(word)`.
     """

@@ -1,7 +1,7 @@
 """Splits words into WordPieces inside a graph of TensorFlow's own operations.
 
-C = number of characters including white space, W = number of words, P = number
-of WordPieces, each of all texts together.
+C, W and P are totals over all texts: C = number of characters including white
+space, W = number of words, P = number of WordPieces.
 """
 
 from collections.abc import Sequence
@@ -11,10 +11,11 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_MAX_LENGTH = 200  # Characters of a word. A longer word becomes [UNK].
 _NUM_WORDS = 1 << 14  # maximum number of words that a step begins to read
-# This number is added to the first code point of a word. A code point that
-# continues a word is therefore never equal to one that begins a word.
+_MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
+
+# This number is added to the first code point of a word, so that a code point
+# at the beginning of a word never equals a code point inside a word.
 _BEGIN = 1 << 24
 _NO_CHARACTER = _BEGIN + 0x110000
 # Roots of the two trees: the tree of WordPieces that begin a word ("un"), and
@@ -27,11 +28,11 @@ class WordpieceTable:
 
     The characters of the WordPieces form two trees (tries). One table contains
     both trees, with a row for each node. The child of a node for a code point
-    is in the row (offset of the node) + (code point), if this row's parent is
-    the node. Otherwise there is no such child. So a step to a child needs two
-    look-ups and no search. Each row also stores the longest WordPiece on the
-    path to its node (as id + 1, or 0 if there is none), and the number of
-    characters on the path after this WordPiece.
+    is in the row (offset of the node) + (code point). If the parent stored in
+    this row is another node, the child does not exist. So a step to a child
+    needs two look-ups and no search. Each row also stores the longest WordPiece
+    on the path to its node (as id + 1, or 0 if there is none), and the number
+    of characters on the path after this WordPiece.
 
     Args:
         vocab: the WordPieces in the order of their ids.
@@ -61,8 +62,8 @@ class WordpieceTable:
         rows = [*range(len(edges))]
         for node, children in enumerate(edges):
             row = rows[node]
-            # The roots stand for "" and "##". Do not split words into these,
-            # even if the vocabulary contains them.
+            # The roots represent "" and "##". Do not split words into "" and
+            # "##", even if the vocabulary contains them.
             if node > _FURTHER and node in tokens:
                 self._tokens[row], self._behind[row] = tokens[node] + 1, 0
             self._offsets[row] = offsets[node]
@@ -94,7 +95,7 @@ class WordpieceTable:
         tokens, ends = self._read(_put(marked, too_long, _NO_CHARACTER), starts)
         pieces = tf.math.unsorted_segment_sum(tokens, ends, tf.size(cps))
         # A word that cannot be split to its end becomes one [UNK]. Drop the
-        # WordPieces that were found at its beginning.
+        # WordPieces that were found at the word's beginning.
         places = tf.boolean_mask(ends, tokens == 0)
         word = tf.searchsorted(bounds, places, "right")
         word_ends = tf.gather(bounds, word)
@@ -118,9 +119,9 @@ class WordpieceTable:
 
         Returns:
             (tokens, ends), int32 [P] each, in no particular order. `tokens`
-            contains ids + 1, and `ends` indexes of the characters after the
-            WordPieces. A word that cannot be split contains a token 0, whose
-            end is an index in the word.
+            contains ids + 1, and `ends` the index after each WordPiece's last
+            character. If a word cannot be split, one of its tokens is 0, and
+            the token's end is an index in the word.
         """
 
         def step(

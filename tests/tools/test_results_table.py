@@ -187,7 +187,7 @@ def test_the_submission(tmp_path):
     (tmp_path / "out/again").mkdir()
     (tmp_path / "out/again/AX.tsv").touch()
     error = run(tmp_path, submission="s.zip").error
-    assert "there are several files AX.tsv" in error
+    assert "several files are named AX.tsv" in error
 
 
 def write_tied(folder, accuracy, dev_set="a", more=None, **flags):

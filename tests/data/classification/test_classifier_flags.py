@@ -46,9 +46,13 @@ def test_flags_that_do_not_fit_the_labels_are_named(tmp_path):
             ({"class_weights": path}, "classification", "nor an existing file")
             for path in (str(tmp_path), "none.json")
         ),
-        ({"class_weights": "balanced"}, "regression", "Received: regression"),
+        (
+            {"class_weights": "balanced"},
+            "regression",
+            "needs --output_mode=class",
+        ),
         ({"tune_thresholds": True}, "classification", "--output_mode=multil"),
-        ({"calibrate": True}, "regression", "--calibrate is not for"),
+        ({"calibrate": True}, "regression", "--calibrate does not work with"),
         (
             {"calibrate": True, "doc_stride": 7, "window_pooling": "max"},
             "classification",
@@ -113,6 +117,8 @@ def test_the_mode_of_glues_tasks_is_known():
     options = run_classifier.Config(
         **every, **flags, do_train=True, output_dir="x", given_flags=flags
     )
-    with pytest.raises(ValueError, match="--output_mode=multilabel is not for"):
+    with pytest.raises(
+        ValueError, match="--output_mode=multilabel does not fit"
+    ):
         cf.check_mode(options, "classification")
     cf.check_mode(options, "multilabel")

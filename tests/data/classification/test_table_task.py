@@ -162,7 +162,7 @@ def test_bad_tables_are_named(tmp_path, name, text, message):
 
 def test_no_column_is_both_text_and_label(tmp_path):
     for columns in ({"text_column": "label"}, {"text_b_column": "label"}):
-        with pytest.raises(ValueError, match="=label must not be a column"):
+        with pytest.raises(ValueError, match="=label must not be the same"):
             processor(tmp_path, **columns)
     # A text may be its own pair, as in SimCSE.
     processor(tmp_path, text_b_column="text")
@@ -214,7 +214,7 @@ def test_a_quote_does_not_swallow_lines(tmp_path):
 @pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
 def test_lists_in_a_cell_are_no_labels(tmp_path, cell):
     (tmp_path / "train.csv").write_text(f'text,label\na,x\nb,"{cell}"\n')
-    with pytest.raises(ValueError, match="line 3, .*write the labels with ','"):
+    with pytest.raises(ValueError, match="line 3, .*separate labels by ','"):
         processor(tmp_path, output_mode="multilabel").get_labels()
 
 

@@ -93,7 +93,7 @@ def lies(length):
         *(
             (
                 lies(length),
-                f"byte 26 is corrupt. Its length is said to be {length} ",
+                f"byte 26 is corrupt .its header states a length of {length} ",
             )
             for length in (1 << 40, 1 << 62, (1 << 63) + 5)
         ),

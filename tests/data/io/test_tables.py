@@ -140,7 +140,7 @@ def test_a_bad_row_is_an_error_of_its_own(tmp_path):
     found = dict(read_rows(path, [["text"]], most=1 << 20))
     assert found[2] == {"text": "a"} and found[6] == {"text": "b"}
     assert found[5] == {"text": "\udcff"}
-    assert "the line has 1 columns, where 2 are needed" in str(found[3])
+    assert "the line has 1 columns, but the first line has 2" in str(found[3])
     assert "expected after" in str(found[4])
     with pytest.raises(ValueError, match="line 3: the line has 1 columns"):
         list(read_table(path, ["text"]))

@@ -125,7 +125,7 @@ def test_distributed_files(split, name, sentences, words, entities):
         ("s1.t1 a O\ns1.t2 b O\n", "column contains numbers.*--text_column"),
         ("s1 a O\ns1 b O\n\ns2 c O\n", "equal values .*--text_column"),
         # GermEval's entities inside of entities.
-        ("a B-A O\nb I-A B-A\n", "columns 2 and 3 both .* tags of A. Set --l"),
+        ("a B-A O\nb I-A B-A\n", "columns 2 and 3 both .* the type A. Set --l"),
         ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
         ("a O\rb O\r\rc O\n", "dev.txt, line 1: the line contains a carriage"),
         ("a O\n\nb I-PER\n", "line 3: unknown tag 'B-PER'. The tags are"),

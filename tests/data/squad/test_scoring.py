@@ -160,5 +160,5 @@ def test_a_file_without_answers_cannot_be_scored(data_file):
 
 
 def test_predictions_of_another_file(data_file):
-    with pytest.raises(ValueError, match="no prediction belongs to a question"):
+    with pytest.raises(ValueError, match="no prediction has the id of a"):
         scoring.score_predictions(data_file, {"other": "x"}, True)
