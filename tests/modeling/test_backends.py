@@ -71,6 +71,7 @@ except ModuleNotFoundError as error:
 """
 
 
+@pytest.mark.slow
 def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
     source = ROOT / "tests/testdata/huggingface/BertModel"
     done = subprocess.run(

@@ -52,6 +52,7 @@ def test_a_build_without_data_creates_what_a_call_uses(kind):
     assert shapes == OUTPUTS[kind]
 
 
+@pytest.mark.slow
 def test_compile_and_fit():
     features = create_features()
     labels = features.pop("label_ids")

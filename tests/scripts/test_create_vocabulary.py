@@ -61,6 +61,7 @@ def test_ideographs_need_no_row_for_going_on():
     assert not {"##\u4e2d", "##,"} & set(vocab)
 
 
+@pytest.mark.slow
 def test_a_real_corpus_has_few_unknown():
     path = golden.shared("data/corpus/wikitext2_valid_sentences.txt")
     counts = vocabulary.count_words(path.read_text().split("\n"), True)

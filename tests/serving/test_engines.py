@@ -363,6 +363,7 @@ def test_a_missing_runtime_is_said(runtime, tmp_path, monkeypatch):
         serving.load(tmp_path)
 
 
+@pytest.mark.slow
 @needs("openvino")
 def test_openvino_leaves_the_log_as_it_is(folders, tmp_path):
     flags = {"engine": "openvino", "model": folders["classifier"]}

@@ -63,6 +63,7 @@ def test_attention_of_many_short_texts(monkeypatch):
         ask(200)
 
 
+@pytest.mark.slow
 def test_vectors_of_one_long_text_next_to_many_short_ones(
     monkeypatch, tmp_path
 ):

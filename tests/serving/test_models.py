@@ -315,7 +315,10 @@ def test_another_vocabulary_is_said(tmp_path, export_folder):
 
 @pytest.mark.parametrize(
     "is_v2, use_char_offsets, trim_padding",
-    [(True, True, False), (False, False, True)],
+    [
+        pytest.param(True, True, False, marks=pytest.mark.slow),
+        (False, False, True),
+    ],
 )
 def test_passages_answer_as_their_signatures(
     is_v2, use_char_offsets, trim_padding, tmp_path

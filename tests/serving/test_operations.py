@@ -296,6 +296,7 @@ def test_signatures_cannot_use_the_saver(use, export_folder, tmp_path):
         serving.load(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_commands_refuse_a_program(tmp_path):
     save(str(tmp_path / "program"), write_file)
     request = json.dumps({"text": "a"})

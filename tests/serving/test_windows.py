@@ -131,8 +131,8 @@ def test_tag_words(exports):
 CASES = [
     ("classification", "mean"),
     ("multilabel", "max"),
-    ("regression", "mean"),
-    ("calibrated", "max"),
+    pytest.param("regression", "mean", marks=pytest.mark.slow),
+    pytest.param("calibrated", "max", marks=pytest.mark.slow),
 ]
 
 

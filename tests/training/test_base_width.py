@@ -37,7 +37,11 @@ def train(dtype):
 
 
 @pytest.mark.parametrize(
-    "dtype, tolerance", [("float32", 1e-3), ("float64", 1e-9)]
+    "dtype, tolerance",
+    [
+        pytest.param("float32", 1e-3, marks=pytest.mark.slow),
+        ("float64", 1e-9),
+    ],
 )
 def test_steps(dtype, tolerance):
     numbers = base_width.load()

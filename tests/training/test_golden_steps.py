@@ -78,7 +78,12 @@ def no_head_dropout(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "form, num_parts", [("plain", 1), ("compiled", 1), ("compiled", 2)]
+    "form, num_parts",
+    [
+        pytest.param("plain", 1, marks=pytest.mark.slow),
+        ("compiled", 1),
+        ("compiled", 2),
+    ],
 )
 @pytest.mark.parametrize(
     "path",

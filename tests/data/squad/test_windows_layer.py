@@ -281,6 +281,7 @@ def test_logits_that_are_not_numbers_answer_nothing():
     assert np.isfinite(outputs["null_odds"][1])
 
 
+@pytest.mark.slow
 def test_time_of_one_long_word_is_that_of_short_words():
     """Otherwise the time grows with the square of a text without spaces."""
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
