@@ -136,7 +136,7 @@ SINGLE = "single_label_classification"
             None,
             [
                 (MNLI_DATA, "others", "the labels ['anger', 'joy', 'fear']"),
-                (STS, "multilabel", f"={MULTILABEL}; received regression"),
+                (STS, "multilabel", f"={MULTILABEL}, but this task needs regr"),
                 (
                     f"{CSV} --output_mode=classification",
                     *("multilabel", f"={MULTILABEL}; received {SINGLE}"),

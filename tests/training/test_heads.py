@@ -166,7 +166,7 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
     check(tmp_path, "BertClassifier", MULTILABEL)
     check(tmp_path, "BertModel", None)
     for given in ("single_label_classification", "regression"):
-        message = f"has problem_type={MULTILABEL}; received {given}"
+        message = f"has problem_type={MULTILABEL}, but this task needs {given}"
         with pytest.raises(ValueError, match=message):
             check(tmp_path, "BertClassifier", given)
     assert not caplog.text

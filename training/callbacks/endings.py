@@ -53,7 +53,7 @@ class TimeLimit(Callback):
         return self.hours / self._max_hours if self._max_hours else 0.0
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether --max_hours were spent already. If so, logs this."""
+        """Returns whether --max_hours are used up. If so, logs a message."""
         if self.spent < 1:
             return False
         logging.info(

@@ -245,7 +245,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other and against an earlier run."""
+        """Checks the flags against each other and the run in --output_dir."""
         super().__post_init__()
         if self.do_train:
             self.open_run().check(self, {}, are_all=False)
@@ -367,5 +367,5 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def steps_per_call(self) -> int:
-        """Number of steps that one call runs before returning to Python."""
+        """Number of steps that one call of the training function runs."""
         return self.iterations_per_loop if self.is_tpu else 1
