@@ -124,12 +124,12 @@ SINGLE = "single_label_classification"
         (
             "run_classifier.py",
             "BertClassifier",
-            [(MNLI_DATA, "tags", "is a BertTokenClassifier")],
+            [(MNLI_DATA, "tags", "contains a BertTokenClassifier")],
         ),
         (
             "run_swag.py",
             "BertMultipleChoice",
-            [("--data_dir=.", "number", "is a BertClassifier")],
+            [("--data_dir=.", "number", "contains a BertClassifier")],
         ),
         (
             "run_classifier.py",
@@ -172,7 +172,7 @@ def test_a_run_of_another_task_is_refused(models, tmp_path):
         task_name="sts-b",
     )
     script_runner.run("run_classifier.py", tmp_path, **training).check()
-    message = "is a BertClassifier, but this task needs a Bert"
+    message = "contains a BertClassifier, but this task needs a Bert"
     cases = [
         ("--output_dir=numbers", message),
         ("--output_dir=out --init_checkpoint=numbers", message),
