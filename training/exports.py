@@ -15,7 +15,7 @@ from training.splits import Splits, suffix_of
 from training.task import Task
 from training.trainer import Trainer
 
-# {format of an export: {score: value}}. The name of a score ends in the suffix of
+# {format of an export: {score: value}}. Each score's name ends in the suffix of
 # its split (see `suffix_of`).
 Scores = Mapping[str, Mapping[str, float]]
 
