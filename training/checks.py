@@ -373,7 +373,7 @@ def find_members(config: FineTuningConfig) -> list[str]:
         members.append(folder.weights if is_last else path)
     if len(found_files) < max(len(members), 2):
         raise ValueError(
-            f"--ensemble={config.ensemble}: list at least two models, and no "
+            f"--ensemble={config.ensemble}: pass at least two models, and no "
             "model twice"
         )
     labels = models[0].labels
@@ -384,6 +384,6 @@ def find_members(config: FineTuningConfig) -> list[str]:
         ):
             raise ValueError(
                 f"--ensemble: {folder.weights} has the labels {found}, but "
-                f"{models[0].weights} has {labels}; list models of one task"
+                f"{models[0].weights} has {labels}; pass models of one task"
             )
     return members

@@ -6,7 +6,7 @@ The file `history.jsonl` in the run's folder contains one JSON object per line:
      "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
 
 `kind` is "train" for the losses of a step, "eval" for an evaluation, and
-"checkpoint" for a save, from which a resumed run reads the time spent. A
+"checkpoint" for a save, from which a resumed run reads the hours trained. A
 resumed run drops the lines after its checkpoint and writes them again, so each
 step has at most one line of each kind. The line of an evaluation also contains
 a `fingerprint` of the run and its dev set (training/summary.py). TensorBoard

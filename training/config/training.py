@@ -58,7 +58,8 @@ class OptimizerConfig:
         "Schedule of the learning rate. With original, as in Google's code, "
         "the decay begins at step 0, so the rate drops below its peak right "
         "after the warmup. With continuous, the decay begins after the warmup. "
-        "With time, the rate decays with the time spent, to 0 at --max_hours.",
+        "With time, the rate decays with the hours trained, to 0 at "
+        "--max_hours.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
@@ -166,7 +167,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     max_hours: float | None = flags.training(
         None,
         "Save and stop after this many hours of training, including the hours "
-        "before a resume. By default, only --num_train_steps or "
+        "before the run was resumed. By default, only --num_train_steps or "
         "--num_train_epochs end training.",
         at_least=1e-9,
         at_most=1e6,

@@ -1,8 +1,8 @@
 """Creates optimizers and their learning rate schedules (create_optimizer).
 
 This file is named as in Google's code. The learning rate warms up
-linearly, then decays polynomially, either with the steps or with the time
-spent.
+linearly, then decays polynomially, either with the number of steps or with the
+hours trained.
 """
 
 import dataclasses
