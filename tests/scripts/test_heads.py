@@ -139,11 +139,13 @@ SINGLE = "single_label_classification"
                 (STS, "multilabel", f"={MULTILABEL}, but this task needs regr"),
                 (
                     f"{CSV} --output_mode=classification",
-                    *("multilabel", f"={MULTILABEL}; received {SINGLE}"),
+                    "multilabel",
+                    f"={MULTILABEL}, but this task needs {SINGLE}",
                 ),
                 (
                     f"{CSV} --output_mode=multilabel --labels=a",
-                    *("number", f"=regression; received {MULTILABEL}"),
+                    "number",
+                    f"=regression, but this task needs {MULTILABEL}",
                 ),
             ],
         ),
@@ -151,7 +153,7 @@ SINGLE = "single_label_classification"
 )
 def test_another_tasks_head_is_refused(models, script, head, cases):
     predicting = flags(models, do_predict=True, output_dir="out")
-    needed = f", but this task needs a {head}; use the model for"
+    needed = f", but this task needs a {head}. Use the model for"
     cases = [
         (f"{given} --init_checkpoint={name}", message + needed * bool(head))
         for given, name, message in cases
