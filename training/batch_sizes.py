@@ -13,8 +13,8 @@ class BatchSizes:
 
     Attributes:
         final: size of the batches after the warmup.
-        warmup: pairs (size, step). A batch contains `size` examples until
-            step `step`. Sizes and steps increase.
+        warmup: pairs (size, step). Batches contain `size` examples up to and
+            including step `step`. Both numbers increase from pair to pair.
     """
 
     final: int
@@ -28,7 +28,8 @@ class BatchSizes:
             text: the flag's value, such as "32:10000,64:20000". None means
                 no warmup.
             final: size of the batches after the warmup.
-            num_parts: number of batches that one step accumulates.
+            num_parts: number of batches whose gradients one step adds up. The
+                result contains all sizes times `num_parts`.
 
         Raises:
             ValueError: the text is malformed, or its sizes or steps do not
@@ -60,7 +61,7 @@ class BatchSizes:
         )
 
     def at(self, step: int) -> int:
-        """Returns the batch size of the next step after `step` steps."""
+        """Returns the batch size of step number `step` + 1."""
         return next(
             (size for size, end in self.warmup if step < end), self.final
         )
@@ -79,15 +80,17 @@ class BatchSizes:
         """Returns a tf.data dataset of the batches of all steps after `step`.
 
         Args:
-            create_dataset: function (batch_size, skip_records) -> endless
-                batches, without the first `skip_records` examples.
+            create_dataset: function (batch_size, skip_records) that returns
+                an endless dataset of batches. The first `skip_records` records
+                are skipped.
             step: number of steps trained so far.
         """
         seen = self.examples(step)
         parts = []
         for size, end in self.warmup:
-            # If all steps of a size are trained already, add an empty dataset,
-            # so that the result's shapes do not depend on the resumed step.
+            # If training is past the last step of this size, add an empty
+            # dataset, so that the shapes in the combined dataset do not depend
+            # on the step at which a run resumes.
             steps = max(end - step, 0)
             parts.append(create_dataset(size, seen).take(steps))
             seen, step = seen + size * steps, max(step, end)

@@ -1,15 +1,16 @@
 """Saves the checkpoints of a training run, and restores them.
 
-A run saves TF1 checkpoints, `model.ckpt-STEP`, with Google's names. They
-contain the model's variables (including the state of dropout), the optimizer
-slots of each trained variable (`.../adam_m`, `.../adam_v`), `global_step`, and
-in float16 the loss scale (`loss_scale`, `loss_scale_good_steps`). A string
-variable, `run_state`, contains the run's small files (run_state.py). With
---ema_decay, a checkpoint also contains the averages of the weights
-(callbacks/averages.py). Commands that do not train read them instead of the
-weights. So a checkpoint can both resume training and be the --init_checkpoint
-of another task. Each save also adds a line to the history
-(callbacks/history.py), from which a resumed run reads the time spent.
+A run saves TF1 checkpoints, `model.ckpt-STEP`, with the variable names of
+Google's code. They contain the model's variables (including the state of
+dropout's random seed), the optimizer slots of each trained variable
+(`.../adam_m`, `.../adam_v`), `global_step`, and in float16 the loss scale
+(`loss_scale`, `loss_scale_good_steps`). A string variable, `run_state`,
+contains copies of model.json, labels.txt and other small files beside the
+checkpoint (run_state.py). A checkpoint can therefore resume training, or be
+the --init_checkpoint of another task. With --ema_decay, it also contains the
+averages of the weights (callbacks/averages.py), which commands that do not
+train read instead of the weights. Each save also adds a line to the history
+(callbacks/history.py), from which a resumed run reads the hours trained so far.
 
 A run resumes in these steps:
 
@@ -55,7 +56,7 @@ class Checkpointer:
 
     Args:
         output_dir: folder of the run. The first save creates it.
-        variables: {Google's name: variable} of the model.
+        variables: {variable name in Google's code: variable} of the model.
         optimizer: optimizer to save with the model. None = save and restore
             only the model's variables.
         keep_checkpoint_max: number of newest checkpoints to keep, 0 for all.
@@ -106,7 +107,8 @@ class Checkpointer:
 
         Args:
             step: number of steps trained so far.
-            files: {name: text} of files to store in `run_state` as well.
+            files: {name: text} of files to store in `run_state`, in addition to
+                the files that are already in the folder.
 
         Raises:
             OSError: the checkpoint could not be written. Earlier checkpoints
@@ -198,8 +200,9 @@ class Checkpointer:
                 continue
             if name not in saved:
                 raise ValueError(
-                    f"the checkpoint {path} has no variable {name}, so a run "
-                    "with other settings wrote it; use another --output_dir"
+                    f"the checkpoint {path} contains no variable {name}, so it "
+                    "is from a run with other settings; use another "
+                    "--output_dir"
                 )
             if list(saved[name]) != list(variable.shape):
                 raise ValueError(
@@ -231,7 +234,7 @@ class Checkpointer:
 
 
 def _kept(steps: Sequence[int]) -> str:
-    """Returns a clause for an error message about the last intact checkpoint.
+    """Returns the end of an error message: the last intact checkpoint.
 
     `steps` are the steps of the intact checkpoints, oldest first.
     """

@@ -1,4 +1,4 @@
-"""Checks a command's flags and the files they name, before any long work."""
+"""Checks a command's flags and the files they name, before any slow work."""
 
 import os
 import re
@@ -99,7 +99,7 @@ def load_config(config: Any) -> modeling.BertConfig:
 def prepare(
     task: Task, config: FineTuningConfig
 ) -> tuple[modeling.BertConfig, list[ModelFolder]]:
-    """Checks a fine-tuning command, and prepares its task.
+    """Checks a fine-tuning command, and calls `prepare` of its task.
 
     Returns:
         (configuration of the model, result of `read_models`).
@@ -142,8 +142,8 @@ def prepare(
     ]
     if config.metric_for_best and config.metric_for_best not in names:
         raise ValueError(
-            f"--metric_for_best={config.metric_for_best} is no metric of this "
-            f"task; choose one of {', '.join(names)}"
+            f"--metric_for_best={config.metric_for_best} is not a metric of "
+            f"this task; choose one of {', '.join(names)}"
         )
     return bert_config, models
 
@@ -203,9 +203,9 @@ def check_labels(
     Args:
         task: a task with labels.
         config: the flags.
-        saved: labels saved beside the checkpoint that the command loads, or
-            None if there are none or the command starts fine-tuning. The task
-            may list the labels of --init_checkpoint in another order.
+        saved: labels saved beside the checkpoint that the command loads. None
+            if no labels are saved, or if the command starts to fine-tune
+            --init_checkpoint, whose labels may be in another order.
 
     Raises:
         ValueError: the model was trained with other labels, or the command
@@ -246,13 +246,15 @@ def check_head(
     folder: ModelFolder,
     saved: list[str] | None,
 ) -> None:
-    """Checks that a checkpoint's head fits the task, without --do_train.
+    """Checks that a checkpoint's head fits the task.
+
+    Call this function only for a command without --do_train.
 
     Args:
         task: the task. If its `problem_type` is None, the task chooses one of
             several labels, and a head of another type only causes a warning.
         config: the flags.
-        folder: a result of `read_models`.
+        folder: one of the folders that `read_models` returns.
         saved: labels saved beside the checkpoint, None if there are none.
 
     Raises:
@@ -268,8 +270,8 @@ def check_head(
         message = f"{folder.weights} has problem_type={found}"
         if task.problem_type:
             raise ValueError(
-                f"{message}; received {task.problem_type}. Set --output_mode "
-                "to the value that the model was trained with"
+                f"{message}, but this task needs {task.problem_type}. Set "
+                "--output_mode to the value that the model was trained with"
             )
         if found != PROBLEM_TYPES["classification"]:
             logging.warning(
@@ -315,7 +317,7 @@ def check_head(
 
 
 def _check_pooling(folder: Path) -> None:
-    """Warns if sentence-transformers computes other vectors with the model."""
+    """Warns if sentence-transformers would compute different vectors."""
     file = folder / "1_Pooling/config.json"
     pooling = json_files.read_json(file) if file.is_file() else {}
     modes = [
@@ -329,9 +331,11 @@ def _check_pooling(folder: Path) -> None:
         more = any("Dense" in str(module) for module in found)
     if more or modes not in ([], ["mean"], ["pooling_mode_mean_tokens"]):
         logging.warning(
-            "%s was trained with %s, but this program computes the mean of a "
-            "text's tokens. Vectors will differ from sentence-transformers.",
-            *(folder, "a Dense layer" if more else ", ".join(modes)),
+            "%s was trained with %s, but this program averages the vectors of "
+            "a text's tokens. The results will differ from the vectors that "
+            "sentence-transformers computes.",
+            folder,
+            "a Dense layer" if more else f"pooling by {', '.join(modes)}",
         )
 
 
@@ -362,13 +366,14 @@ def find_members(config: FineTuningConfig) -> list[str]:
         path = modeling.find_checkpoint(folder.weights, is_used)
         # Resolve links, to detect two paths to the same checkpoint.
         found_files.add(os.path.realpath(path))
-        # If there is no best step, list the folder. Loading a folder uses the
-        # averages in its checkpoint, but loading a checkpoint does not.
+        # If there is no best step, return the folder instead of the checkpoint
+        # in it. Loading a folder uses the averages in its checkpoint, but
+        # loading a checkpoint does not.
         is_last = config.load_best and not checkpoint_steps(run.best)
         members.append(folder.weights if is_last else path)
     if len(found_files) < max(len(members), 2):
         raise ValueError(
-            f"--ensemble={config.ensemble}: list at least two models, and no "
+            f"--ensemble={config.ensemble}: pass at least two models, and no "
             "model twice"
         )
     labels = models[0].labels
@@ -379,6 +384,6 @@ def find_members(config: FineTuningConfig) -> list[str]:
         ):
             raise ValueError(
                 f"--ensemble: {folder.weights} has the labels {found}, but "
-                f"{models[0].weights} has {labels}; list models of one task"
+                f"{models[0].weights} has {labels}; pass models of one task"
             )
     return members

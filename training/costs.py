@@ -1,4 +1,4 @@
-"""Estimates the operations and memory of training, and measures devices."""
+"""Estimates training's operations and memory, and measures a device's speed."""
 
 import os
 import resource
@@ -22,8 +22,8 @@ _SIZES = (
 # Maximum number of blocks. No published model contains more, and a larger
 # number is probably an error in the configuration.
 _MOST_BLOCKS = 1_000
-# Rows of the square matrices whose product measures a device's rate, on an
-# accelerator and on a CPU. Smaller matrices would not reach the full rate.
+# Sizes of the square matrices that are multiplied to measure the speed of an
+# accelerator and of a CPU. Smaller matrices would not reach the full speed.
 _PRODUCT_SIZE, _CPU_PRODUCT_SIZE = 2048, 1024
 
 
@@ -85,7 +85,7 @@ def training_memory(
       the averages: 4 bytes for each number.
     - The activations that the backward pass needs. Each WordPiece in each block
       needs about 18 vectors of the hidden size, 3 of the intermediate size, and
-      4 rows of attention weights per head (Korthikanti et al. 2022).
+      for each head 4 vectors of the sequence length (Korthikanti et al. 2022).
     - The masked LM's logits and their gradient.
     """
     bert = model.config
@@ -139,7 +139,10 @@ def matmul_rate(precision: str) -> float:
 
 
 def peak_memory() -> int:
-    """Returns the peak memory of the first GPU, else the process, in bytes."""
+    """Returns the peak memory of the first GPU in bytes.
+
+    Without a GPU, returns the peak memory of this process.
+    """
     if tf.config.list_physical_devices("GPU"):
         return tf.config.experimental.get_memory_info("GPU:0")["peak"]
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

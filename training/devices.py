@@ -90,7 +90,7 @@ def _tpu_strategy(
 def set_precision(precision: str) -> None:
     """Sets the precision of all models that are built after this call.
 
-    Variables, losses, softmax and LayerNorm's statistics stay float32, also in
+    Variables, losses, softmax and LayerNorm's statistics stay float32, even in
     oneDNN's fused operations for inference on a CPU.
     """
     keras.config.set_dtype_policy(PRECISIONS[precision])
@@ -103,8 +103,8 @@ def distribute(
 ) -> Iterable[Mapping[str, tf.Tensor]]:
     """Splits each batch of `dataset` into one smaller batch for each replica.
 
-    Each worker reads every batch and keeps the rows of its own replicas, so
-    that a step uses the same examples on any number of devices. The size of
+    Each worker reads every batch and keeps the examples of its own replicas,
+    so that a step uses the same examples on any number of devices. The size of
     each batch must be a multiple of the number of replicas.
     """
     replicas = strategy.num_replicas_in_sync

@@ -15,7 +15,8 @@ from training.splits import Splits, suffix_of
 from training.task import Task
 from training.trainer import Trainer
 
-# {format of the export: {name of a score, with the suffix of its split: value}}
+# {format of an export: {score: value}}. Each score's name ends in the suffix of
+# its split (see `suffix_of`).
 Scores = Mapping[str, Mapping[str, float]]
 
 
@@ -27,7 +28,7 @@ def export(
     Args:
         task: the task.
         trainer: the Trainer whose model is exported.
-        splits: the splits of the command.
+        splits: the examples that the command evaluates or predicts.
         results: the model's scores on the dev set, or {} if unknown.
 
     Raises:
@@ -49,7 +50,8 @@ def export(
         found = _evaluate(task, trainer, folder, splits)
         if not found:
             logging.warning(
-                "The export is not checked, because no engine here can run it."
+                "The export is not checked, because no installed engine can "
+                "run it."
             )
         else:
             named = {
@@ -119,7 +121,11 @@ def _find_loss(
     results: Mapping[str, float],
     limit: float,
 ) -> str | None:
-    """Returns a message if a format of the export scores too low, else None."""
+    """Returns an error message if the export is much worse than the model.
+
+    Otherwise returns None. `limit` is the number of percentage points by which
+    the first metric of the export may be lower.
+    """
     for form, scores in found.items():
         for split in splits.of("eval"):
             name = f"{task.metrics[0]}{suffix_of(split)}"

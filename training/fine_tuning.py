@@ -34,7 +34,8 @@ def run(task: Task, config: FineTuningConfig) -> None:
     # ----- Check the flags and files, then write the records. -----
     flow = _Flow(task, config)
     config = flow.config
-    # If a dev set is predicted, its scores replace eval_results.txt.
+    # If the command writes predictions for a dev set, it also writes their
+    # scores to eval_results.txt.
     is_scored = {*task.splits["eval"]} & {*flow.splits.of("predict")}
     others = ["eval_results.txt"] if is_scored else []
     files = ResultFiles(config.output_dir, others)
@@ -125,8 +126,8 @@ class _Flow:
         if teacher:
             settings |= teacher.settings
         if teacher and not config.distill_layers:
-            # Check the recorded settings before the teacher's long computation.
-            # When a run is opened, all its settings are checked again.
+            # Compare these settings with model.json before the teacher computes
+            # its outputs, which is slow. Opening a run checks all settings.
             for variant in self._variants():
                 variant.open_run().check(variant, settings, are_all=False)
             records = splits.records["train"] = teacher.add_outputs(records)
@@ -171,9 +172,10 @@ class _Flow:
         """Trains --num_train_runs times with different seeds, and evaluates.
 
         A single run writes to --output_dir, and is evaluated only if --do_eval
-        is set. If there are several, run n writes to the folder `run_n` of
-        --output_dir, uses the seed --seed + n - 1, and resumes like any run.
-        The weights of the best run are also saved in --output_dir itself.
+        is set. Several runs are always evaluated. Run n writes to the folder
+        `run_n` of --output_dir, uses the seed --seed + n - 1, and resumes like
+        any run. The weights of the best run are also saved in --output_dir
+        itself.
 
         Returns:
             the best run's Trainer and results. The results of several runs also
@@ -235,7 +237,10 @@ class _Flow:
         return trainer.described_step
 
     def _identity(self, step: int) -> dict[str, float]:
-        """Returns {"global_step": step}, or {"ensemble_size": size}."""
+        """Returns {"global_step": step}, an entry of the results.
+
+        With --ensemble, returns {"ensemble_size": number of models} instead.
+        """
         if self.members:
             return {"ensemble_size": len(self.members)}
         return {"global_step": step}
@@ -270,8 +275,9 @@ class _Flow:
                 )
                 if missing := report.missing:
                     raise ValueError(
-                        f"--ensemble: {member} contains no {missing[0]}; list "
-                        "models that are fine-tuned on this task"
+                        f"--ensemble: {member} contains no {missing[0]}, a "
+                        "weight of this task's model; choose models that were "
+                        "fine-tuned on this task"
                     )
             batches = task.pool(
                 name,
@@ -309,8 +315,8 @@ class _Flow:
     ) -> dict[str, float]:
         """Writes the predictions, and the scores of splits with known labels.
 
-        Returns `results`, the scores of the evaluation so far, updated with the
-        new scores if the dev set was predicted.
+        Returns `results` (the scores of the evaluation), updated with the new
+        scores if predictions were written for a dev set.
         """
         config, step = self.config, trainer.global_step
         for name, batches in self.predict(trainer, "predict", "Predicting"):

@@ -25,8 +25,9 @@ FILE = "input_checksums.json"
 class Inputs:
     """Computes the checksums of a run's records, and stores them in its folder.
 
-    A file is read only if no manifest of `create_pretraining_data.py` contains
-    its checksum. A resumed run reads the file again only if it has changed.
+    If a manifest of `create_pretraining_data.py` contains a file's checksum,
+    the file is not read. Otherwise it is read once, and a resumed run reads it
+    again only if it changed.
 
     Args:
         output_dir: folder of the run.
@@ -36,7 +37,7 @@ class Inputs:
         self._output_dir = Path(output_dir)
         # {(name, size in bytes, time of the last change): crc32c} of files
         self._known: dict[tuple, str] = {}
-        # Ignore a damaged FILE, because it only saves time.
+        # If FILE is damaged, ignore it, and compute its checksums again.
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             entries = json_files.read_json(self._output_dir / FILE)["files"]
             self._known = {tuple(key): checksum for *key, checksum in entries}
@@ -86,7 +87,10 @@ class Inputs:
         return found
 
     def are_evaluated(self, files: Sequence[str]) -> bool:
-        """Returns whether all earlier evaluations of the run read `files`."""
+        """Returns whether the run's training evaluated exactly these files.
+
+        Also returns True if training ran no evaluations.
+        """
         setting = "eval_input_file"
         recorded = self._recorded(setting)
         return recorded is None or recorded == self.identify(files, setting)
@@ -129,8 +133,8 @@ def _read_manifests(
 
 def _changed_at(path: str) -> int:
     """Returns the time in ns at which a file was last written or copied."""
-    # For a local file, TensorFlow returns the mtime in whole seconds, which a
-    # copy may preserve. ctime changes with every copy.
+    # For a local file, use ctime, which changes with every copy. TensorFlow's
+    # mtime is in whole seconds there, and a copy may keep the original's mtime.
     if is_remote(path):
         return tf.io.gfile.stat(path).mtime_nsec
     return os.stat(path).st_ctime_ns

@@ -79,8 +79,9 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
     script = os.path.basename(summary["command"][0])
     flags = summary["all_flags"]
     if trained := summary.get("trained_with"):
-        # A command after the training may omit the training's flags or set
-        # other values. So use the flags of the command that trained.
+        # A later command without --do_train may omit the training's flags. So
+        # use the flags of the command that trained, and replace only the flags
+        # that the later command set.
         given = {} if flags.get("do_train") else summary["flags"]
         flags = {**trained["flags"], **given}
     settings = {
@@ -107,9 +108,10 @@ def create_run(folder: Path, summary: Mapping[str, Any]) -> Run:
 def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
     """Drops runs whose dev set differs from the dev set of similar runs.
 
-    Runs are similar if they differ only in training flags. Of similar runs, the
-    function keeps the runs on the most frequent dev set or, if there is a tie,
-    on the dev set that was used last. A warning names the dropped runs.
+    Runs are similar if they differ only in training flags. From each group of
+    similar runs, the function keeps the runs with the dev set that most of the
+    group used or, if there is a tie, with the dev set that was used last. A
+    warning names the dropped runs.
     """
     trained = {
         field.name
@@ -141,15 +143,15 @@ def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
 
 
 def check_predictions(file: Path, runs: Sequence[Run]) -> None:
-    """Checks that predictions come from the same data as the runs of a table.
+    """Checks that predictions come from the same data as some other runs.
 
     Args:
         file: file of predictions in a run's folder.
-        runs: the runs of the table.
+        runs: the runs to compare with, such as the runs in a results table.
 
     Raises:
         ValueError: the weights in the folder did not produce the predictions,
-            or the dev or test set differs from the data of a run.
+            or a run with the same settings used another dev or test set.
     """
     path = file.parent / "summary.json"
     summary = json_files.read_json(path) if path.is_file() else {}
@@ -160,8 +162,8 @@ def check_predictions(file: Path, runs: Sequence[Run]) -> None:
     found = [file.name, file.stat().st_size, zlib.crc32(file.read_bytes())]
     if found not in known:
         raise ValueError(
-            f"{file} was not predicted by the weights in its folder; predict "
-            "again with --do_predict --glue_submission"
+            f"{file} was not written with the weights now in its folder; "
+            "predict again with --do_predict --glue_submission"
         )
     own = create_run(file.parent, summary)
     for run in runs:
@@ -169,6 +171,6 @@ def check_predictions(file: Path, runs: Sequence[Run]) -> None:
             is_same = own.data[name] == run.data[name]
             if own.settings == run.settings and not is_same:
                 raise ValueError(
-                    f"{file} comes from a run with another {name} than "
-                    f"{run.folder}; repeat both runs on the same data"
+                    f"{file} comes from a run whose {name} differs from the "
+                    f"{name} of {run.folder}; repeat both runs on the same data"
                 )

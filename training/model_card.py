@@ -64,8 +64,8 @@ _TASKS = {
 }
 # Used for a model class that the user wrote.
 _OTHER = ("is of a class that this project does not define", "", "")
-# {class of the model: class of transformers to load it with}, where some
-# versions of transformers provide no pipeline.
+# {class of a model for which some versions of transformers provide no pipeline:
+# class of transformers that loads the model}
 _AUTO_CLASSES = {
     "BertMultipleChoice": "AutoModelForMultipleChoice",
     "BertSpanLabeler": "AutoModelForQuestionAnswering",
@@ -84,22 +84,22 @@ def describe_copy(
     tokenizer: FullTokenizer | None = None,
     results: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> dict[str, str]:
-    """Returns {file: text} of model.json and README.md for copied weights.
+    """Returns {file: text} of model.json and README.md for a copy of weights.
 
     Args:
         path: checkpoint or folder that the weights come from. None if the
             weights are random.
         model: the model that is copied or exported.
-        task: {name: value} of the head, in addition to the entries that the
-            folder at `path` records.
+        task: {name: value} of entries that describe the head. They are added
+            to the entries in the model.json at `path`.
         step: training step at which the weights were saved, None if unknown.
         changed: names of settings recorded at `path` that no longer apply to
             the copy.
         card: kind of the model card, as in `format_card`.
         labels: names of the outputs, in order. None = list no names.
         tokenizer: tokenizer of the model. None = do not state the casing.
-        results: {name of a results file: its results} of this command. None
-            reads the results of the run at `path`.
+        results: results of this command, as {name of a results file: its
+            results}. None reads the results of the run at `path`.
     """
     folder = read(path) if path else ModelFolder("")
     values: dict[str, Any] = {"version": VERSION}
@@ -175,7 +175,7 @@ def format_card(
     segmenter = task.get("segmenter")
     versions = origin.get("versions", {})
     # Earlier versions of this project recorded only the training flags, and no
-    # `command`. They recorded complete paths.
+    # `command`. They recorded complete paths, so remove the folders below.
     command = origin.get("command") or settings.get("flags", {})
     flags = [
         shlex.quote(f"--{name}={_base_name(value)}")
@@ -247,8 +247,8 @@ def _read_results(path: str) -> dict[str, dict[str, float]]:
     folder = checkpoint.parent
     if folder.name == BEST:
         if (Path(path) / BEST).is_dir():
-            # `path` is the folder of a run. The command may use the run's
-            # newest step (--noload_best), whose scores are unknown.
+            # `path` is the folder of a run. It is unknown whether the command
+            # copied the best step or, with --noload_best, the newest step.
             return {}
         folder = folder.parent
     summary = folder / "summary.json"

@@ -9,9 +9,9 @@ that --export_weights and tools.convert_checkpoint write, and in every export:
     labels.txt                         names of the outputs, in order
 
 Google's releases and Hugging Face's folders contain some of these files, or
-similar files with other names. A run's files are written by run_folder.py. They
-do not reveal paths, machines or the contents of other files. This module
-imports no TensorFlow.
+similar files with other names. run_folder.py writes the files of a run. Its
+model.json contains names and checksums of the input files, but no folders, no
+names of machines and no texts of examples. This module imports no TensorFlow.
 """
 
 import dataclasses
@@ -70,8 +70,10 @@ class ModelFolder:
 
     Attributes:
         path: path of the folder.
-        weights: path that was read: the folder, or a checkpoint in it.
-        flag: flag that names `weights`, for messages. "" if there is none.
+        weights: path that was passed to `read`: the folder, or a checkpoint in
+            the folder.
+        flag: flag whose value is `weights`, such as "--init_checkpoint", for
+            messages. "" if there is none.
         config_file: path of the configuration, or None if it is missing.
         vocab_file: path of vocab.txt or tokenizer.json, or None if both are
             missing.
@@ -82,9 +84,9 @@ class ModelFolder:
             it, FLAG: value of the flag}. In a Hugging Face folder,
             "architectures" replaces "name".
         settings: settings that must not change when the run that wrote the
-            folder is resumed. {} in a release.
+            folder is resumed. {} if no run wrote it, as for Google's models.
         changes: flags that changed when the run was resumed with
-            --allow_changed_settings, one dict per resume.
+            --allow_changed_settings, one dict each time.
     """
 
     path: str
@@ -126,14 +128,14 @@ class ModelFolder:
             name: class of the model that loads the weights, or None if unknown.
 
         Raises:
-            ValueError: the folder describes a head of another class.
+            ValueError: the folder describes a model of a different class.
         """
         found = self.model_class
         if found != name and not {found, name} & _HEADLESS:
             raise ValueError(
-                f"{self.path} is a {found}, but this task needs a {name}; use "
-                "the model for its own task, or as the --init_checkpoint of a "
-                "training (--do_train) in another --output_dir"
+                f"{self.path} contains a {found}, but this task needs a {name}"
+                ". Use the model for its own task, or pass it to "
+                "--init_checkpoint, with --do_train and another --output_dir"
             )
 
     @functools.cached_property
@@ -158,11 +160,11 @@ class ModelFolder:
         Args:
             bert_config: configuration of the network that loads the checkpoint.
             tokenizer: tokenizer of the texts. None = do not compare tokenizers.
-            given: {setting: value} to compare, for example for the options in
-                NETWORK. Settings that the model's run did not record are not
-                compared.
-            trains: whether the model will be trained. Then sizes in the
-                configuration may differ, as in a student with fewer blocks.
+            given: other settings to compare, such as the options in NETWORK, as
+                {setting: value}. Settings that the model's run did not record
+                are not compared.
+            trains: whether the model will be trained. Then its sizes may differ
+                from the folder's. A student may contain fewer blocks.
 
         Raises:
             ValueError: a setting differs, or the files beside a run's weights
@@ -176,7 +178,8 @@ class ModelFolder:
         if tokenizer:
             self._check_vocabulary(tokenizer)
             given["tokenizer"] = tokenizer.identity
-        # A release records no settings, so training may change these options.
+        # Folders of Google's models record no settings, so training may set the
+        # options in NETWORK to any value.
         network = self.network if self.settings or not trains else {}
         trained = {**self.settings, **network}
         if trains:
@@ -210,22 +213,24 @@ class ModelFolder:
             self._check_blocks(bert_config.num_hidden_layers)
 
     def _check_blocks(self, num_blocks: int) -> None:
-        """Checks that the configuration does not omit blocks of the model."""
+        """Checks that the configuration includes all blocks in the folder."""
         try:
             found = {int(m[1]) for m in map(_BLOCK.search, self.shapes) if m}
         except OSError:
-            # Another check reports weights that are missing or damaged.
+            # Loading the weights reports that they are missing or damaged.
             return
         if found and max(found) >= num_blocks:
             raise ValueError(
                 f"{self.source} contains {max(found) + 1} blocks, but "
-                f"num_hidden_layers is {num_blocks}. Correct the configuration"
+                f"num_hidden_layers is {num_blocks}. Correct this number in "
+                "the model's configuration file"
             )
 
     def _check_vocabulary(self, tokenizer: FullTokenizer) -> None:
         """Checks that the tokenizer uses the vocabulary in this folder.
 
-        The tokenizer may replace [unusedN] in this vocabulary by any word.
+        The tokenizer's vocabulary may contain other words in place of the
+        entries [unusedN] of this folder's vocabulary.
         """
         file, ours_file = self.vocab_file, tokenizer.vocab_file
         if file is None or os.path.abspath(file) == os.path.abspath(ours_file):
@@ -237,8 +242,8 @@ class ModelFolder:
             if word != ours and not word.startswith("[unused"):
                 raise ValueError(
                     f"--vocab_file={ours_file} is not the vocabulary of "
-                    f"{self.source}: line {row} is {ours!r}, but {word!r} in "
-                    f"{file}; remove --vocab_file, or set it to that file"
+                    f"{self.source}: line {row} is {ours!r} instead of {word!r}"
+                    f". Remove --vocab_file, or set --vocab_file={file}"
                 )
 
 
@@ -297,9 +302,9 @@ def _read_file(file: str) -> dict[str, Any]:
     version = values.get("version")
     if version != VERSION:
         raise ValueError(
-            f"{file} has the version {version!r}, but this program reads "
-            f"version {VERSION}; use the program that wrote the file, or a "
-            "newer one"
+            f"{file} has the version {version!r}, but this installation reads "
+            f"version {VERSION}; use the version of this project that wrote "
+            "the file, or a newer version"
         )
     for path, kind in _ENTRIES.items():
         *parents, name = path.split(".")
@@ -308,8 +313,8 @@ def _read_file(file: str) -> dict[str, Any]:
             inside = inside.get(parent, {})
         if name in inside and not isinstance(inside[name], kind):
             raise ValueError(
-                f"{file}: `{name}` is {repr(inside[name])[:80]}, which no run "
-                "writes; restore the file from a backup"
+                f"{file}: `{name}` is {repr(inside[name])[:80]}, which is not "
+                "a valid value; restore the file from a backup"
             )
     origin, task = values.get("origin", {}), values.get("task", {})
     settings = origin.get("settings", {})
@@ -374,8 +379,8 @@ def differences(
                 yield f"{name}.{key}", *values
         elif before != now:
             if isinstance(before, list) and isinstance(now, list):
-                # Of a long list, such as files, name only the entries that
-                # differ.
+                # In a long list, such as a list of files, show only the entries
+                # that differ.
                 gone = [value for value in before if value not in now]
                 come = [value for value in now if value not in before]
                 if gone and come:

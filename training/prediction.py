@@ -96,7 +96,7 @@ class BatchPredictor:
                 logging.error(
                     "The model's outputs are NaN from batch %d on, so the "
                     "results are useless. The training failed, or values "
-                    "exceed the range of --mixed_precision.",
+                    "overflow in the data type that --mixed_precision selects.",
                     number,
                 )
             yield tf.nest.map_structure(np.asarray, features), outputs

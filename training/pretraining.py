@@ -108,8 +108,8 @@ def run(
         # ----- Evaluate. -----
         if config.do_eval:
             step = trainer.global_step
-            # If earlier evaluations used other records, do not add these
-            # results to the curve in the history.
+            # If evaluations during training used other records, these results
+            # are not comparable, so do not add them to the history.
             is_of_curve = inputs.are_evaluated(evaluated.files)
             results = evaluation.evaluate(trainer, step)
             results["global_step"] = step
@@ -119,7 +119,8 @@ def run(
     if config.target_accuracy is not None:
         _report_target(trainer, config.target_accuracy)
     if config.export_dir or config.export_weights:
-        # Export the weights that a later command would load from --output_dir.
+        # Export the best step's weights if this run saved them. Later commands
+        # load the same weights from --output_dir.
         if may_use(trainer.run, trainer.summary.settings):
             trainer.restore_best()
         logging.info("Exporting %s", trainer.described_step)
@@ -181,8 +182,9 @@ def _find_records(
     )
     feature_specs.check_records(files, spec)
     if not config.do_train:
-        # TensorFlow crashes if a record is shorter than its header says. For
-        # training, `fingerprints.Inputs` checks this.
+        # TensorFlow crashes if a record is shorter than its header says, so
+        # check the records to evaluate. In training, `fingerprints.Inputs`
+        # checks all records.
         limit = config.max_eval_steps * config.eval_batch_size
         count_records(files, limit)
     return tfrecords.Records(files, spec, dynamic_masking)
@@ -220,7 +222,7 @@ class _Evaluation:
     tokenizer: FullTokenizer | None
 
     def describe(self) -> list[Any]:
-        """Returns the records' fingerprint, and the number to evaluate."""
+        """Returns [fingerprint of the records, maximum number to evaluate]."""
         config = self.config
         # Training records may be too large for checksums of complete files.
         is_whole = config.eval_input_file is not None
@@ -289,7 +291,9 @@ def _report_target(trainer: Trainer, target: float) -> None:
         return
     reached = {name: line[name] for name in ("step", "hours", "examples")}
     reached[_ACCURACY] = line["metrics"][_ACCURACY]
-    logging.info("--target_accuracy=%g was first reached: %s", target, reached)
+    logging.info(
+        "--target_accuracy=%g was first reached at %s", target, reached
+    )
     trainer.summary.results["target_accuracy"] = {"target": target, **reached}
 
 

@@ -17,7 +17,7 @@ _FORMATS = ("saved_model", "litert", "onnx", "openvino")
 
 
 class ResultFiles:
-    """Finds the result files that a prediction writes. Warns of older files.
+    """Finds the files of results that a command writes. Warns of older files.
 
     For example, a run without --version_2_with_negative writes no
     null_odds.json, so users could think that an earlier run's null_odds.json
@@ -26,7 +26,8 @@ class ResultFiles:
 
     Args:
         folder: folder of the run.
-        others: names of more files to include, besides results of predictions.
+        others: names of other files to find, in addition to the files that
+            --do_predict writes.
     """
 
     def __init__(

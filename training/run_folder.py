@@ -41,7 +41,7 @@ _FIXED = frozenset(
     "train_batch_size gradient_accumulation_steps seed optimizer ema_decay "
     "freeze_layers batch_size_warmup".split()
 )
-# Roles of the flags that a resume must not change.
+# Roles of the flags that must not change when a run is resumed.
 _COMPARED = (Role.IDENTITY, Role.HEAD, Role.TRAINING)
 # Flags that name machines or accounts, which model.json must not contain.
 _ADDRESSES = frozenset({"gcp_project", "master", "tpu_name", "tpu_zone"})
@@ -77,8 +77,8 @@ class RunFolder:
         averages: folder of the averages of the weights (--ema_decay).
         settings: settings that must not change when the run is resumed. `check`
             sets them.
-        changes: flags that --allow_changed_settings changed, one dict for each
-            resume that changed any. `check` sets them.
+        changes: flags that changed when the run was resumed with
+            --allow_changed_settings, one dict each time. `check` sets them.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -137,8 +137,8 @@ class RunFolder:
             config: the flags.
             settings: JSON-serializable dict of settings, besides the flags,
                 that must not change. Keys in MAY_BE_MISSING are optional.
-            are_all: False if `settings` is incomplete, so that missing settings
-                are no errors.
+            are_all: whether `settings` is complete. If False, missing settings
+                are ignored.
 
         Raises:
             ValueError: a setting differs. The message names the setting.
@@ -152,8 +152,8 @@ class RunFolder:
             return
         optional = MAY_BE_MISSING
         if "flags" in saved and "init_checkpoint" in settings:
-            # The run recorded its flags. If it recorded no initial checkpoint,
-            # it began with random weights.
+            # This run recorded its flags. If it recorded no init_checkpoint, it
+            # began with random weights, so --init_checkpoint is an error now.
             optional = optional - {"init_checkpoint"}
         names = settings.keys() | (saved.keys() if are_all else ())
         names -= {"flags"} | optional - (settings.keys() & saved.keys())
@@ -163,11 +163,10 @@ class RunFolder:
         ):
             if name == "init_checkpoint":
                 raise ValueError(
-                    f"--output_dir={config.output_dir} contains a run that "
-                    "began with other weights than --init_checkpoint="
-                    f"{config.init_checkpoint} contains. Remove the flag to "
-                    "resume the run with its own weights, or set another "
-                    "--output_dir"
+                    f"--output_dir={config.output_dir} contains a run that did "
+                    "not begin with the weights of --init_checkpoint="
+                    f"{config.init_checkpoint}. Remove the flag to resume the "
+                    "run with its own weights, or set another --output_dir"
                 )
             raise ValueError(
                 f"--output_dir={config.output_dir} contains a run with {name}="
@@ -220,7 +219,8 @@ def _check_flags(
     """Checks that a resumed run changes no flag that it must not change.
 
     Ignores flags that the run did not save, because they are newer than the
-    run. A flag defined with `may_grow` may increase. None = no limit.
+    run. A flag that is defined with `may_grow` may increase, or change from or
+    to None (no limit).
 
     Returns:
         {flag: [value before, value now]} for the changes that
@@ -302,7 +302,7 @@ def write(
             ours.add(name)
         elif not _is_same(path, text):
             raise ValueError(
-                f"{path} describes another model than this command would "
+                f"{path} does not describe the model that this command would "
                 "train; choose another --output_dir"
             )
     if labels is not None:
@@ -360,6 +360,6 @@ def base_name(path: str) -> str:
 
 
 def _without_folders(value: Any) -> Any:
-    """Returns the name of an existing file or folder, else `value` itself."""
+    """Returns the last part of an existing path, else `value` itself."""
     is_path = isinstance(value, str) and os.path.exists(value)
     return os.path.basename(value) if is_path else value

@@ -49,8 +49,9 @@ def pack(folder: Path, more: Mapping[str, str]) -> dict[str, str]:
     """Packs a run's small files into one string variable of a checkpoint.
 
     Args:
-        folder: folder of the checkpoint. Only one line of its history is
-            packed: the line of the newest checkpoint, with the hours trained.
+        folder: folder of the checkpoint. Of the run's history.jsonl, only the
+            line of the newest checkpoint is packed. It contains the hours
+            trained so far.
         more: {name: text} of files that are about to be written to the folder.
 
     Returns:
@@ -75,7 +76,8 @@ def mend(output_dir: str | os.PathLike[str], is_own: bool = True) -> None:
     """Restores a run's files if a power cut emptied or truncated them.
 
     The newest checkpoint contains a copy of each file. A file is replaced only
-    if it is the beginning of its copy, so a file that the user changed is kept.
+    if its contents are the beginning of the copy, perhaps followed by zeros. So
+    a file that the user changed is kept.
 
     Args:
         output_dir: folder of the run.
@@ -96,25 +98,26 @@ def check(path: str | os.PathLike[str]) -> None:
     """Checks that the files beside a run's weights describe these weights.
 
     The check fails if checkpoints of another run were copied into the folder,
-    or if the lines of labels.txt were sorted.
+    or if the lines of labels.txt were reordered.
 
     Args:
         path: path of the run, or of a checkpoint in it.
 
     Raises:
-        ValueError: a checkpoint records another network, tokenizer, output mode
-            or order of labels than a file beside it.
+        ValueError: a file beside a checkpoint does not contain the network,
+            tokenizer, --output_mode or order of labels that the checkpoint
+            records.
     """
     prefixes: list[str] = []
     with contextlib.suppress(OSError):
-        # Another check reports weights that are missing or damaged.
+        # Loading the weights reports that they are missing or damaged.
         prefixes.append(modeling.find_checkpoint(path))
     if prefixes and os.path.isdir(path):
         steps = checkpoint_steps(path)[-1:]
         prefixes += [os.path.join(path, f"{PREFIX}-{step}") for step in steps]
     for prefix in dict.fromkeys(prefixes):
         texts: dict[str, str] = {}
-        # A checkpoint may be damaged, or a running training may delete it.
+        # A checkpoint may be damaged, or a run that still trains may delete it.
         with contextlib.suppress(OSError, ValueError):
             texts = {} if is_huggingface(prefix) else _read_texts(prefix)
         for name in (model_folder.FILE, LABELS_FILE):
@@ -135,9 +138,10 @@ def check(path: str | os.PathLike[str]) -> None:
 def _identity(name: str, text: str) -> dict[str, Any]:
     """Returns {key: value} from a file that describes the weights beside it.
 
-    The key of the labels contains their sorted names, so reordered labels are
-    detected, but renamed labels are not compared. Another check reports a file
-    that is malformed.
+    The labels' key contains the sorted labels, and their value is the list of
+    labels. So the same labels in another order differ in the value. Renamed
+    labels differ in the key, so they are not compared. Returns {} for a
+    malformed file, which `model_folder.read` reports.
     """
     values: dict[str, Any] = {}
     with contextlib.suppress(

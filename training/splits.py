@@ -60,7 +60,8 @@ class Splits:
         }
         self.records: dict[str, tfrecords.Records] = {}
         self.checksums: dict[str, int] = {}
-        # Free the training examples once their records are written.
+        # Remove each split from `examples`, so that the memory of the training
+        # examples is freed once their records are written.
         self.num_records: Mapping[str, int] = {
             name: self._write(name, examples.pop(name))
             for name in self.num_examples
@@ -120,7 +121,7 @@ class Splits:
         return found
 
     def create_dataset(self, name: str, batch_size: int) -> tf.data.Dataset:
-        """Returns the batches of a split to evaluate or predict."""
+        """Returns the batches of a split, for evaluation or prediction."""
         return tfrecords.create_dataset(
             self.records[name],
             batch_size,

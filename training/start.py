@@ -48,8 +48,8 @@ class RunSetup:
         tokenizer: tokenizer to save with the weights. None = save no tokenizer.
         labels: names of the model's outputs to save with the weights. None =
             save no names.
-        output_names: value of the argument `labels` of
-            `modeling.load_checkpoint`.
+        output_names: lists of possible names of the model's outputs, for the
+            argument `labels` of `modeling.load_checkpoint`.
     """
 
     create_model: Callable[..., keras.Model]
@@ -122,7 +122,8 @@ class RunSetup:
         clock = TimeLimit(config.max_hours, time_spent)
         callbacks: list[Callback] = [History(config, clock), *more_callbacks]
         if self.num_steps:
-            # The workers average one vote for each callback, so all workers
+            # Each callback votes on a decision, such as to end training, and
+            # the workers average the votes callback by callback. So all workers
             # need the same number of callbacks.
             summaries = Summaries() if config.is_chief else Callback()
             callbacks = [
@@ -173,8 +174,8 @@ class RunSetup:
         _check_batch_sizes(config, trainer.strategy.num_replicas_in_sync)
         settings = dict(summary.settings)
         if start and not run.contains(start):
-            # A resumed run does not need its initial checkpoint, which may be
-            # deleted.
+            # A resumed run does not need its initial checkpoint, which the user
+            # may have deleted.
             with contextlib.suppress(OSError):
                 found = fingerprints.fingerprint_checkpoint(start)
                 settings["init_checkpoint"] = found

@@ -127,7 +127,8 @@ def fingerprint_of(
     """Returns {"run", "dev_set" or "test_set": checksum} of a run and its data.
 
     Args:
-        settings: settings that must not change in a resume (run_folder.py).
+        settings: settings that must not change when a run is resumed
+            (run_folder.py).
         data: {"dev_set" or "test_set": JSON-serializable description}.
     """
     run = {name: settings[name] for name in settings.keys() - _NOT_OF_RUN}

@@ -35,21 +35,22 @@ class Task(abc.ABC):
     Attributes:
         options: the flags that all tasks share.
         splits: {"train", "eval" or "predict": names of the splits to use for
-            this purpose}. If a second split to evaluate on is named
-            "eval_SUFFIX", the suffix is appended to the names of its scores.
-        examples: {split: its examples} for the splits to evaluate or predict.
-            Set before `encode` is called.
+            this purpose}. A second split for evaluation is named "eval_SUFFIX".
+            The names of its scores then end in "_SUFFIX".
+        examples: {split: its examples} for evaluation and prediction. Set
+            before `encode` is called.
         tokenizer: tokenizer of the texts, which `prepare` loads.
             --export_weights writes the tokenizer's vocabulary.
         loss: loss to minimize and report, such as `modeling.ClassifierLoss()`.
         train_loss: loss to minimize in training, if it differs from `loss`
             (for example with weighted classes). None uses `loss`.
-        metrics: names of the scores of `evaluate` that can choose the best step
-            and the best run. Higher must be better. The first is the default.
+        metrics: names of the scores of `evaluate` by which the best step and
+            the best run may be chosen. Higher must be better. The first is the
+            default.
         hundredth: one percentage point of the first metric: 0.01 if the metric
             is a fraction, 1 if it is a percentage.
-        labels: labels in the order of the model's outputs, saved beside its
-            checkpoints. None if the task has no labels.
+        labels: labels in the order of the model's outputs, saved beside the
+            model's checkpoints. None if the task has no labels.
         label_words: alternative names of the labels, in the same order, which
             the model of another project may use. May be empty.
         problem_type: `problem_type` of a classifier in a transformers
@@ -59,9 +60,9 @@ class Task(abc.ABC):
             False if it is the number of records.
         has_eval_loss: whether the records of "eval" contain the features that
             the loss reads.
-        samples: the examples of the latest evaluation, with the right and the
-            predicted answers, as {column: text}. `evaluate` may set them, and
-            TensorBoard shows a few.
+        samples: the examples of the latest evaluation, each a dict {column:
+            text} that includes the right and the predicted answer. `evaluate`
+            may set them, and TensorBoard shows a few.
         eval_files: files from which `evaluate` reads the right answers, if the
             records do not contain them.
         settings: {name: value} of the task's settings that must not change when
@@ -105,7 +106,7 @@ class Task(abc.ABC):
     ) -> None:
         """Checks the task's own flags, and loads the tokenizer and the labels.
 
-        `fine_tuning.run` calls this method before any long work.
+        `fine_tuning.run` calls this method before any slow work.
 
         Args:
             config: configuration of the model.
@@ -179,7 +180,8 @@ class Task(abc.ABC):
     def evaluate(self, split: str, batches: Batches) -> dict[str, float]:
         """Computes the scores of the model's outputs, {name: value}.
 
-        Add a new metric here, and to `metrics` if it may choose the best step.
+        Add a new metric here. If the best step may be chosen by this metric,
+        also add its name to `metrics`.
         """
 
     def tune(self, split: str, batches: Batches) -> dict[str, float]:
@@ -256,7 +258,8 @@ def run_command(
     """
 
     def main(options: FineTuningConfig) -> None:
-        # Import TensorFlow late, so that --help and wrong flags return quickly.
+        # Import TensorFlow late, so that --help and errors in flags appear
+        # quickly.
         from training import fine_tuning
 
         fine_tuning.run(task(options), options)

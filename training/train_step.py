@@ -199,11 +199,13 @@ class TrainStep:
         # processes.
         norm = tf.sqrt(tf.reduce_sum(tf.stack(squares)))
         scale = tf.cast(self._loss_scale(), norm.dtype)
-        # A loss scale above 1 may be why the gradient overflowed.
+        # If the loss is finite and the loss scale is above 1, the scale may be
+        # the only reason why the gradient is not finite.
         is_finite = tf.math.is_finite(losses["loss"])
         skipped = tf.where(is_finite & (scale > 1), OVERFLOWED, NOT_FINITE)
         outcome = tf.where(tf.math.is_finite(norm) & is_finite, MADE, skipped)
-        # Like tf.clip_by_global_norm, return NaN if the norm is not finite.
+        # As in tf.clip_by_global_norm, the clip factor is NaN if the norm is
+        # not finite.
         limit = self.config.clip_norm * scale
         clip_factor = limit * tf.minimum(1.0 / norm, 1.0 / limit)
         clip_factor = tf.where(tf.math.is_finite(norm), clip_factor, np.nan)

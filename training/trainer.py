@@ -54,15 +54,15 @@ class Trainer(BatchPredictor):
         global_step: number of steps that trained the current weights.
         has_best: whether the current weights come from the best step.
         checkpointer: saves the run in `output_dir`. None without `output_dir`.
-        outcomes: int array of the outcomes (see TrainStep) of the steps in the
-            latest call.
+        outcomes: int array of the outcomes (see TrainStep) of the steps that
+            the latest call of the TrainStep ran.
         summary: the run's summary.Summary.
         run: folder of the run.
         records: training records, for error messages. None if unknown.
         tokenizer: tokenizer of the texts, which is saved with the weights. None
             without a vocabulary, as in pretraining on masked records.
         labels: names of the model's outputs, in order, saved with the weights.
-            None if the outputs are no labels.
+            None if the outputs are not labels.
     """
 
     def __init__(
@@ -180,8 +180,8 @@ class Trainer(BatchPredictor):
     ) -> None:
         """Saves the weights after `step`, without the optimizer's state.
 
-        Deletes the weights that `folder` contained. `files`, {name: text}, are
-        files whose texts the checkpoint also stores.
+        Deletes the weights that `folder` contained. `files` is {name: text} of
+        files to store in the checkpoint, in addition to the weights.
         """
         weights = self.weights_in(folder)
         # Otherwise, weights of an earlier run with a higher step number would
@@ -201,8 +201,9 @@ class Trainer(BatchPredictor):
         `StopSignals`), or at an error.
 
         Args:
-            create_dataset: function (batch_size, skip_records) -> endless
-                batches of features, without the first `skip_records` records.
+            create_dataset: function (batch_size, skip_records) that returns
+                an endless dataset of batches of features. The first
+                `skip_records` records are skipped.
             num_train_steps: number of the last step.
 
         Raises:
@@ -263,8 +264,8 @@ class Trainer(BatchPredictor):
             for callback, value in zip(self.callbacks, agreed, strict=True):
                 if self.strategy.num_replicas_in_sync == 1:
                     # With several replicas, the step averages the votes that
-                    # the callbacks cast before it. A single replica needs no
-                    # average, so use the vote that is current after the step.
+                    # were cast before the step. A single replica needs no
+                    # average, so let the callback vote again after the step.
                     value = callback.on_step_begin()
                 is_done |= bool(callback.on_step(step, logs, value))
             is_save_due |= step % self.config.save_checkpoints_steps == 0
@@ -321,12 +322,13 @@ class Trainer(BatchPredictor):
             logging.info("Wrote %s", path)
 
     def finish(self) -> None:
-        """Writes --export_weights and summary.json at the end of a script.
+        """Writes the weights to --export_weights, and writes summary.json.
 
-        The folder --export_weights gets the files of Google's releases
+        The folder --export_weights then contains the files of Google's releases
         (bert_model.ckpt, bert_config.json, vocab.txt), model.json, and
-        labels.txt if the model's outputs are labels. A path that ends in
-        `.ckpt` names the checkpoint to write in its folder.
+        labels.txt if the model's outputs are labels. If the path ends in
+        `.ckpt`, it is the path of the checkpoint, and the other files are
+        written beside the checkpoint.
 
         Raises:
             OSError: a file cannot be written.

@@ -124,26 +124,28 @@ SINGLE = "single_label_classification"
         (
             "run_classifier.py",
             "BertClassifier",
-            [(MNLI_DATA, "tags", "is a BertTokenClassifier")],
+            [(MNLI_DATA, "tags", "contains a BertTokenClassifier")],
         ),
         (
             "run_swag.py",
             "BertMultipleChoice",
-            [("--data_dir=.", "number", "is a BertClassifier")],
+            [("--data_dir=.", "number", "contains a BertClassifier")],
         ),
         (
             "run_classifier.py",
             None,
             [
                 (MNLI_DATA, "others", "the labels ['anger', 'joy', 'fear']"),
-                (STS, "multilabel", f"={MULTILABEL}; received regression"),
+                (STS, "multilabel", f"={MULTILABEL}, but this task needs regr"),
                 (
                     f"{CSV} --output_mode=classification",
-                    *("multilabel", f"={MULTILABEL}; received {SINGLE}"),
+                    "multilabel",
+                    f"={MULTILABEL}, but this task needs {SINGLE}",
                 ),
                 (
                     f"{CSV} --output_mode=multilabel --labels=a",
-                    *("number", f"=regression; received {MULTILABEL}"),
+                    "number",
+                    f"=regression, but this task needs {MULTILABEL}",
                 ),
             ],
         ),
@@ -151,7 +153,7 @@ SINGLE = "single_label_classification"
 )
 def test_another_tasks_head_is_refused(models, script, head, cases):
     predicting = flags(models, do_predict=True, output_dir="out")
-    needed = f", but this task needs a {head}; use the model for"
+    needed = f", but this task needs a {head}. Use the model for"
     cases = [
         (f"{given} --init_checkpoint={name}", message + needed * bool(head))
         for given, name, message in cases
@@ -172,7 +174,7 @@ def test_a_run_of_another_task_is_refused(models, tmp_path):
         task_name="sts-b",
     )
     script_runner.run("run_classifier.py", tmp_path, **training).check()
-    message = "is a BertClassifier, but this task needs a Bert"
+    message = "contains a BertClassifier, but this task needs a Bert"
     cases = [
         ("--output_dir=numbers", message),
         ("--output_dir=out --init_checkpoint=numbers", message),

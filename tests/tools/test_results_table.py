@@ -262,7 +262,7 @@ def test_predictions_of_other_weights_or_data_are_not_submitted(tmp_path):
     with zipfile.ZipFile(tmp_path / "s.zip") as archive:
         assert archive.read("RTE.tsv") == text
     # Left by weights that were trained further, or changed.
-    refused = "out/rte/RTE.tsv was not predicted by the weights in its folder"
+    refused = "out/rte/RTE.tsv was not written with the weights now in its"
     write_tied(path.parent, 0.5, more={"predictions": None})
     assert refused in submit().error
     write("")
@@ -273,6 +273,6 @@ def test_predictions_of_other_weights_or_data_are_not_submitted(tmp_path):
         write("", **changes)
         (name,) = changes
         assert (
-            f"out/rte/RTE.tsv comes from a run with another {name} than "
-            "out/rte/run_1" in submit().error
+            f"out/rte/RTE.tsv comes from a run whose {name} differs from the "
+            f"{name} of out/rte/run_1" in submit().error
         )

@@ -106,7 +106,7 @@ def test_lengths_beyond_the_positions_are_refused(tmp_path):
                 "quantize": "int8",
                 "given_flags": {"export_format": "saved_model"},
             },
-            "saved_model; set litert or onnx",
+            "saved_model; set --export_format=litert or onnx",
         ),
         # The last run's seed.
         (
@@ -257,7 +257,8 @@ def test_vectors_that_are_no_mean_are_warned_of(tmp_path, caplog):
             json.dumps(settings | {name: name == chosen for name in names})
         )
         checks._check_pooling(tmp_path)
-        assert (f"was trained with {chosen}, but" in caplog.text) == is_said
+        text = f"was trained with pooling by {chosen}, but"
+        assert (text in caplog.text) == is_said
     # A further layer.
     module = "sentence_transformers.models.Dense"
     (tmp_path / "modules.json").write_text(json.dumps([{"type": module}]))

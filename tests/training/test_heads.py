@@ -134,7 +134,7 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
     if {found, name} & {None, "BertModel", "BertPretrainer"} or found == name:
         check_head(tmp_path, name, values.get("problem_type"))
     else:
-        message = f"{tmp_path} is a {found}, but this task needs a {name}"
+        message = f"{tmp_path} contains a {found}, but this task needs a {name}"
         with pytest.raises(ValueError, match=message):
             check_head(tmp_path, name, None)
 
@@ -166,7 +166,7 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
     check(tmp_path, "BertClassifier", MULTILABEL)
     check(tmp_path, "BertModel", None)
     for given in ("single_label_classification", "regression"):
-        message = f"has problem_type={MULTILABEL}; received {given}"
+        message = f"has problem_type={MULTILABEL}, but this task needs {given}"
         with pytest.raises(ValueError, match=message):
             check(tmp_path, "BertClassifier", given)
     assert not caplog.text
@@ -190,7 +190,7 @@ def test_a_model_of_choices_is_no_model_of_numbers(tmp_path):
     task = {"name": "BertMultipleChoice", "problem_type": None}
     describe(tmp_path, "model.json", {"version": 1, "task": task})
     with pytest.raises(
-        ValueError, match="is a BertMultipleChoice, but this task needs a"
+        ValueError, match="contains a BertMultipleChoice, but this task needs a"
     ):
         check_head(tmp_path, "BertClassifier", "regression")
     describe(tmp_path, "model.json", {"version": 1})
@@ -211,7 +211,7 @@ def test_the_head_is_named_before_its_flags(tmp_path, runner, other):
     for folder in ("run", "best"):
         describe(tmp_path / folder, "model.json", described)
     (tmp_path / "run/model.ckpt-3.index").touch()
-    message = f"is a {task['name']}, but this task needs a {name}"
+    message = f"contains a {task['name']}, but this task needs a {name}"
     for given in (
         {"init_checkpoint": str(tmp_path / "best"), "do_predict": True},
         {"ensemble": str(tmp_path / "best"), "do_eval": True},

@@ -146,14 +146,14 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     found = json.loads((tmp_path / "bert_config.json").read_text())
     assert found["num_attention_heads"] == 1
     (tmp_path / "model.ckpt-1.index").touch()
-    with pytest.raises(ValueError, match="bert_config.json describes another"):
+    with pytest.raises(ValueError, match="bert_config.json does not describe"):
         write(tmp_path, num_attention_heads=2)
     # A user's own files.
     mine = tmp_path / "mine"
     mine.mkdir()
     (mine / "bert_config.json").write_text(json.dumps(conftest.TINY))
     write(mine)
-    with pytest.raises(ValueError, match="bert_config.json describes another"):
+    with pytest.raises(ValueError, match="bert_config.json does not describe"):
         write(mine, num_attention_heads=1)
     (mine / model_folder.FILE).write_text('{"version": 1, "mine": 2}')
     with pytest.raises(ValueError, match="that no run in this"):

@@ -36,9 +36,10 @@ class Callback:
     may_save: bool = True
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Returns the model and the loss to train, by default unchanged.
+        """Returns the model to train and the loss to minimize.
 
-        The Trainer calls this method in its strategy's scope.
+        By default, returns both unchanged. The Trainer calls this method in its
+        strategy's scope.
         """
         return model, loss
 
@@ -50,7 +51,10 @@ class Callback:
         return {}
 
     def on_restore(self, step: int, is_new: bool) -> None:
-        """Runs after the weights are restored or loaded, before training.
+        """Runs before training, after the Trainer sets the weights.
+
+        The weights come from the run's checkpoint or from --init_checkpoint,
+        or are random.
 
         Args:
             step: step of the restored checkpoint, 0 if none was restored.
@@ -58,7 +62,10 @@ class Callback:
         """
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether training already ended at `step`. If so, logs why."""
+        """Returns whether a run that resumes at `step` must not train more.
+
+        If so, logs why.
+        """
         return False
 
     def running(self) -> Any:
@@ -94,8 +101,8 @@ class Callback:
             step: number of steps trained so far.
             logs: the loss, the terms that add up to the loss, the learning rate
                 and the norm of the gradient.
-            agreed: mean of the workers' votes before the step. If there is only
-                one replica, its vote after the step.
+            agreed: mean of the votes that the workers cast before the step.
+                With a single replica, the vote that it casts after the step.
         """
 
     def evaluating(self) -> Any:

@@ -2,11 +2,12 @@
 
 A run with averages writes these weights:
 
-- `model.ckpt-N` contains the trained weights under the names of Google's code,
-  so that training can resume. It also contains the average of each weight as
-  `NAME/ExponentialMovingAverage`, the name that TensorFlow 1 uses.
-- `averages/` and `best/` contain the averages under the names of Google's code.
-  Another task can start from the checkpoint in either folder.
+- `model.ckpt-N` contains the trained weights under the variable names of
+  Google's code, so that training can resume. It also contains the average of
+  each weight as `NAME/ExponentialMovingAverage`, the name that TensorFlow 1
+  uses.
+- `averages/` and `best/` contain the averages under the variable names of
+  Google's code. Another task can start from the checkpoint in either folder.
 - Evaluations, predictions and exports use the averages.
 """
 
@@ -23,7 +24,7 @@ from training.callbacks import Callback
 
 
 class WeightAverages(Callback):
-    """Updates, saves and applies the averages of a model's trained weights.
+    """Updates, saves and applies the averages of a model's trainable weights.
 
     Step n updates each average to
 
@@ -35,7 +36,7 @@ class WeightAverages(Callback):
     """
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
-        """Creates an average for each trained weight."""
+        """Creates an average for each trainable weight."""
         named = modeling.named_variables(self.trainer.model)
         self._weights = {n: v for n, v in named.items() if v.trainable}
         self._averages = {
@@ -75,7 +76,7 @@ class WeightAverages(Callback):
             )
 
     def on_trained(self) -> None:
-        """Replaces the weights by their averages, and saves the averages."""
+        """Replaces the weights with their averages, and saves the averages."""
         self._apply()
         folder = self.trainer.run.averages
         self.trainer.save_weights(folder, self.trainer.global_step)

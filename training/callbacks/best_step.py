@@ -106,15 +106,15 @@ class BestStep(Callback):
 
         Returns True if training should stop. Ignores `logs` and `agreed`.
         """
-        # Also evaluate after the last step, even if its number is no multiple
-        # of `every`.
+        # Also evaluate after the last step, even if its number is not a
+        # multiple of `every`.
         if step % self.every and step != self.trainer.num_train_steps:
             return False
         with contextlib.ExitStack() as stack:
             for callback in self.trainer.callbacks:
                 stack.enter_context(callback.evaluating())
             # Set global_step, because the Trainer's global_step is still the
-            # step at which this training began.
+            # step at which this call of `fit` began.
             results = {**self._evaluate(self.trainer), "global_step": step}
             self.trainer.history.add("eval", step, results)
             figures = {k: v for k, v in results.items() if k != "global_step"}
@@ -165,7 +165,7 @@ class BestStep(Callback):
 
 
 def sign_of(metric: str) -> int:
-    """Returns 1 if higher values of a metric are better, -1 for a loss."""
+    """Returns 1 if higher values of a metric are better, else -1."""
     is_loss = metric == "loss" or metric.startswith("eval_loss")
     return -1 if is_loss else 1
 
@@ -195,7 +195,7 @@ def _find_fault(
 ) -> str | None:
     """Returns a message if another run wrote the best weights, else None.
 
-    `newest` is the newest step of the run's checkpoints.
+    `newest` is the step of the run's newest checkpoint.
     """
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
@@ -208,7 +208,10 @@ def _find_fault(
 
 
 def _read_best(path: Path, *metrics: str) -> dict[str, Any]:
-    """Reads the metrics of the best step. The file must contain `metrics`."""
+    """Reads the metrics of the best step.
+
+    The file must contain a number for each name in `metrics`.
+    """
     try:
         best = json_files.read_json(path)
         for name in (*metrics, "global_step"):

@@ -1,4 +1,4 @@
-"""Trains a student with a teacher (--teacher and its flags).
+"""Trains a student with a teacher (--teacher and --distill_*).
 
 modeling/distillation.py computes the loss. In fine-tuning, the teacher's
 outputs are computed once and saved beside the training records. Hidden states,
@@ -61,7 +61,8 @@ def check_teacher(
         if len(layers) != bert_config.num_hidden_layers:
             raise ValueError(
                 f"{given} names {len(layers)} blocks, but the model has "
-                f"{bert_config.num_hidden_layers}; list as many blocks"
+                f"{bert_config.num_hidden_layers}; list exactly "
+                f"{bert_config.num_hidden_layers} blocks"
             )
         names = modeling.read_shapes(modeling.find_checkpoint(start))
         found = re.findall(r"\blayer[_.](\d+)[/.]", "\n".join(names))
@@ -172,9 +173,10 @@ class Teacher(Callback):
         heads = [name for name in missing if not name.startswith("bert/")]
         if heads and config.distill_alpha:
             raise ValueError(
-                f"--teacher={path} contains no {heads[0]}; train the teacher "
-                "on this task first, or learn only from its layers with "
-                "--distill_layers --distill_alpha=0"
+                f"--teacher={path} contains no {heads[0]}, a weight of the "
+                "task's head. Train the teacher on this task first, or set "
+                "--distill_layers and --distill_alpha=0 to learn only from the "
+                "teacher's layers"
             )
 
     def wrap(self, model: Any, loss: Any) -> tuple[Any, Any]:
@@ -204,9 +206,10 @@ class Teacher(Callback):
     def add_outputs(self, records: tfrecords.Records) -> tfrecords.Records:
         """Returns training records with the teacher's outputs added.
 
-        The new records are written beside `records`, with a JSON file that
-        names their sources. If an earlier run wrote records from the same
-        sources, they are reused. Finally, the teacher's memory is freed.
+        Writes the new records beside `records`, with a JSON file that
+        identifies the teacher and the original records. If an earlier run wrote
+        new records from the same teacher and records, reuses them. Finally,
+        frees the teacher's memory.
         """
         model, config = self._model, self._config
         (source,), spec, _ = records
@@ -228,7 +231,7 @@ class Teacher(Callback):
             return {**made_from, "written": written}
 
         known = None
-        # Without a readable description, compute the outputs again.
+        # If the JSON file is missing or damaged, compute the outputs again.
         with contextlib.suppress(OSError, ValueError):
             known = json_files.read_json(f"{path}.json")
         if not (known and os.path.isfile(path) and known == describe()):

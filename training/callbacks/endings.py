@@ -53,7 +53,7 @@ class TimeLimit(Callback):
         return self.hours / self._max_hours if self._max_hours else 0.0
 
     def has_ended(self, step: int) -> bool:
-        """Returns whether --max_hours were spent already. If so, logs this."""
+        """Returns whether --max_hours are used up. If so, logs a message."""
         if self.spent < 1:
             return False
         logging.info(
@@ -64,7 +64,7 @@ class TimeLimit(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Adds the duration of a `with` block to the time spent."""
+        """Adds the duration of a `with` block to the hours trained."""
         self._started = time.monotonic()
         try:
             yield
@@ -76,7 +76,7 @@ class TimeLimit(Callback):
         return self.spent
 
     def before_update(self, agreed: tf.Tensor) -> None:
-        """Sets the variable from which the schedule reads the time spent.
+        """Sets the variable that --lr_schedule=time reads.
 
         `agreed` is the spent fraction of --max_hours, averaged over workers.
         """
@@ -84,7 +84,7 @@ class TimeLimit(Callback):
             self._spent_variable.assign(tf.cast(agreed, tf.float64))
 
     def on_step(self, step: int, logs: Logs, agreed: float) -> bool:
-        """Returns whether the time spent is at least --max_hours.
+        """Returns whether --max_hours are used up.
 
         `agreed` is the spent fraction of --max_hours, averaged over workers.
         """

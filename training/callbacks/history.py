@@ -6,12 +6,12 @@ The file `history.jsonl` in the run's folder contains one JSON object per line:
      "learning_rate": 0.0019, "metrics": {"loss": 5.2, ...}}
 
 `kind` is "train" for the losses of a step, "eval" for an evaluation, and
-"checkpoint" for a save, from which a resumed run reads the time spent. A
+"checkpoint" for a save, from which a resumed run reads the hours trained. A
 resumed run drops the lines after its checkpoint and writes them again, so each
 step has at most one line of each kind. The line of an evaluation also contains
 a `fingerprint` of the run and its dev set (training/summary.py). TensorBoard
 shows the same metrics, with the prefix `eval/` for evaluations, and a few
-examples.
+examples with the model's answers.
 """
 
 import contextlib
@@ -122,7 +122,10 @@ class History(Callback):
         self.add("checkpoint", step, {})
 
     def add(self, kind: str, step: int, metrics: Mapping[str, float]) -> None:
-        """Adds a line, or replaces the metrics of an existing line.
+        """Adds a line to the history.
+
+        If the history already contains a line of this kind and step, replaces
+        the metrics of that line.
 
         Args:
             kind: kind of the line, one of KINDS.
@@ -162,9 +165,10 @@ class History(Callback):
             atomic.sync(self._path)
 
     def best(self) -> dict[str, Any] | None:
-        """Returns the best step's metrics, and its number as `global_step`.
+        """Returns the metrics of the best step.
 
-        Returns None if the history contains no best step on this dev set.
+        The key `global_step` contains the number of the step. Returns None if
+        the history contains no best step on this dev set.
         """
         line = self._lines.get(("eval", self.best_step or 0)) or {}
         if line.get("fingerprint") != self.fingerprint:
@@ -198,7 +202,10 @@ class History(Callback):
         return min(found, key=lambda line: line["step"], default=None)
 
     def _describe(self, step: int) -> dict[str, Any]:
-        """Returns the values of _NAMES, equal in all lines of a step."""
+        """Returns {name in _NAMES: value} for the lines of a step.
+
+        These values are the same in all lines of the step.
+        """
         for kind in KINDS:
             if line := self._lines.get((kind, step)):
                 return {name: line[name] for name in _NAMES}
@@ -236,7 +243,7 @@ class History(Callback):
 
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[Any]:
-        """Yields tf.summary with a writer for the run's TensorBoard files."""
+        """Yields tf.summary, set to write the run's TensorBoard files."""
         # Import late, so that plotting a history does not load TensorFlow.
         import tensorflow as tf
 

@@ -37,7 +37,8 @@ class MemoryCheck(Callback):
             if needed > there:
                 too_little = f"{message}; {there / 2**30:.1f} GiB are available"
                 # The estimate assumes inputs of --max_seq_length. With
-                # --trim_padding, shorter inputs need less memory.
+                # --trim_padding, shorter inputs need less memory. So only
+                # warn, unless even a quarter of the estimate does not fit.
                 if not config.trim_padding or needed >= 4 * there:
                     raise ValueError(too_little)
                 logging.warning(

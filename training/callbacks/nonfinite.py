@@ -11,8 +11,9 @@ class NonFinite(Callback):
     """Logs skipped steps, and stops a run after too many in a row.
 
     A gradient that overflows only because of float16's loss scaling is logged
-    but not counted. No checkpoint is written right after a skipped step, except
-    at the end of training, because the weights may be the cause.
+    but not counted. No checkpoint is written right after a skipped step,
+    because the weights may be the cause. Only the end of training always writes
+    a checkpoint.
     """
 
     def __init__(self) -> None:

@@ -12,7 +12,8 @@ from files import progress
 from training import costs
 from training.callbacks import Callback, Logs
 
-# Maximum fraction of training time to spend on measuring the peak rate.
+# Maximum fraction of training time to spend on measuring the device's peak rate
+# (operations per second).
 _MEASURING_SHARE = 0.01
 
 
@@ -67,13 +68,13 @@ class Summaries(Callback):
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
-        """Measures the device's peak rate, and prepares to report speeds."""
+        """Measures the peak rate, and counts the operations of an example."""
         trainer, config = self.trainer, self.trainer.config
         self._sizes = config.batch_sizes
         self._per_example = {"examples": 1}
-        # If padding is skipped, the number of operations per example depends on
-        # the batch. Then do not report tokens_per_second or mfu (model FLOPs
-        # utilization, the achieved fraction of the peak rate).
+        # Report tokens_per_second and mfu (model FLOPs utilization, the
+        # achieved fraction of the peak rate) only if padding is not skipped.
+        # Otherwise the number of operations per example depends on the batch.
         if not config.unpads:
             self._per_example["tokens"], _ = trainer.shape
             self._flops = costs.training_flops(
@@ -114,9 +115,9 @@ class Summaries(Callback):
     def _peak_rate(self, achieved: float = 0.0) -> float:
         """Returns the highest rate measured so far, in operations per second.
 
-        Because a busy machine measures too low a rate, measures again whenever
-        this takes at most _MEASURING_SHARE of the time. `achieved`, the rate of
-        the training, replaces a lower measured rate.
+        A measurement on a busy machine is too low. So this method measures
+        again and again, but for at most _MEASURING_SHARE of the training time.
+        If training reached a higher rate, `achieved`, this rate is returned.
         """
         started = time.monotonic()
         if started >= self._measure_at:

@@ -51,16 +51,17 @@ def run(
 
     Args:
         main: function (flags) -> exit status. `flags` is an instance of
-            `config`. If `passes_rest` or `takes_arguments` is True, a second
-            argument lists all other arguments.
+            `config`. If `passes_rest` or `takes_arguments` is True, `main`
+            receives the list of all other arguments as its second parameter.
         config: dataclass of the script's flags. See files/flags.py.
         passes_rest: True if `main` handles flags that the script does not
             define, such as another library's. Otherwise such flags are errors.
         takes_arguments: True if `main` handles arguments that are not flags.
             Otherwise such arguments are errors.
     """
-    # --help shows the docstring of __main__, which is wrong for an installed
-    # command, and the path in sys.argv[0], which is wrong for `python -m`.
+    # By default, --help would show the docstring of __main__, which is wrong
+    # for an installed command, and the path in sys.argv[0], which is wrong for
+    # `python -m`. So set both.
     script, started = sys.modules[main.__module__], sys.modules["__main__"]
     started.__doc__ = script.__doc__
     if script is started and script.__spec__ is not None:
@@ -100,8 +101,8 @@ def run(
     except OSError as error:
         if flags.FLAGS.is_parsed() and not isinstance(error, BrokenPipeError):
             raise
-        # The help or another text could not be written to stdout. Replace
-        # stdout, because Python would fail to flush it at exit.
+        # Writing the help or other output to stdout failed. Replace stdout,
+        # because Python would fail to flush it at exit.
         if sys.stdout is not None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
@@ -168,7 +169,8 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
     path = Path(record.pathname).resolve()
     if record.levelno >= std_logging.WARNING or path.parent == PROJECT:
         return True
-    # If the project is installed, PROJECT also contains other packages.
+    # If the project is installed, PROJECT is the site-packages folder, which
+    # also contains other packages.
     return (
         PROJECT in path.parents
         and path.relative_to(PROJECT).parts[0] in PACKAGES
@@ -178,7 +180,7 @@ def _is_ours_or_urgent(record: std_logging.LogRecord) -> bool:
 def _guarded(
     main: Callable[[Any], int | None], config: type[Any]
 ) -> int | None:
-    """Locks a script's outputs, runs `main`, and prints errors in one line.
+    """Locks the output paths, runs `main`, and prints errors in one line.
 
     Returns the exit status.
     """
@@ -204,7 +206,7 @@ def _guarded(
         if flags.FLAGS.debug or not isinstance(error, (*USER_ERRORS, *users)):
             raise
         if isinstance(error, OSError) and error.filename is not None:
-            # Begin the message with the flag whose value is this file.
+            # Begin the message with the flag that names the file in the error.
             for flag in given:
                 if error.filename in flag.parts:
                     return _fail(f"{flag}: {error.filename}: {error.strerror}")

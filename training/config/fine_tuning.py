@@ -100,7 +100,7 @@ class FineTuningConfig(TrainingConfig, TextConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags to set if the model's folder does not record their values."""
+        """Flags that are required unless the model's folder records them."""
         return (*super().needed, "vocab_file")
 
     def __post_init__(self) -> None:
@@ -183,7 +183,7 @@ class DataFolderConfig(FineTuningConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags to set if the model's folder does not record their values.
+        """Flags that are required unless the model's folder records them.
 
         A command that reads examples also needs --data_dir.
         """

@@ -1,4 +1,4 @@
-"""Flags of every script that runs a model: text, export, device and model."""
+"""Flags of all scripts that run a model: tokenizer, export, device, weights."""
 
 import dataclasses
 import importlib.util
@@ -102,7 +102,7 @@ class ExportConfig:
                     f"--{name}={value} needs --export_dir, {folder}"
                 )
         # Ignore an empty path here (such as from an unset shell variable),
-        # because another check reports it.
+        # because `path_checks.check_paths` reports it.
         if self.export_version is not None and self.export_dir:
             path = os.path.join(self.export_dir, str(self.export_version))
             object.__setattr__(self, "export_dir", path)
@@ -110,8 +110,8 @@ class ExportConfig:
         if self.quantize and self.export_format == "saved_model":
             if "export_format" in getattr(self, "given_flags", ()):
                 raise ValueError(
-                    f"--quantize={self.quantize} is for LiteRT and ONNX, not "
-                    "for --export_format=saved_model; set litert or onnx"
+                    f"--quantize={self.quantize} is not for --export_format="
+                    "saved_model; set --export_format=litert or onnx"
                 )
             object.__setattr__(self, "export_format", "litert")
         self._check_format()
@@ -155,7 +155,7 @@ class ExportConfig:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DeviceConfig(ExportConfig):
-    """Flags of the devices, and of the precision of the computation."""
+    """Flags that select the devices and the precision of the computation."""
 
     distribution_strategy: str | None = flags.neutral(
         None,
@@ -286,7 +286,7 @@ class ModelConfig(DeviceConfig):
         missing = [
             f"--{name}" for name in self.needed if getattr(self, name) is None
         ]
-        # Another check reports an empty --init_checkpoint.
+        # `path_checks.check_paths` reports an empty --init_checkpoint.
         if missing and self.init_checkpoint != "":
             where = "see --help"
             if self.weights:
@@ -326,7 +326,8 @@ class ModelConfig(DeviceConfig):
     def head(self) -> str | None:
         """Class name of the model, or None to accept any class.
 
-        A command that does not train fails if its model is of another class.
+        If the saved model is not of this class, a command that does not train
+        fails.
         """
         return None
 
@@ -337,5 +338,5 @@ class ModelConfig(DeviceConfig):
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Flags to set if the model's folder does not record their values."""
+        """Flags that are required unless the model's folder records them."""
         return ("bert_config_file",)

@@ -119,8 +119,8 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
         super().__post_init__()
         if self.batch_sizes.warmup and self.is_tpu:
             raise ValueError(
-                "--batch_size_warmup cannot run on a TPU, which needs fixed "
-                "shapes. Remove the flag"
+                "--batch_size_warmup cannot be used on a TPU, which needs "
+                "fixed shapes. Remove the flag"
             )
         if self.max_predictions_per_seq > self.max_seq_length:
             raise ValueError(

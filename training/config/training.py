@@ -58,7 +58,8 @@ class OptimizerConfig:
         "Schedule of the learning rate. With original, as in Google's code, "
         "the decay begins at step 0, so the rate drops below its peak right "
         "after the warmup. With continuous, the decay begins after the warmup. "
-        "With time, the rate decays with the time spent, to 0 at --max_hours.",
+        "With time, the rate decays with the hours trained, to 0 at "
+        "--max_hours.",
         choices=("original", "continuous", "time"),
     )
     poly_power: float = flags.training(
@@ -166,7 +167,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     max_hours: float | None = flags.training(
         None,
         "Save and stop after this many hours of training, including the hours "
-        "before a resume. By default, only --num_train_steps or "
+        "before the run was resumed. By default, only --num_train_steps or "
         "--num_train_epochs end training.",
         at_least=1e-9,
         at_most=1e6,
@@ -245,7 +246,7 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
     )
 
     def __post_init__(self) -> None:
-        """Checks the flags against each other and against an earlier run."""
+        """Checks the flags against each other and the run in --output_dir."""
         super().__post_init__()
         if self.do_train:
             self.open_run().check(self, {}, are_all=False)
@@ -367,5 +368,5 @@ class TrainingConfig(ModelConfig, OptimizerConfig, DistillationConfig):
 
     @property
     def steps_per_call(self) -> int:
-        """Number of steps that one call runs before returning to Python."""
+        """Number of steps that one call of the training function runs."""
         return self.iterations_per_loop if self.is_tpu else 1

@@ -17,13 +17,13 @@ LEAST_ELEMENTS = 65536
 def traced(update: Callable[..., None]) -> Callable[..., None]:
     """Returns `update` as a function with one trace for each variable shape.
 
-    Otherwise, the graph of a step would repeat the operations for each
-    variable. For large variables, XLA compiles the update, which then reads
-    memory once instead of ten times.
+    If a step called `update` directly, the step's graph would repeat the
+    operations for each variable. For large variables, XLA compiles the update,
+    which then reads memory once instead of ten times.
 
     Args:
-        update: function (variable, *tensors or numbers) -> None that assigns
-            the variable.
+        update: function (variable, *tensors or numbers) -> None that assigns a
+            new value to the variable.
     """
     uncompiled, compiled = (
         tf.function(

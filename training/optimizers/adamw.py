@@ -34,7 +34,7 @@ class Rates(NamedTuple):
     take_v: float | tf.Tensor
 
     def where(self, made: tf.Tensor, dtype: tf.DType) -> "Rates":
-        """Returns these rates if `made`, else rates that change nothing."""
+        """Returns these rates, or rates that change nothing if not `made`."""
         return Rates(
             *(
                 tf.where(made, tf.convert_to_tensor(value, dtype), unchanging)
@@ -163,7 +163,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             self._factors.append(factors[0] if factors else 1.0)
 
     def slots(self, variable: keras.Variable) -> dict[str, keras.Variable]:
-        """Returns {slot name: slot variable}, {} for an untrained variable."""
+        """Returns {slot name: slot variable}.
+
+        Returns {} for a variable that this optimizer does not update.
+        """
         if variable.path not in self._paths:
             return {}
         index = self._get_variable_index(variable)
@@ -207,10 +210,10 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
     ) -> None:
         """Updates variables with gradients times a factor, or skips the step.
 
-        Computes the same as `apply` with scaled gradients inside tf.cond, but
-        with a third of the operations and fewer passes over memory. Does not
-        increase `iterations`. Call this method only if `can_apply_scaled` is
-        True and the strategy uses one replica.
+        A tf.cond that scales the gradients and calls `apply` would compute the
+        same, but this method needs a third of the operations and fewer passes
+        over memory. Does not increase `iterations`. Call this method only if
+        `can_apply_scaled` is True and the strategy uses one replica.
 
         Args:
             grads: dense gradients of `variables`.
@@ -218,7 +221,7 @@ class AdamWeightDecayOptimizer(keras.optimizers.Optimizer):
             factor: number that multiplies the gradients, float [].
             made: False to skip the step and change nothing, bool [].
         """
-        # Cast once per type, because most variables have the same type.
+        # Cast the rates once per dtype, because most variables use the same.
         scalars = {}
         for dtype in {variable.dtype for variable in variables}:
             rates = self._rates(tf.cast(self.learning_rate, dtype))

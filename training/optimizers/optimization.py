@@ -1,8 +1,8 @@
 """Creates optimizers and their learning rate schedules (create_optimizer).
 
 This file is named as in Google's code. The learning rate warms up
-linearly, then decays polynomially, either with the steps or with the time
-spent.
+linearly, then decays polynomially, either with the number of steps or with the
+hours trained.
 """
 
 import dataclasses
@@ -36,8 +36,8 @@ def create_optimizer(
         num_train_steps: number of training steps.
         num_warmup_steps: number of warmup steps, 0 for no warmup.
         num_hidden_layers: number of blocks, for --layerwise_lr_decay.
-        time_spent: variable with the fraction of the time spent, for
-            --lr_schedule=time. None for other schedules.
+        time_spent: variable with the fraction of --max_hours that is used up,
+            for --lr_schedule=time. None for other schedules.
     """
     if num_warmup_steps > num_train_steps:
         logging.warning(
@@ -107,9 +107,9 @@ class WarmupPolynomialDecay(keras.optimizers.schedules.LearningRateSchedule):
         power: exponent of the decay. 1 is linear.
         continuous: True to begin the decay at the end of the warmup, False to
             begin it at step 0.
-        time_spent: fraction of the time spent, a number or a float variable
-            that training sets before each step. If set, the rate decays with
-            the time instead of the steps. The rate is then
+        time_spent: fraction of --max_hours that is used up, a number or a float
+            variable that training sets before each step. Unless None, the rate
+            decays with the time instead of the steps. The rate is then
 
                 peak * min(step / num_warmup_steps, 1) * (1 - spent) ** power
     """
