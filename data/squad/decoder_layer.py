@@ -1,8 +1,8 @@
 """Turns start and end logits into SQuAD's answers with TensorFlow operations.
 
 The graph chooses the same answers as decoding.py, even if several candidates
-have equal scores or a question has no candidate. No Python runs when the graph
-is called.
+have equal scores or a question has no candidate. An exported model runs the
+graph without Python.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list. "Characters" and "letters" are the units that windows_layer.py

@@ -34,7 +34,7 @@ _CLASSES = re.compile(
     "|Lxmert|MobileBert|PreTrained|Realm|RetriBert|Splinter|SqueezeBert)"
     "Tokenizer(?:Fast)?|TokenizersBackend"
 )
-# Tokenizer classes of transformers that return other tokens than BertTokenizer.
+# Tokenizer classes of transformers whose tokens differ from BertTokenizer's.
 _OTHER_CLASSES = re.compile(
     "(?:Albert|Bart|BertGeneration|Bertweet|BigBird|Camembert|Deberta|DebertaV2"
     "|Funnel|GPT2|Herbert|Llama|MPNet|Phobert|RemBert|RoFormer|Roberta|T5"
