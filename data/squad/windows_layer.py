@@ -55,7 +55,7 @@ class Passages(NamedTuple):
     All passages together contain P WordPieces, C characters after normalization
     (called characters below) and D characters before normalization except white
     space (called letters below). Characters, letters and words are numbered
-    through all passages.
+    consecutively across all passages.
 
     Attributes:
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.
