@@ -28,8 +28,8 @@ Example = TypeVar("Example")
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
-    "the line contains a carriage return; save the file with line feeds (Unix) "
-    "or both (Windows)"
+    "the line contains a carriage return; save the file with LF (Unix) or CR "
+    "LF (Windows) as line ends"
 )
 
 

@@ -59,8 +59,8 @@ class Job:
             Empty if there are no such files.
         output_file: path of the output, which is the prefix of the shards'
             names.
-        num_shards: number of shards, without the shard of held-out documents.
-            0 = the size of the corpus determines the number.
+        num_shards: number of shards, not counting the shard of held-out
+            documents. 0 = the size of the corpus determines the number.
     """
 
     text: documents.TextOptions
