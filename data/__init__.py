@@ -1,1 +1,1 @@
-"""Converts text and files to the network's inputs, and predictions to files."""
+"""Converts text and data files to the network's inputs. Writes predictions."""

@@ -22,7 +22,7 @@ _SMALLEST, _LARGEST = 1e-6, 1e6
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ClassifierOptions(TableOptions, WindowOptions):
-    """Flags for GLUE, text pairs, class weights, decoding and the report."""
+    """Flags for GLUE, text pairs, class weights, decoding and HTML reports."""
 
     contrastive_temperature: float = flags.training(
         0.05,
@@ -169,7 +169,8 @@ def create_class_weights(
     """Computes balanced class weights, or reads weights from a JSON file.
 
     The balanced weight of a class with n examples is N / (L * n), for N
-    examples and L labels in total. So all classes have the total weight N / L.
+    examples and L labels in total. So the weights of the examples of each class
+    add up to N / L.
 
     Args:
         setting: BALANCED, or the path of the JSON file.

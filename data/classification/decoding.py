@@ -102,8 +102,8 @@ class LabelDecoder:
         """Converts the labels of examples to the numbers that records contain.
 
         Args:
-            labels: the label of each example: a name, in multi-label
-                classification a list of names, in regression a number.
+            labels: the label of each example: a name in classification, a list
+                of names in multi-label classification, a number in regression.
 
         Returns:
             label indices [examples]. In multi-label classification, 0 or 1 for
@@ -125,8 +125,8 @@ class LabelDecoder:
                 in regression.
 
         Returns:
-            for each example, the name of the label, in multi-label
-            classification a list of names, in regression a number.
+            the predicted label of each example: a name in classification, a
+            list of names in multi-label classification, a number in regression.
         """
         predictions = self.predictions(outputs)
         if self.output_mode == "regression":
@@ -141,7 +141,9 @@ class LabelDecoder:
     def fit_temperature(
         self, label_ids: np.ndarray, outputs: np.ndarray
     ) -> None:
-        """Sets the temperature, 0.05 to 20, that minimizes the cross-entropy.
+        """Sets `temperature` so that it minimizes the cross-entropy.
+
+        The temperature is between 0.05 and 20.
 
         Args:
             label_ids: right labels: indices [examples], or in multi-label
@@ -155,8 +157,8 @@ class LabelDecoder:
         def loss(log_temperature: float) -> float:
             scaled = logits / np.exp(log_temperature)
             if self.output_mode == "multilabel":
-                # The loss is -log sigmoid(logit) for a right label, and
-                # -log sigmoid(-logit) for a wrong label.
+                # The loss is -log sigmoid(logit) if the example has the label,
+                # and -log sigmoid(-logit) if it does not.
                 losses = np.logaddexp(0, (1 - 2 * label_ids) * scaled)
                 return float(losses.mean())
             log_probs = special.log_softmax(scaled, axis=-1)
@@ -171,12 +173,13 @@ class LabelDecoder:
     ) -> None:
         """Chooses for each label the threshold with the best F1.
 
-        A threshold is the mean of two successive probabilities of the label in
-        the dev set, or half the lowest probability. It is 0.5 if no example of
-        the dev set has the label.
+        The threshold is halfway between two neighboring values, in descending
+        order, of the label's probabilities in the dev set, or is half the
+        lowest value. It is 0.5 if no example of the dev set has the label.
 
         Args:
-            label_ids: [examples, labels], 1 for a right label, else 0.
+            label_ids: [examples, labels], 1 if the example has the label, else
+                0.
             outputs: logits, float [examples, labels].
         """
         from sklearn import metrics as sk_metrics
@@ -210,9 +213,9 @@ class LabelDecoder:
     ) -> tuple[float, list[tuple[int, int, float, float]]]:
         """Compares the probabilities of the predictions with their accuracy.
 
-        Each example is one prediction, or one prediction for each label in
-        multi-label classification. Each prediction is in one of NUM_BINS
-        bins, which divide the probabilities from 0 to 1 evenly.
+        Each example counts as one prediction. In multi-label classification,
+        each label of each example counts as one. Each prediction is in one of
+        NUM_BINS bins, which divide the probabilities from 0 to 1 evenly.
 
         Args:
             label_ids: right labels, as in `fit_temperature`.

@@ -104,14 +104,14 @@ class SplitFilesProcessor(DataProcessor):
 
     Attributes:
         labels: names of the labels. Not used in regression.
-        set_files: {name of a set: (name of the set in its examples' guids, name
-            of the set's file)}.
+        set_files: {name of a set: (first part of its examples' guids, name of
+            its file)}.
         text_columns: column of the text, or the two columns of a pair. A column
             is a name in the file's first line, or a number, counted from 0.
         label_column: column of the label. A test set may lack this column.
         drops_short_lines: True to skip lines with too few columns and log a
-            warning, False to raise an error. In a test set, True replaces the
-            missing texts by empty texts instead of skipping the line, because
+            warning, False to raise an error. If True, a test set's short lines
+            are not skipped. Their missing texts become empty texts, because
             GLUE identifies predictions by line.
     """
 
@@ -183,7 +183,7 @@ class SplitFilesProcessor(DataProcessor):
             )
 
     def _name(self, number: int, line: Row) -> str | int:
-        """Returns the end of a guid, by default the line's number."""
+        """Returns the last part of a guid, by default the line's number."""
         return number
 
     def _label(self, row: Row, column: int | None) -> str | float:
@@ -232,7 +232,7 @@ def regression_label(value: Any, place: str) -> float:
     """Converts the label of a regression task to a number.
 
     Args:
-        value: a number, or a text that contains a number.
+        value: a number, or a string such as "2.5".
         place: where the label was read, such as file and line, for errors.
 
     Raises:

@@ -31,10 +31,10 @@ class ClassificationFeatures:
         input_mask: list of int, [max_seq_length], 1 = a real token.
         segment_ids: list of int, [max_seq_length], 1 = token of the second
             text, or the [SEP] after it.
-        label_id: int, index of the label in the label list. In regression a
-            float. In multi-label classification a list of 0 or 1 for each
-            label. None if the label is unknown.
-        is_cut: True if the text was too long and was cut.
+        label_id: index of the label in the label list (int, classification),
+            a number (float, regression), or a list of 0 or 1 for each label
+            (multi-label classification). None if the label is unknown.
+        is_cut: True if the text was too long and was truncated.
         weight: weight of the example's loss in training. None means 1.
     """
 
@@ -142,7 +142,8 @@ def convert_single_example(
 ) -> ClassificationFeatures:
     """Converts a text or a pair of texts to the network's input.
 
-    For example, a pair and a text become these tokens and segment_ids:
+    For example, a pair of texts and a single text become these tokens and
+    segment_ids:
 
         [CLS] who moore ##d the tug ? [SEP] the pilot did . [SEP]
           0    0   0    0    0   0  0   0    1    1    1  1   1
@@ -227,9 +228,10 @@ def create_joined_features(
     The features of an example are its concatenated inputs.
 
     Args:
-        groups: for each example, a pair (inputs, label_id). `label_id` is the
-            label of the concatenated inputs.
-        label_list: names of the labels of the inputs, or None.
+        groups: for each example, a tuple (inputs, label_id), where `label_id`
+            is the label of the complete example.
+        label_list: names of the labels that the inputs contain, or None if they
+            contain no labels. The inputs' labels are only checked and logged.
         max_seq_length: length of each input in WordPieces, at least 3.
         tokenizer: FullTokenizer of the model.
     """
@@ -314,7 +316,7 @@ def convert_examples_to_features(
 def count_cut(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[ClassificationFeatures]:
-    """Yields the features unchanged, then logs how many texts were cut."""
+    """Yields the features, then logs how many texts were truncated."""
     what = (
         f"texts were longer than --max_seq_length={max_seq_length} and were cut"
     )
@@ -324,7 +326,7 @@ def count_cut(
 def encode_features(
     features: Iterable[ClassificationFeatures], max_seq_length: int
 ) -> Iterator[bytes]:
-    """Yields serialized features, and logs how many texts were cut."""
+    """Yields serialized features, then logs how many texts were truncated."""
     return map(
         encode_classification_features, count_cut(features, max_seq_length)
     )
@@ -333,9 +335,10 @@ def encode_features(
 def encode_classification_features(feature: ClassificationFeatures) -> bytes:
     """Serializes ClassificationFeatures as a tf.train.Example.
 
-    The record's `label_ids` is one integer, in regression one float, and in
-    multi-label classification 0 or 1 for each label. It is missing if the
-    label is unknown. `example_weights` is missing if the weight is None.
+    The record's `label_ids` is one integer in classification, one float in
+    regression, and 0 or 1 for each label in multi-label classification. It is
+    missing if the label is unknown. `example_weights` is missing if the weight
+    is None.
     """
     # Each example is real. In Google's records, 0 marks the padding examples
     # that fill up the last batch.

@@ -1,7 +1,7 @@
 """Defines GLUE's tasks, its submission files and the values of --task_name.
 
-features.py contains GLUE's tasks that Google's code supports: CoLA, MRPC and
-MultiNLI.
+Three of GLUE's tasks (CoLA, MRPC and MultiNLI) are in features.py, because
+Google's code also supports them.
 """
 
 import os
@@ -25,7 +25,7 @@ from files.run_files import register
 class MnliMismatchedProcessor(features.MnliProcessor):
     """MultiNLI, mismatched: does the first text entail the second?
 
-    The dev and test texts are of other genres than the train set.
+    The genres of the dev and test texts do not occur in the train set.
     """
 
     set_files = {
@@ -171,7 +171,7 @@ def create_processors(options: Any) -> Mapping[str, DataProcessor]:
 
 
 def submission_file(task_name: str) -> str:
-    """Returns the name of a task's file of predictions for GLUE's site.
+    """Returns the file name that GLUE's site expects for a task's predictions.
 
     Raises:
         ValueError: the task is not part of GLUE.
@@ -194,8 +194,8 @@ def write_submission(
     Args:
         output_dir: folder to write to.
         task_name: name of a task of GLUE.
-        predictions: labels in the order of the test set's file, str. In STS-B,
-            scores, float, which are clipped to the range from 0 to 5.
+        predictions: the label (str) of each line of the test set's file. For
+            STS-B, the scores (float). The function clips scores to [0, 5].
 
     Returns:
         path of the written file.

@@ -114,7 +114,7 @@ class PairProcessor(TableProcessor):
 
     The similarity is a score in the column "score". If the table does not
     contain this column, the two texts of each row count as similar. If the user
-    sets --label_column to another column, the table must contain this column.
+    sets --label_column, the table must contain the column that the flag names.
     """
 
     def __init__(self, data_dir: StrPath, options: TableOptions) -> None:
@@ -138,8 +138,8 @@ class PairProcessor(TableProcessor):
         """Reads the set `name` ("train", "dev" or "test") from its table.
 
         Raises a ValueError if only some examples of a train or dev set have a
-        score, or if another column than the label column seems to contain the
-        scores. In a test set, some scores may be missing.
+        score, or if the label column is missing, but another column seems to
+        contain the scores. In a test set, some scores may be missing.
         """
         examples = super().read_set(data_dir, name)
         if name != "test" and all(each.label is None for each in examples):
@@ -154,10 +154,11 @@ class PairProcessor(TableProcessor):
         return examples
 
     def _check_columns(self, data_dir: StrPath, name: str) -> None:
-        """Checks that a table without "score" has no scores in another column.
+        """Checks that a table without the column "score" contains no scores.
 
-        If its scores were missed, all its pairs would count as similar. The
-        values of a column do not count as scores if they are all equal.
+        If another column contained scores, the code would not read them, and
+        all pairs would count as similar. The values of a column do not count as
+        scores if they are all equal.
         """
         path = find_set_file(data_dir, name, [f"{name}{x}" for x in EXTENSIONS])
         needed = [[column] for column in self._text_columns]
@@ -203,9 +204,9 @@ class PairProcessor(TableProcessor):
         self._unit = self._unit or unit
         if not (-1 <= least and largest <= self._unit):
             raise ValueError(
-                f"the scores of the {split} set must be from 0 to 5, or from "
-                "-1 to 1, as in the other sets. Received scores from "
-                f"{least:g} to {largest:g}"
+                f"the scores of the {split} set are from {least:g} to "
+                f"{largest:g}. All sets must use the same scale, either from "
+                "0 to 5 or from -1 to 1"
             )
         return self._unit
 
@@ -216,7 +217,7 @@ def create_pair_features(
     tokenizer: FullTokenizer,
     unit: float = 1.0,
 ) -> Iterator[ClassificationFeatures]:
-    """Converts each pair of texts to one input that contains both texts.
+    """Converts the two texts of each pair to separate inputs for the network.
 
     Args:
         examples: pairs of texts. The label of a pair is the similarity of its

@@ -37,7 +37,7 @@ def write_report(
     Args:
         output_file: HTML file to write.
         examples: the examples.
-        label_ids: right labels, encoded as the predicted labels that
+        label_ids: right labels, in the format of the predicted labels that
             `LabelDecoder.predictions` returns.
         outputs: the model's outputs, float [examples, labels], or
             [examples, 1] in regression.
@@ -216,9 +216,10 @@ def _calibration(
 
 
 def _entry(example: InputExample, verdict: str) -> dict[str, Any]:
-    """Returns a report entry with an example's texts and a line, `verdict`.
+    """Returns the entry of an example in the report.
 
-    When the reader clicks the entry, the report shows the example's guid.
+    The entry shows the example's texts and below them `verdict`, a line such as
+    "right: 2, predicted: 3". A click on the entry shows the example's guid.
     """
     texts = [example.text_a, *filter(None, [example.text_b])]
     guid = str(example.guid)

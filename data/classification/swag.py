@@ -1,4 +1,6 @@
-"""Reads SWAG (paper 4.4): which of four endings continues a sentence?
+"""Reads SWAG: which of four endings continues a sentence?
+
+The BERT paper describes this task in section 4.4.
 
 Each choice is a pair of texts. The first text is the sentence. The second text
 consists of the words that begin all endings, and one ending:

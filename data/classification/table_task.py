@@ -24,7 +24,8 @@ from files.paths import StrPath
 
 # Matches a list of strings in the notation of Python or JSON.
 _LIST = re.compile(r"""\[\s*(["'].*["']\s*)?\]""", re.DOTALL)
-# In a train set with fewer labels, a label that occurs once is not suspicious.
+# If the examples of a train set have fewer labels than this in total, a label
+# that occurs only in line 1 is not suspected of being a column's name.
 _FEWEST = 10
 # Names that tables often use for the column of the labels.
 _NAMES = ("label", "labels", "class", "category", "target")
@@ -89,8 +90,8 @@ class TableProcessor(DataProcessor):
 
     The files are named `train`, `dev` and `test`, with the extension .csv,
     .tsv, .jsonl or .parquet. The first line of a CSV or TSV file names the
-    columns. If all column options are numbers, counted from 1, the file
-    contains no line of names.
+    columns. But if all column options are numbers, counted from 1, the first
+    line is expected to be an example.
 
     Raises:
         ValueError: the label separator is empty, the label column is a text
@@ -235,9 +236,11 @@ class TableProcessor(DataProcessor):
             if isinstance(cell, str):
                 if _LIST.fullmatch(cell.strip()):
                     raise ValueError(
-                        f"{place}: separate labels by "
-                        f"{self._options.label_separator!r}, or write lists of "
-                        f"labels in a .jsonl file. Received: {cell!r}"
+                        f"{place}: the cell looks like a list in Python or "
+                        "JSON; separate labels by "
+                        f"{self._options.label_separator!r} without brackets "
+                        "and quotes, or use lists in a .jsonl file. Received: "
+                        f"{cell!r}"
                     )
                 values = cell.split(self._options.label_separator)
                 cell = [value for value in values if value.strip()]
@@ -282,6 +285,6 @@ def _label_text(value: Any, place: str) -> str:
     if isinstance(value, str | int) and not label_problem(label):
         return label
     raise ValueError(
-        f"{place}: a label must be an integer, or a string on one line that "
-        f"is not empty. Received: {value!r}"
+        f"{place}: a label must be an integer, or a non-empty string without "
+        f"line breaks. Received: {value!r}"
     )

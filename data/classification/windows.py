@@ -74,7 +74,7 @@ def pool(
     output_mode: str,
     window_pooling: str,
 ) -> np.ndarray:
-    """Pools the logits of each text's windows into one row for the text.
+    """Pools the logits of a text's windows into one vector for each text.
 
     For "classification", the function pools log probabilities instead of
     logits, because they can also be computed from the probabilities that an

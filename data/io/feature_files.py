@@ -156,10 +156,10 @@ def projector_writer(folder: StrPath) -> Iterator[Callable[..., None]]:
 
     `lines.tsv` contains the pooled output of each line of text, and
     `tokens.tsv` the vector of each token. `lines_metadata.tsv` and
-    `tokens_metadata.tsv` contain the text of each vector. Each file contains at
-    most the first MAX_POINTS vectors. The files appear when the `with` block
-    ends without an error. `tensorboard --logdir=FOLDER` shows the vectors as
-    points under "Projector".
+    `tokens_metadata.tsv` contain the line or token that each vector represents.
+    Each file contains at most the first MAX_POINTS vectors. The files appear
+    when the `with` block ends without an error. `tensorboard --logdir=FOLDER`
+    shows the vectors as points under "Projector".
 
     Yields:
         a function (tokens, vectors, pooled) that adds one line of text.

@@ -1,8 +1,8 @@
-"""Writes error reports: self-contained HTML pages from one template.
+"""Writes reports about a model's wrong predictions, as self-contained HTML.
 
-Each task passes the contents of its page to `write`. The template, report.html,
-documents the keys of the contents and defines the layout. Jinja2 escapes all
-text.
+Each task passes the contents of its page to `write`. All pages use one
+template, report.html. It documents the keys of the contents and defines the
+layout. Jinja2 escapes all text.
 """
 
 import os

@@ -3,7 +3,7 @@
 This module writes the same bytes as `tf.train.Example` and
 `tf.io.TFRecordWriter`, but does not use these classes, for two reasons. A
 process that only writes records need not load TensorFlow, and building a
-`tf.train.Example` costs more time than creating the training instance in it.
+`tf.train.Example` takes longer than creating the instance that it contains.
 """
 
 import contextlib
@@ -154,7 +154,7 @@ def _masked_crc(data: bytes) -> int:
 
 
 def frame(record: bytes) -> bytes:
-    """Adds the header and the footer of a TFRecord file to a record."""
+    """Adds the header and footer of a TFRecord: its length and checksums."""
     footer = struct.pack("<I", _masked_crc(record))
     return b"%b%b%b" % (_header(len(record)), record, footer)
 

@@ -30,8 +30,9 @@ ENDINGS = {
 FORMS = tuple(dict.fromkeys(ENDINGS.values()))
 # {format: characters that may separate cells, the usual one first}.
 _DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
-# Matches the first line of JSON lines, and of a JSON list, which `read_rows`
-# rejects. Does not match [MASK], with which a line of plain text may begin.
+# Matches the first line of a JSON Lines file, and of a file that is one JSON
+# list, so that `read_rows` can reject the list. Does not match [MASK], with
+# which a line of plain text may begin.
 _JSON = re.compile(r"\s*(\{|\[\s*([\"{]|$))")
 # Number of Parquet rows to read at a time.
 _PARQUET_ROWS = 256
@@ -109,7 +110,7 @@ def read_rows(
     """Yields each row of a table, or an error for a malformed row.
 
     The first line of CSV and TSV names the columns. But if the requested
-    columns are numbers, where 1 is the first column, the first line is a row.
+    columns are numbers, where 1 is the first column, the first line is data.
     Commas, semicolons or tabs may separate the cells of CSV.
 
     Args:
@@ -118,8 +119,8 @@ def read_rows(
             column may have.
         optional: names of other columns to read.
         form: format of the table, one of FORMS. None = the format that the
-            file's name indicates. If the name indicates none, JSON lines if
-            the first line begins with `{`, and plain text otherwise.
+            file's name indicates. If the name has no known ending, the first
+            line decides: JSON lines if it begins with `{`, else plain text.
         quoting: whether `"` quotes cells of CSV and TSV, as spreadsheets
             write them. If False, `"` is an ordinary character.
         most: maximum length of a line and of a cell, in bytes. If it is set,
@@ -127,10 +128,10 @@ def read_rows(
             such bytes are dropped with a warning.
 
     Yields:
-        (number of the row's first line, {column: cell}, or a ValueError for a
-        malformed row). The dict contains the requested columns, or all columns
-        if none are requested or the rows are JSON. The only column of plain
-        text is `text`.
+        (number of the row's first line, row). `row` is {column: cell}, or a
+        ValueError if the row is malformed. The dict contains the requested
+        columns, or all columns if none are requested or the rows are JSON. The
+        only column of plain text is `text`.
 
     Raises:
         OSError: the file cannot be read.
@@ -226,8 +227,8 @@ def _read_separated(
     head: list[str] = []
     while not "".join(head).strip() and (line := next(text, "")):
         head.append(line)
-    # Choose the delimiter with which the first line contains all needed
-    # columns. If there is none, choose the one that results in most columns.
+    # Choose a delimiter with which the first line contains all needed columns.
+    # If no delimiter does, choose the one that yields the most columns.
     fits = {delimiter: (False, 0) for delimiter in _DELIMITERS[form]}
     for delimiter in fits:
         # Ignore a malformed line here, because it is reported below.
@@ -319,7 +320,7 @@ def _find_columns(
         matches = [each for each in enumerate(names) if each[1] in some]
         if len(matches) != 1 and (matches or some in needed):
             raise ValueError(
-                f"{where}: the table must have one column "
+                f"{where}: the table must have exactly one column named "
                 f"{' or '.join(map(repr, some))}; its columns are "
                 f"{', '.join(map(repr, names))[:500]}. Set --text_column, "
                 "--label_column and so on to the columns' names, or to their "

@@ -28,8 +28,8 @@ Example = TypeVar("Example")
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
-    "the line contains a carriage return; save the file with line feeds (Unix) "
-    "or both (Windows)"
+    "the line contains a carriage return; save the file with LF (Unix) or CR "
+    "LF (Windows) as line ends"
 )
 
 
@@ -240,7 +240,8 @@ def check_first_line(line: bytes, path: StrPath) -> None:
     if b"\n" not in line and b"\r" in line.rstrip(b"\r"):
         raise ValueError(
             f"{path}: the lines end in carriage returns, and would be read as "
-            "one line; save the file with line feeds (Unix) or both (Windows)"
+            "one line; save the file with LF (Unix) or CR LF (Windows) as line "
+            "ends"
         )
 
 
@@ -307,8 +308,8 @@ def find_set_file(
     """
     if data_dir is None:
         raise ValueError(
-            "--data_dir is not set, and the weights' folder does not name the "
-            "labels. Set --data_dir or --labels"
+            "--data_dir is not set, and the folder of the weights contains no "
+            "list of labels. Set --data_dir or --labels"
         )
     paths = [os.path.join(data_dir, file_name) for file_name in file_names]
     packed = [f"{path}.gz" for path in paths]

@@ -19,9 +19,9 @@ _OUT_OF_RANGE = "a record has a value out of its range"
 # TensorFlow's errors about a wrong record contain one of these texts: the
 # message of `decode`, or the name of the operation that parses records.
 _WRONG_RECORD = (_OUT_OF_RANGE, "ParseExample")
-# In training: number of records in the shuffle buffer, and number of files that
-# are read at the same time.
+# In training: number of records in the shuffle buffer.
 SHUFFLE_BUFFER_SIZE = 10000
+# In training: number of files that are read at the same time.
 _NUM_PARALLEL_READS = 8
 # Number of batches to parse in parallel, and number of parsed batches to keep
 # ready for the model.
@@ -116,7 +116,8 @@ def trim_padding(
 
     Args:
         features: dict of tensors with `input_mask`, int [B, T] or [B, C, T],
-            and other sequences of the same shape. If the dict contains
+            and other sequences of the same shape (B = examples, C = inputs of
+            an example, T = length of an input). If the dict contains
             `label_weights`, there is a label for each position, and the
             function also cuts `label_ids` and `label_weights`.
         multiple: the new length is a multiple of this number. This limits the
@@ -213,8 +214,9 @@ def create_dataset(
 def describe_records(
     files: Sequence[str], seed: int, skip_records: int, count: int
 ) -> str:
-    """Names the `count` records that training reads after `skip_records`.
+    """Describes the `count` records that training reads after `skip_records`.
 
+    `skip_records` is the number of records that training has read before.
     `seed` determines the order of the records, as in `create_dataset`.
 
     Returns:

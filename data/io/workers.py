@@ -50,8 +50,9 @@ def run(
     # Do not fork. A forked process would copy locks that other threads have
     # acquired, and no thread of the new process would release them.
     context = multiprocessing.get_context("spawn")
-    # Start multiprocessing's resource tracker now. Starting it with a worker
-    # would unblock the signals that are blocked below in the worker's thread.
+    # Start multiprocessing's resource tracker now. Otherwise the thread that
+    # starts the first worker would start it, which would unblock SIGINT in this
+    # thread. The executor below blocks SIGINT in its threads.
     resource_tracker.ensure_running()
     reader, writer = context.Pipe(duplex=False)
     processes: list[BaseProcess] = []
@@ -174,8 +175,8 @@ def _work(
     """Calls the function in a worker process, for each message from the parent.
 
     A message contains the arguments of a call. The answer is (error, result),
-    where the error is None if the call succeeds. `reader` is a pipe that the
-    parent closes at its end when the workers must end.
+    where the error is None if the call succeeds. `reader` is one end of a
+    pipe. The parent closes the other end to tell the workers to exit.
     """
     signal.signal(signal.SIGTERM, _end)
     threading.Thread(
@@ -195,8 +196,9 @@ def _work(
                     text = f"{type(error).__name__}: {error}"
                     answer = pickle.dumps((RuntimeError(text), None))
             finally:
-                # If `_end` interrupted the call, exit here. Otherwise an error
-                # in the function's clean-up would keep the process alive.
+                # If `_end` interrupted the call, exit here. SystemExit does not
+                # suffice: an error in the function's clean-up would replace it
+                # and keep the process alive.
                 if _is_ending:
                     os._exit(1)
             pipe.send_bytes(answer)

@@ -16,10 +16,10 @@ import numpy as np
 # Number to add to a sequence's score for each illegal tag. It is finite, so
 # that decoding also works if all sequences are illegal.
 PENALTY = -1e4
-# Three sets of tag prefixes (schemes of scoring.py): for words that are not the
-# first of their entity, for words that another word of the entity may follow,
-# and for the last word of an entity of several words.
-_CONTINUES, _MAY_CONTINUE, _ENDS = {*"IMEL"}, {*"BIM"}, {*"EL"}
+# Tag prefixes of the schemes in scoring.py.
+_CONTINUES = {*"IMEL"}  # any word of an entity except the first
+_MAY_CONTINUE = {*"BIM"}  # any word after which the entity may continue
+_ENDS = {*"EL"}  # the last word of an entity of several words
 
 
 @functools.lru_cache(maxsize=16)

@@ -18,8 +18,8 @@ from files.paths import StrPath
 _DOCUMENT = "-DOCSTART-"
 _BLANKS = " \t\r"
 _TAG = re.compile("O|[BIESLUM](-.+)?")
-# Matches a line in which another character than a tab or a space, such as a
-# comma, separates the word and its tag.
+# Matches a line in which a character other than a tab or a space, such as a
+# comma, separates the word from its tag.
 _OTHER_COLUMNS = re.compile(r".+(?:_|[^\w-])(O|[BIESLUM](-.+)?)")
 _SET_FILES = {
     "train": ("train.txt", "eng.train", "train.jsonl", "train.json"),
@@ -105,8 +105,8 @@ class NerProcessor(SetReader[NerExample]):
             examples = self.read_set(data_dir, "train")
             tags = {tag for example in examples for tag in example.labels}
             if examples[0].text is not None:
-                # For each B- tag add the I- tag, because the dev and test sets
-                # may contain entities of more words than the train set.
+                # For each B- tag add the I- tag, because entities of this type
+                # may have several words only in the dev and test sets.
                 tags |= {tag.replace("B-", "I-", 1) for tag in tags}
             if tags == {"O"}:
                 raise ValueError(
@@ -145,7 +145,7 @@ class NerProcessor(SetReader[NerExample]):
             if name == "train" or unknown.keys() >= tags - {"O"}:
                 raise ValueError(message)
             logging.warning(
-                "%s. The scores count the words with %s as errors.",
+                "%s. In the scores, words tagged %s count as errors.",
                 *(message, ", ".join(unknown)),
             )
         return examples
@@ -153,7 +153,7 @@ class NerProcessor(SetReader[NerExample]):
     def _read_columns(
         self, path: str, name: str
     ) -> Iterator[tuple[NerExample, list[str]]]:
-        """Yields each sentence of the set `name`, and the place of each tag."""
+        """Yields each sentence of a set, with the file and line of each tag."""
         sentences = [*_read_sentences(path, self._label_column)]
         if not sentences:
             return
@@ -200,10 +200,10 @@ class NerProcessor(SetReader[NerExample]):
             and _are_indexes(column_of_words, width)
         ):
             raise ValueError(
-                f"{path}: the first column contains numbers, or equal values "
-                f"in each sentence, such as {column_of_words[0][:3]}, instead "
-                "of words. Set --text_column to the number of the words' "
-                "column, such as 2"
+                f"{path}: the first column contains numbers, or repeats one "
+                "value in all lines of a sentence, such as "
+                f"{column_of_words[0][:3]}, instead of words. Set "
+                "--text_column to the number of the words' column, such as 2"
             )
         if width > 2:
             logging.info(
@@ -216,9 +216,9 @@ class NerProcessor(SetReader[NerExample]):
     ) -> tuple[int, int | None]:
         """Returns the number of the words' column, and of the tags' column.
 
-        `width` is the number of columns. `is_uncut` is True if another
-        character than a tab or a space seems to separate the columns. If a
-        test set contains no tags, the number of the tags' column is None.
+        `width` is the number of columns. `is_uncut` is True if each line seems
+        to contain several columns that are not separated by a tab or a space.
+        If a test set contains no tags, the number of the tags' column is None.
         """
         text_column, label_column = self._text_column, self._label_column
         for flag, column in (
@@ -251,7 +251,7 @@ class NerProcessor(SetReader[NerExample]):
     def _read_spans(
         self, path: str, name: str
     ) -> Iterator[tuple[NerExample, list[str]]]:
-        """Yields each text of the set `name`, and the place of each tag."""
+        """Yields each text of a set, with the file and entry of each tag."""
         for flag in ("text_column", "label_column"):
             if column := getattr(self, f"_{flag}"):
                 raise ValueError(
@@ -270,10 +270,11 @@ def _check_nested(
     sentences: Sequence[tuple[int, list[tuple[int, list[str]]]]],
     text_column: int,
 ) -> None:
-    """Raises an error if the last column and another column mark equal types.
+    """Raises an error if another column uses an entity type of the last column.
 
     GermEval 2014 tags entities in one column, and entities nested in them in
-    the next column. CoNLL-2003 passes: its chunks are of other types.
+    the next column. CoNLL-2003 passes, because its column of chunks uses types
+    such as NP, which are not entity types.
     """
     types: dict[int, set[str]] = collections.defaultdict(set)
     for _, lines in sentences:
@@ -294,15 +295,15 @@ def _check_nested(
 def _are_indexes(sentences: list[list[str]], width: int) -> bool:
     """Returns whether a column numbers the words or sentences of a file.
 
-    Such a column contains a digit in each cell, or equal cells in each
-    sentence. `sentences` are the cells of the column, and `width` is the number
-    of columns in the file.
+    In such a column, each cell contains a digit, or all cells of a sentence are
+    the same. `sentences` contains the column's cells, one list per sentence.
+    `width` is the number of columns in the file.
     """
     are_numbers = all(
         re.search(r"\d", word) for words in sentences for word in words
     )
     # In a file of two columns, the column beside the tags contains the words,
-    # even if all words of each sentence are equal.
+    # even if each sentence only repeats one word.
     are_same = width > 2 and all(len({*words}) == 1 for words in sentences)
     return are_numbers or (are_same and max(map(len, sentences)) > 1)
 

@@ -29,11 +29,11 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
         B-PER I-PER O I-LOC I-ORG -> (PER, 0, 2), (LOC, 3, 4), (ORG, 4, 5)
 
     The numbers are the indices of an entity's first word and after its last
-    word. An entity begins at B-TYPE, at E-TYPE or I-TYPE after E-TYPE, and at
-    any tag of a type after O or after another type. These rules are correct for
-    IOB1, IOB2 and IOE2. conlleval.pl contains no rules for the prefixes S, L
-    and U, so it joins adjacent entities of one type that are tagged with them.
-    `to_scheme` separates these entities.
+    word. An entity begins at (1) B-TYPE, (2) E-TYPE or I-TYPE if the tag before
+    it is E-TYPE, (3) any tag with a type if the tag before it is O or has
+    another type. These rules are correct for IOB1, IOB2 and IOE2. conlleval.pl
+    contains no rules for the prefixes S, L and U, so it joins adjacent entities
+    of one type that are tagged with them. `to_scheme` separates these entities.
     """
     return _split(
         tags, lambda previous, prefix: previous + prefix in _CONLLEVAL_BEGINS
@@ -116,9 +116,9 @@ def score_entities(
     correct if its words and its type are correct.
 
     Returns:
-        `precision`, `recall` and `f1` of all entities, these scores of each
-        type of entity, such as `PER_f1`, and `accuracy`, the fraction of
-        correct tags. Scores are from 0 to 1, and 0 / 0 counts as 0.
+        `precision`, `recall` and `f1` over all entities, the same three scores
+        for each type of entity, such as `PER_f1`, and `accuracy`, the fraction
+        of correct tags. Scores are from 0 to 1, and 0 / 0 counts as 0.
 
     Raises:
         ValueError: a sentence has more or fewer predicted tags than right tags.

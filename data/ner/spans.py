@@ -28,7 +28,8 @@ from files.paths import StrPath
 _SPANS = ("entities", "spans", "ents", "label", "labels")
 _STARTS, _ENDS = ("start", "start_offset"), ("end", "end_offset")
 _LABELS = ("label", "type", "labels", "hypertextlabels")
-# Maximum number of spans whose offsets are tried as bytes and UTF-16 units.
+# Maximum number of spans to test whether their offsets count bytes or UTF-16
+# units instead of characters.
 _MAX_SHIFTED = 100
 _FORM = '[start, end, label] or {"start", "end", "label"}'
 
@@ -130,9 +131,10 @@ def read(
     num_cut = min(len(widened), _MAX_SHIFTED)
     if num_shifted > max(2, num_cut // 3):
         raise ValueError(
-            f"{path}: {num_shifted} of {num_cut} spans that begin or end in a "
-            f"word, such as {widened[0][0]}, fit if their offsets count bytes "
-            "or UTF-16 units. Convert the offsets to characters"
+            f"{path}: {num_shifted} of the {num_cut} spans that begin or end "
+            f"inside a word, such as {widened[0][0]}, would match complete "
+            "words if their offsets counted bytes or UTF-16 units. Convert the "
+            "offsets to characters"
         )
     if widened:
         logging.info(
@@ -150,10 +152,11 @@ def read(
 def _fits_as_bytes(
     text: str, span: Span, starts: Sequence[int], ends: Sequence[int]
 ) -> bool:
-    """Returns whether a span fits words if it counts bytes or UTF-16 units.
+    """Tests whether a span's offsets may count bytes or UTF-16 units.
 
-    `starts` and `ends` are the words' positions in characters. Returns False if
-    the text before the span is ASCII, because the units are then equal.
+    Returns whether the span then begins and ends at the ends of words. `starts`
+    and `ends` are the words' positions in characters. Returns False if the text
+    before the span is ASCII, because then all units result in the same offsets.
     """
     for code, size in (("utf-16-le", 2), ("utf-8", 1)):
         units = text[: span.end].encode(code)
@@ -181,8 +184,8 @@ def _read_records(path: StrPath) -> Iterator[tuple[str, Any]]:
         try:
             first = json_files.parse_json(head[1], "", object)
         except ValueError:
-            # The line begins a list of several lines, or is damaged. A .jsonl
-            # file never contains such a list, so its line is damaged.
+            # The line is the first of a list that spans several lines, or is
+            # malformed. In a .jsonl file, it can only be malformed.
             name = os.fspath(path).removesuffix(".gz")
             first = {} if name.endswith(".jsonl") else []
         # The file contains JSON lines if its first line is not a list, or is a
@@ -259,9 +262,9 @@ def _has_spans(value: Any) -> bool:
 
 
 def _read_label_studio(record: dict[str, Any], where: str) -> dict[str, Any]:
-    """Converts a task of Label Studio's export to {"text", "entities"}.
+    """Converts an entry of Label Studio's export to {"text", "entities"}.
 
-    The entities are None if the task was not annotated.
+    The entities are None if the entry's text was not annotated.
     """
     data = record["data"] if isinstance(record["data"], dict) else {}
     texts = {k: v for k, v in data.items() if isinstance(v, str)}
@@ -310,7 +313,8 @@ def _read_span(value: Any, text: str, where: str) -> Span:
     """Converts a span in the file to a Span, without white space at its ends.
 
     `value` is the parsed JSON value of the span. Raises a ValueError if it is
-    malformed or outside the text, or if its own "text" is not the span's text.
+    malformed or outside the text, or if the file stores a "text" for it that
+    differs from the characters between its offsets.
     """
     own = None
     if isinstance(value, list) and len(value) == 3:
@@ -351,8 +355,8 @@ def _read_span(value: Any, text: str, where: str) -> Span:
             )
         expected = f", but the file records {own[:80]!r}" if own else ""
         raise ValueError(
-            f"{where}: the span {[start, end, label]} is {part[:80]!r} in the "
-            f"text of {len(text)} characters{expected}. {reason}. Text: "
+            f"{where}: the span {[start, end, label]} covers {part[:80]!r} in "
+            f"a text of {len(text)} characters{expected}. {reason}. Text: "
             f"{text[:80]!r}"
         )
     start += len(part) - len(part.lstrip())

@@ -112,7 +112,7 @@ def create_features(
                     continue
                 example_index, word_index = words[start + i]
                 label = examples[example_index].labels[word_index]
-                # The window begins with [CLS], so positions are one higher.
+                # Add 1 to i, because the window begins with [CLS].
                 if label in label_ids:
                     feature.label_ids[i + 1] = label_ids[label]
                     feature.label_weights[i + 1] = 1.0

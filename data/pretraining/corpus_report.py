@@ -14,9 +14,9 @@ CORPUS_COUNTS = (
     "num_unknown",
     "num_dropped_bytes",
 )
-# Beyond these limits, the input or a flag is usually wrong: fraction of [UNK]
-# among the WordPieces, mean number of sentences in a document, and mean number
-# of WordPieces in a sentence.
+# The input or a flag is usually wrong if more than this fraction of the
+# WordPieces are [UNK], if documents have fewer sentences on average, or if
+# sentences have more WordPieces on average.
 _MANY_UNKNOWN = 0.02
 _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
@@ -25,8 +25,8 @@ _LONG_SENTENCE = 256
 def log(corpus: Mapping[str, int]) -> None:
     """Logs statistics of a corpus, and warns of likely mistakes.
 
-    `corpus` is {name: count} with the CORPUS_COUNTS and other counts of
-    `TextReader.read`.
+    `corpus` is {name: count}, with the names in CORPUS_COUNTS and the other
+    names that `TextReader.read` counts.
     """
     num_documents = corpus["num_documents"]
     num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
@@ -49,7 +49,8 @@ def log(corpus: Mapping[str, int]) -> None:
     if any(equal):
         logging.info(
             f"{equal[0]:,} sentences and {equal[1]:,} documents repeat an "
-            "earlier text of the same file (in large files, the same 4 MB)"
+            "earlier text of the same file (large files are split into parts "
+            "of about 4 MB, and each text is compared within its part)"
         )
     if num_documents == 1:
         logging.warning(
@@ -115,9 +116,10 @@ def statistics(
 ) -> dict[str, float]:
     """Returns statistics of the instances for the manifest.
 
-    These are the number of instances, their mean length in WordPieces, and the
-    fractions of short instances, of random next sentences, of padding and of
-    masks. `counts` are the counts that `parts.write_shards` writes.
+    These are the number of instances, their mean length in WordPieces, and
+    several fractions: of instances that are short or have a random next
+    sentence, of positions that are padding, of WordPieces that are masked.
+    `counts` are the counts that `parts.write_shards` writes.
     """
     num_instances, num_pieces = counts["num_instances"], counts["num_pieces"]
     mean_length = num_pieces / num_instances

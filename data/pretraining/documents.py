@@ -32,7 +32,8 @@ class Pieces(dict[str, bytes]):
         vocab: {WordPiece: id}.
 
     Attributes:
-        words: list of the encoded ids, in the vocabulary's order.
+        words: list of the ids, as bytes, of all WordPieces, in the vocabulary's
+            order.
     """
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
@@ -225,9 +226,9 @@ def group_documents(
 
     Args:
         lines: sentences from `TextReader.read`. None ends a document.
-        max_pieces: number of WordPieces that fill a list. The list ends with
-            the document that fills it. If it reaches twice this number, it ends
-            inside this document.
+        max_pieces: number of WordPieces that fill a list. A list ends after the
+            document in which it reaches this number. But if the list reaches
+            twice this number, it ends in the middle of the document.
         counts: Counter. The function adds the number of documents that end in
             `lines` to `counts["num_documents"]`.
     """

@@ -44,8 +44,9 @@ class DynamicMasking:
         """Draws the random numbers that determine the masks of one record.
 
         `number`, int64, is the number of records that training read before
-        this record. Returns float32 [3, max_seq_length], from 0 to below 1. The
-        rows determine the masked positions, how to mask each, and random words.
+        this record. Returns float32 [3, max_seq_length], from 0 to below 1. Row
+        0 determines which positions are masked, row 1 how each is masked
+        ([MASK], random word or unchanged), and row 2 the random words.
         """
         return tf.random.stateless_uniform(
             [3, max_seq_length], tf.stack([self._seed, number])
@@ -143,9 +144,10 @@ def _choose_words(
 ) -> tf.Tensor:
     """Chooses words in random order, for whole-word masking.
 
-    Skips a word if its choice would exceed `num_to_predict` WordPieces, [B].
-    `words`, int32 [B, F], contains the index of each WordPiece's word, or -1 if
-    it cannot be masked. `draws`, float32 [B, F], determines the order.
+    `num_to_predict`, int32 [B], is the maximum number of WordPieces to choose
+    in each record. A word that would exceed it is skipped. `words`, int32 [B,
+    F], contains the index of each WordPiece's word, or -1 if it cannot be
+    masked. `draws`, float32 [B, F], determines the order.
 
     Returns bool [B, F], True for each WordPiece of a chosen word.
     """

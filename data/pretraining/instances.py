@@ -319,9 +319,9 @@ def create_masked_lm_predictions(
         shuffle(candidates, rng)
         chosen = candidates[:num_to_predict]
 
-    # same_of_others: fraction of unchanged WordPieces among the chosen ones
-    # that do not become [MASK]. It is rounded, so that 0.1 / (1.0 - 0.8) is
-    # exactly 0.5, as in Google's code.
+    # Of the chosen WordPieces that do not become [MASK], the fraction
+    # `same_of_others` stays unchanged. It is rounded, so that 0.1 / (1.0 - 0.8)
+    # is exactly 0.5, as in Google's code.
     mask, mask_prob = pieces["[MASK]"], options.mask_token_prob
     same_of_others = 0.0
     if mask_prob < 1.0:

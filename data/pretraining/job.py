@@ -42,8 +42,8 @@ _FEW_SHARDS = 8
 # Names of the files in OUTPUT.work, complete or partly written.
 _WORK_FILE = re.compile(r"(job\.json|task-\d{5,}\.(json|eval))(\.partial-\d+)?")
 
-# Type of a function such as workers.run, which calls another function for each
-# task, (name, arguments).
+# Type of functions such as workers.run. They receive another function and a
+# list of tasks (name, arguments), and call it with the arguments of each task.
 RunTasks = Callable[[Callable, list[tuple[str, tuple]]], Generator]
 
 
@@ -59,8 +59,8 @@ class Job:
             Empty if there are no such files.
         output_file: path of the output, which is the prefix of the shards'
             names.
-        num_shards: number of shards, without the shard of held-out documents.
-            0 = the size of the corpus determines the number.
+        num_shards: number of shards, not counting the shard of held-out
+            documents. 0 = the size of the corpus determines the number.
     """
 
     text: documents.TextOptions
@@ -137,17 +137,17 @@ class Job:
                 not whole.get(self._eval_file, True)
                 or len(found["shards"]) != num_shards
             ):
-                # Run all tasks again if the evaluation set is damaged, or if
-                # the job removed empty shards earlier, because `_combine` then
-                # needs the result files of all tasks.
+                # The evaluation set is damaged, or the job removed empty shards
+                # earlier. In both cases `_combine` needs the result files of
+                # all tasks, so run all tasks again.
                 found, whole = None, {}
             try:
                 self._run_tasks(tasks, whole, run)
                 if found is None:
                     found = self._combine(description, tasks)
             except ValueError:
-                # Remove the shards. To correct the error, the user must change
-                # the input or a flag, so these shards will not be reused.
+                # Remove the shards that the tasks wrote. They will not be
+                # reused, because the user must change the input or a flag.
                 for task in tasks:
                     if os.path.exists(task.result_file):
                         for path in task.shards:
@@ -211,8 +211,8 @@ class Job:
             for file, contents in (self.manifest_file, found), (path, begun):
                 if contents and contents.get("version") != _VERSION:
                     raise ValueError(
-                        f"{file} records unfinished work of another version "
-                        "of this script, which writes different records"
+                        f"{file} belongs to an unfinished run of a different "
+                        "version of this script, which writes other records"
                     )
         except ValueError as error:
             raise ValueError(
@@ -228,7 +228,8 @@ class Job:
         if not is_ours:
             raise ValueError(
                 f"{self._work_dir}, the folder for unfinished work, contains "
-                "other files; use another --output_file, or move the folder"
+                "files that this script did not write; use another "
+                "--output_file, or move the folder"
             )
         write_json(path, description)
         return found, whole
@@ -307,8 +308,9 @@ class Job:
         if not counts["num_instances"]:
             raise ValueError(
                 f"--eval_fraction={self.instances.eval_fraction} holds out all "
-                f"{counts['num_documents']} documents; separate more documents "
-                "by blank lines"
+                f"{counts['num_documents']} documents, so the training set "
+                "would be empty; lower the fraction, or put blank lines "
+                "between documents so that the input has more of them"
             )
         found = {
             **description,

@@ -157,8 +157,8 @@ def write_held_out(
         if not writer.num_records:
             raise ValueError(
                 f"--eval_fraction={options.eval_fraction} held out no text; "
-                "separate more documents by blank lines, or set another "
-                "--random_seed"
+                "put blank lines between documents so that the input has more "
+                "of them, or set another --random_seed"
             )
     return records.describe_shards([path], writer.num_records)
 
@@ -251,7 +251,10 @@ def _parse(piece: str) -> bytes:
 def read_held_out(
     paths: Iterable[str], max_pieces: int
 ) -> Iterator[list[Document]]:
-    """Yields lists of the documents that `hold_out` wrote, to limit memory."""
+    """Reads the documents that `hold_out` wrote, and yields lists of them.
+
+    A list contains about `max_pieces` WordPieces, to limit memory.
+    """
     lines = (
         list(map(_parse, line.split())) or None
         for path in paths
@@ -268,8 +271,8 @@ def _borrow(
 ) -> list[Document]:
     """Reads documents of other parts, for random next sentences.
 
-    Reads the first documents of each part in `lenders` that are not held out,
-    about `num_pieces` WordPieces in total.
+    Reads each part in `lenders` from its start, skipping documents that are
+    held out. Returns about `num_pieces` WordPieces in total.
     """
     found: list[Document] = []
     # `len` discards the lines of held-out documents, instead of writing them.

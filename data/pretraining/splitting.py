@@ -13,8 +13,9 @@ from data.pretraining.documents import Block
 # Number of bytes of text in a part. Such a part usually contains hundreds of
 # documents, from which random next sentences are drawn.
 _PART_BYTES = 4 << 20
-# A smaller corpus is split into _LEAST_PARTS parts, for several processes, or
-# into fewer parts of about _LEAST_PART_BYTES.
+# A corpus of less than _LEAST_PARTS * _PART_BYTES is split into _LEAST_PARTS
+# parts, so that several processes can work on it. It is split into fewer parts
+# if these would be smaller than _LEAST_PART_BYTES.
 _LEAST_PARTS = 8
 _LEAST_PART_BYTES = 256 << 10
 # If no document begins within this number of bytes, the part begins with a line
@@ -112,8 +113,8 @@ def _find_start(path: str, position: int) -> tuple[int, bool]:
 def find_lenders(parts: Sequence[list[Block]]) -> list[list[Part]]:
     """Chooses, for each part, the parts to draw random next sentences from.
 
-    The chosen parts are spread evenly over the corpus. They contain no text of
-    a document that is also in the part.
+    The chosen parts are spread evenly over the corpus. No document is partly in
+    a part and partly in the parts chosen for it.
     """
     # A document may span several parts. Group successive parts: a group ends
     # with the first part whose end is the end of a document.

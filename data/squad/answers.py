@@ -36,7 +36,8 @@ def find_answers(
             `start_logits` and `end_logits`. An ensemble's outputs are a list of
             its models' outputs.
         options: options for choosing answers from the logits.
-        tokenizer: tokenizer of the passages' words.
+        tokenizer: BasicTokenizer of the model. `get_final_text` uses it to map
+            answers to the passage's spelling.
 
     Returns:
         the three dicts that the comment on `decoding.Answers` describes.
@@ -73,9 +74,9 @@ def average_nbest(
     The probability of an answer text is the average of its probabilities in the
     models' n-best lists. A list without the text contributes 0. The returned
     no-answer score is log(P(no answer) / P(best text)). With a single model,
-    this is the no-answer logit sum minus the logit sum of the best text. The
-    score is NO_ANSWER_SCORE_DIFF if P(best text) is 0, and otherwise
-    -NO_ANSWER_SCORE_DIFF if P(no answer) is 0.
+    the score is the no-answer logit sum minus the logit sum of the best text.
+    If P(best text) is 0, the score is NO_ANSWER_SCORE_DIFF. If only P(no
+    answer) is 0, it is -NO_ANSWER_SCORE_DIFF.
 
     `members` contains one dict {question id: n-best list} for each model, which
     `decode_predictions` created with `options`.

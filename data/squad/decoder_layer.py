@@ -1,8 +1,8 @@
 """Turns start and end logits into SQuAD's answers with TensorFlow operations.
 
 The graph chooses the same answers as decoding.py, even if several candidates
-have equal scores or a question has no candidate. No Python runs when the graph
-is called.
+have equal scores or a question has no candidate. An exported model runs the
+graph without Python.
 
 N = questions, W = windows, F = length of a window, S = spans, B = answers in
 an n-best list. "Characters" and "letters" are the units that windows_layer.py
@@ -33,7 +33,8 @@ _OF_CHOSEN = {
     "start_byte": "nbest_start_bytes",
     "end_byte": "nbest_end_bytes",
 }
-# Number of windows whose spans are computed together. It limits memory.
+# Number of windows whose spans are computed together. A larger number needs
+# more memory.
 _WINDOWS_AT_A_TIME = 64
 
 
@@ -207,8 +208,8 @@ class SquadDecoder:
         scores = tf.concat([spans.scores, [-np.inf]], 0)
 
         def may_improve(begin: tf.Tensor, nbest: Spans) -> tf.Tensor:
-            # To create few texts, stop at the first span that cannot be among
-            # the n best.
+            # Stop at the first span that cannot be among the n best, so that
+            # no texts are created for the spans after it.
             is_full = tf.size(nbest.texts) == self.options.n_best_size
             worst = tf.reduce_min(nbest.scores)
             return (begin < num_spans) & (~is_full | (scores[begin] > worst))
@@ -252,10 +253,11 @@ class SquadDecoder:
     def _answer(
         self, nbest: Spans, null_score: tf.Tensor
     ) -> dict[str, tf.Tensor]:
-        """Returns one question's outputs, {name: tensor}, as `_specs` lists.
+        """Returns the outputs for one question as {name: tensor}.
 
-        The output `chosen` is the index of the predicted answer in the n-best
-        list. `null_score` is the score of no answer, float64.
+        `_specs` lists the outputs. The output `chosen` is the index of the
+        predicted answer in the n-best list. `null_score` is the score of no
+        answer, float64.
         """
         probabilities = tf.nn.softmax(nbest.scores)
         is_answer = nbest.starts >= 0

@@ -83,8 +83,9 @@ def decode_predictions(
             character offsets, these offsets locate answers in the passage.
         all_results: one RawResult for each window, in any order.
         options: options for choosing answers from the logits.
-        tokenizer: tokenizer of the passages' words. Without character offsets,
-            it maps answers to the passage's spelling (`get_final_text`).
+        tokenizer: BasicTokenizer of the model. `get_final_text` uses it to map
+            answers to the passage's spelling, if there are no character
+            offsets.
 
     Returns:
         the three dicts that the comment on `Answers` describes.
@@ -149,7 +150,7 @@ def decode_question(
         features: windows of the question.
         result_of: {`unique_id` of a window: its logits}.
         options: options for choosing answers from the logits.
-        tokenizer: tokenizer of the passage's words.
+        tokenizer: BasicTokenizer, as in `decode_predictions`.
 
     Raises:
         ValueError: a window has no result.

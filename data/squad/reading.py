@@ -62,8 +62,9 @@ def read_squad_examples(
 
     With `is_training`, questions whose passage does not contain the answer at
     the character position in the file (`answer_start`) are skipped with a
-    warning. Another warning counts answers that begin close to their position.
-    With `version_2_with_negative`, questions may be unanswerable.
+    warning. Another warning counts the answers that the passage contains near
+    `answer_start`, but not exactly there. With `version_2_with_negative`,
+    questions may be unanswerable.
 
     With `use_char_offsets`, an answer that equals the passage's characters at
     its position is accepted without comparing words. The words might differ,
@@ -72,8 +73,8 @@ def read_squad_examples(
     Raises:
         OSError: the file cannot be read.
         ValueError: the file is not valid JSON, is not in SQuAD's layout, or
-            contains no question that can be used. In training also: an
-            answerable question does not have exactly one answer.
+            contains no question that can be used. With `is_training`, also if
+            an answerable question has no answer or several answers.
     """
     examples = []
     num_skipped = num_moved = 0
@@ -113,8 +114,8 @@ def read_squad_examples(
     if num_moved:
         logging.warning(
             "%s: %d of %d answers do not begin exactly at `answer_start`, so "
-            "the model may learn longer answers. `answer_start` must count "
-            "characters, not bytes or UTF-16 units",
+            "the words to learn may include words beside the answer. "
+            "`answer_start` must count characters, not bytes or UTF-16 units",
             *(input_file, num_moved, len(examples)),
         )
     if num_skipped:
@@ -128,7 +129,8 @@ def read_squad_examples(
     if not examples:
         raise ValueError(
             f"{input_file} contains no question that can be used; use a file "
-            "with questions and, to train, with correct values of answer_start"
+            "that contains questions. To train, each answer also needs the "
+            "correct `answer_start`"
         )
     num_ids = len({example.qas_id for example in examples})
     if num_ids < len(examples) and not is_training:
@@ -262,7 +264,8 @@ def _read_answer(
         qa: the question's dict in the file.
         where: place of the question in the file, for error messages.
         word_starts: index of the first character of each word in the passage.
-        use_char_offsets: whether to compare characters before words.
+        use_char_offsets: True to accept an answer that equals the passage's
+            characters at its position, without comparing words.
     """
     if example.is_impossible:
         example.orig_answer_text = ""

@@ -78,8 +78,8 @@ def has_gold_answers(
 
     In v1.1, the file must contain an answer to the question. In v2.0, a
     question without answers counts as unanswerable, and "no answer" is right.
-    But if `is_impossible` is false, the question is answerable, and its answers
-    are unknown.
+    But if such a question's `is_impossible` is false, it is answerable, and its
+    right answers are unknown.
 
     `qa` is the question in SQuAD's JSON. Its "answers" are a list.
     """
@@ -178,8 +178,8 @@ def _read_gold_answers(
 def _score_v1(
     gold_answers: list[tuple[str, list[str]]], predictions: Mapping[str, str]
 ) -> dict[str, float]:
-    # If several questions have the same id, count each question. In v2.0, only
-    # the last question with this id counts.
+    # If several questions have the same id, v1.1 counts each question, but v2.0
+    # counts only the last one.
     exact, f1 = 0, 0.0
     for qas_id, texts in gold_answers:
         if qas_id not in predictions:
@@ -187,7 +187,7 @@ def _score_v1(
         text = predictions[qas_id]
         exact += max(compute_exact(gold, text) for gold in texts)
         # If the prediction and a gold answer are both empty after
-        # normalization, F1 is 0. In v2.0, it is 1.
+        # normalization, F1 is 0 in v1.1, but 1 in v2.0.
         if normalize_answer(text):
             f1 += max(compute_f1(gold, text) for gold in texts)
     total = len(gold_answers)

@@ -1,7 +1,7 @@
 """Finds possible answers to SQuAD's questions with TensorFlow operations.
 
-The code finds the texts in one passage at a time. It copies only the texts of
-spans, not the passage.
+The code cuts the texts of spans out of one passage at a time. It copies only
+these texts, not the passage.
 
 N = questions, W = windows, S = spans of WordPieces, B = number of starts, and
 also of ends, that `SquadDecoder.find_best` selects from each window.
@@ -24,7 +24,7 @@ from data.text.tokenizer_layer import drop_invalid
 class Spans(NamedTuple):
     """S spans of WordPieces that may be the answer to a question.
 
-    WordPieces are numbered through all passages.
+    WordPieces are numbered consecutively across all passages.
 
     Attributes:
         starts: int64 [S], the first WordPiece, or -1 for no answer.
@@ -170,8 +170,8 @@ def order_by_score(spans: Spans) -> tf.Tensor:
 
 # Three tensors, int32 [S], that locate S spans: the number of each span's first
 # letter, the number of its last letter, and the number of the character that
-# begins the span's first word. The last number is -1 if the span's text is not
-# to be searched in this word.
+# begins the span's first word. The third tensor is -1 for a span whose text
+# need not be searched for in this word.
 Letters = tuple[tf.Tensor, tf.Tensor, tf.Tensor]
 
 
@@ -203,7 +203,7 @@ class Alignment(NamedTuple):
     use_char_offsets: bool
 
     def remove_repeated(self, spans: Spans) -> Spans:
-        """Keeps the first of all spans at the same position in the passage."""
+        """Keeps only the first of the spans at each position in the passage."""
         first, last, word_char = (
             tf.cast(value, tf.int64) for value in self._letters_at(spans)
         )
@@ -221,7 +221,8 @@ class Alignment(NamedTuple):
         starts = tf.gather(self.passages.starts, first)
         ends = tf.gather(self.passages.starts, last) + size
         text = self.passages.contexts[self.row]
-        # For all spans at once, `tf.strings.substr` would copy the passage.
+        # Call `tf.strings.substr` for one span at a time. For all spans at
+        # once, it would copy the complete passage for each span.
         texts = tf.map_fn(
             lambda part: tf.strings.substr(text, part[0], part[1] - part[0]),
             (starts, ends),
@@ -235,11 +236,12 @@ class Alignment(NamedTuple):
     def _find_letters(self, spans: Spans) -> tuple[tf.Tensor, tf.Tensor]:
         """Finds the first and last letter of the text of each span, int32 [S].
 
-        With character offsets, these are letters of the span's WordPieces.
-        Otherwise, the code searches the span's words for its text, as
-        `get_final_text` does, so it finds the "##a" of "an ##a" at the first
-        "a". If the number of characters in the words differs from the number of
-        letters, or the span contains [UNK], the text is the complete words.
+        With character offsets, these are letters of the span's first and last
+        WordPiece. Otherwise, they are the place where the span's text first
+        occurs in the span's words, as in `get_final_text`. For example, the
+        text of "##a" in "an ##a" is the "a" of "an". If the number of
+        characters in the words differs from the number of letters, or the span
+        contains [UNK], the text is the complete words.
 
         `spans` must not contain "no answer".
         """

@@ -148,7 +148,7 @@ def _encode_windows(
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
 ) -> Iterator[bytes]:
-    """Serializes the windows that `create_windows` creates, without ids."""
+    """Serializes the windows from `create_windows`, without `unique_ids`."""
     windows = create_windows(tokenizer, options, is_training, examples)
     return map(_encode_inputs, windows)
 
@@ -158,9 +158,9 @@ def _number(
     tokenizer: FullTokenizer,
     options: WindowOptions,
 ) -> Iterator[tuple[int, SquadExample]]:
-    """Yields (index, example), then logs how many questions are cut.
+    """Yields (index, example), then logs how many questions are truncated.
 
-    A question is cut if it contains more than `options.max_query_length`
+    A question is truncated if it contains more than `options.max_query_length`
     WordPieces.
     """
     limit = options.max_query_length

@@ -1,7 +1,7 @@
 """Cuts SQuAD's questions and passages into windows with TensorFlow operations.
 
-The windows are the same as in windows.py, but no Python code runs when the
-graph is called.
+The windows are the same as in windows.py, but an exported model creates them
+without Python.
 
 N = questions, each with its passage. W = windows. F = length of a window.
 P, C and D are totals over all passages: P = WordPieces, C = characters after
@@ -55,7 +55,7 @@ class Passages(NamedTuple):
     All passages together contain P WordPieces, C characters after normalization
     (called characters below) and D characters before normalization except white
     space (called letters below). Characters, letters and words are numbered
-    through all passages.
+    consecutively across all passages.
 
     Attributes:
         num_unknown: int32 [P + 1], number of [UNK] before each WordPiece.

@@ -18,8 +18,8 @@ from absl import logging
 from files.json_files import parse_json, read_json
 
 _CONFIG_FILE, _TOKENIZER_FILE = "tokenizer_config.json", "tokenizer.json"
-# {option of transformers' tokenizers: values with which transformers tokenizes
-# as this project does}. Other values are not supported.
+# For each option of transformers' tokenizers, the values that result in the
+# same tokens as this project's tokenizer. Other values are not supported.
 _CUTS = {
     "tokenize_chinese_chars": (None, True),
     "do_basic_tokenize": (None, True),
@@ -27,14 +27,16 @@ _CUTS = {
     "word_tokenizer_type": (None, "basic"),
     "subword_tokenizer_type": (None, "wordpiece"),
 }
-# Tokenizer classes of transformers that tokenize as BertTokenizer does. The
-# generic classes read a tokenizer.json, or a vocab.txt as BertTokenizer does.
+# Tokenizer classes of transformers that return the same tokens as
+# BertTokenizer. The generic classes (PreTrainedTokenizerFast,
+# TokenizersBackend) read a tokenizer.json, or else a vocab.txt in the same way
+# as BertTokenizer.
 _CLASSES = re.compile(
     r"(?:Bert|BertJapanese|ConvBert|DistilBert|DPR\w+|Electra|Ernie|LayoutLM"
     "|Lxmert|MobileBert|PreTrained|Realm|RetriBert|Splinter|SqueezeBert)"
     "Tokenizer(?:Fast)?|TokenizersBackend"
 )
-# Tokenizer classes of transformers that return other tokens than BertTokenizer.
+# Tokenizer classes of transformers whose tokens differ from BertTokenizer's.
 _OTHER_CLASSES = re.compile(
     "(?:Albert|Bart|BertGeneration|Bertweet|BigBird|Camembert|Deberta|DebertaV2"
     "|Funnel|GPT2|Herbert|Llama|MPNet|Phobert|RemBert|RoFormer|Roberta|T5"
@@ -70,11 +72,13 @@ _EXPECTED = {
 # Keys that may be missing or null. Older files contain no `model.type`. If
 # `strip_accents` is null, a tokenizer that lower-cases also strips accents.
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
-# Limits of the fraction of words with a letter A to Z: a vocabulary is cased
-# above the first limit, and lower-cased below the second. The fraction is 29%
-# and 16% in Google's cased vocabularies, and nearly 0 in the others.
+# Limits of the fraction of words that contain a capital letter (A to Z): a
+# vocabulary is cased above the first limit, and lower-cased below the second.
+# In Google's cased vocabularies the fraction is 29% and 16%, in Google's
+# lower-cased vocabularies nearly 0.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
-# If fewer words contain a letter a to z, the vocabulary is too small to judge.
+# If fewer words contain a small letter (a to z), the vocabulary is too small to
+# judge its casing.
 _FEWEST_WORDS = 5000
 
 
@@ -102,8 +106,8 @@ def find_casing(
     if num_foreign > len(tokens) // 20:
         raise ValueError(
             f"{options.vocab_file}: {num_foreign} words begin with \u2581 or "
-            "\u0120, so it belongs to another tokenizer than BERT's. Use a "
-            "vocabulary of WordPieces"
+            "\u0120, so this is the vocabulary of a different kind of "
+            "tokenizer (SentencePiece or GPT-2). Use a vocabulary of WordPieces"
         )
     flag = options.do_lower_case
     is_given = not flag or "do_lower_case" in options.given_flags
@@ -117,8 +121,8 @@ def find_casing(
         elif flag != is_lower_case:
             raise ValueError(
                 f"--do_lower_case={flag} contradicts {path}, which sets "
-                f"{str(is_lower_case).lower()}; remove the flag, or correct "
-                "the file"
+                f"lower-casing to {str(is_lower_case).lower()}; remove the "
+                "flag, or correct the file"
             )
     validate_case_matches_checkpoint(flag, checkpoint)
     if not is_given and casing_of(tokens) is False:
@@ -192,9 +196,9 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
         not contain this setting.
 
     Raises:
-        ValueError: the value is neither true nor false. Or the file, or the
-            special_tokens_map.json beside it, sets a tokenizer option to a
-            value that this project does not support.
+        ValueError: the value is neither true nor false. Or an option in this
+            file or in the special_tokens_map.json beside it has a value that
+            this project does not support.
     """
     _check_special_tokens(os.path.join(folder, "special_tokens_map.json"))
     path = os.path.join(folder, _CONFIG_FILE)
@@ -217,7 +221,8 @@ def read_do_lower_case(folder: str | os.PathLike[str]) -> bool | None:
         )
         if _OTHER_CLASSES.fullmatch(str(kind)):
             raise ValueError(message)
-        # The class may be a user's own, derived from BertTokenizer.
+        # Only warn about an unknown class. It may be a user's own class,
+        # derived from BertTokenizer.
         logging.warning("%s", message)
     # In transformers, `do_lower_case` is true by default, and `strip_accents`
     # is by default equal to `do_lower_case`.

@@ -169,7 +169,7 @@ def cut(
 def pad(
     ids: tf.RaggedTensor, first_lengths: tf.Tensor, max_seq_length: int
 ) -> dict[str, tf.Tensor]:
-    """Pads packed ids to the inputs of a model.
+    """Pads packed ids, and creates the mask and the segment ids.
 
     Args:
         ids: ragged int32 [N, None], the ids of each input, with [CLS] and
@@ -259,8 +259,8 @@ class Windows(NamedTuple):
             left = tokens - tf.gather(self.starts, window)
             right = tf.gather(ends, window) - 1 - tokens
             context = tf.minimum(left, right)
-            # Use float64, because rounding to float32 could change the order of
-            # scores.
+            # Use float64, because rounding to float32 could change which window
+            # has the highest score.
             length = tf.cast(tf.gather(self.lengths, window), tf.float64)
             total = tf.cast(context, tf.float64) + 0.01 * length
             nothing = tf.constant(-np.inf, tf.float64)
@@ -304,7 +304,8 @@ def cut_windows(
             next window.
         query: ragged int32 [N, None], WordPiece ids before each window of a
             text. See Windows.
-        fewest: number of windows of a text without tokens, 0 or 1.
+        fewest: number of windows, 0 or 1, to create for a text that contains no
+            tokens.
     """
     num_tokens = tokens.row_lengths()
     max_tokens = tf.zeros_like(num_tokens) + max_seq_length - 2

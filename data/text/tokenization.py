@@ -67,8 +67,9 @@ class FullTokenizer:
         vocab_file: path of a vocabulary with one WordPiece a line, or of a
             tokenizer.json of transformers.
         do_lower_case: whether to lower-case the text and strip accents. None =
-            as the tokenizer.json or `casing.casing_of` determines. If neither
-            does, True unless the vocabulary contains capital letters.
+            as the tokenizer.json states. If the vocabulary is another file, as
+            `casing.casing_of` returns. If that is unclear (None), True unless
+            any WordPiece contains a capital letter.
 
     Attributes:
         vocab_file: path of the vocabulary.
@@ -194,7 +195,7 @@ class FullTokenizer:
         id of a repeated line is the index of its last occurrence.
 
         Args:
-            vocab_size: the model's number of WordPieces. None skips this check.
+            vocab_size: size of the model's vocabulary. None skips this check.
             special_tokens: WordPieces that the vocabulary must contain.
 
         Raises:
@@ -301,7 +302,7 @@ def load_tokenizer(
     Args:
         options: options of the script, as in `casing.find_casing`. If
             `options.segmenter` is set, the tokenizer uses this segmenter.
-        vocab_size: the model's number of WordPieces. None skips this check.
+        vocab_size: size of the model's vocabulary. None skips this check.
 
     Raises:
         ValueError: the vocabulary does not fit the model, the casing is

@@ -191,7 +191,7 @@ class TokenizerLayer(keras.layers.Layer):
         )
 
     def _expand(self, chars: _Normalized) -> _Normalized:
-        """Replaces each index in `Tables.several` by the row's code points."""
+        """Replaces each index of a row of `Tables.several` by the row."""
         places = ragged.where((chars.flags & unicode_tables.SEVERAL) > 0)
         rows = tf.gather(self._tables.several, tf.gather(chars.cps, places))
         is_cp = rows >= 0
@@ -203,7 +203,7 @@ class TokenizerLayer(keras.layers.Layer):
         origin = ragged.row_ids(
             tf.concat([[0], ends], 0), num_chars + tf.reduce_sum(num_added)
         )
-        # Compute where the up to 3 code points of a row are in the result.
+        # Compute the positions in the result of each row's 2 or 3 code points.
         first = tf.gather(ends, places) - num_added - 1
         where = tf.boolean_mask(first[:, None] + tf.range(3), is_cp)
         chars = chars.gather(origin)
@@ -215,9 +215,10 @@ class TokenizerLayer(keras.layers.Layer):
     def _reorder(
         self, chars: _Normalized, decoded_flags: tf.Tensor
     ) -> _Normalized:
-        """Sorts the combining marks after a base character as Unicode's NFD.
+        """Sorts the combining marks after each base character.
 
-        `decoded_flags`, int32 [D], are the flags of all decoded code points.
+        Unicode's NFD defines the order. `decoded_flags`, int32 [D], are the
+        flags of all decoded code points.
         """
         marks, classes = self._tables.combining_classes
         places = ragged.where((chars.flags & unicode_tables.REORDERED) > 0)

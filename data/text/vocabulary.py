@@ -257,14 +257,15 @@ def extension_rows(
             continue
         if before is not None and not _UNUSED.fullmatch(before):
             raise ValueError(
-                f"row {number} changed from {before!r} to {token!r}; only "
-                "[unusedN] rows may change"
+                f"the extended vocabulary replaces {before!r}, the WordPiece "
+                f"with id {number}, by {token!r}; only [unusedN] entries may "
+                "change"
             )
         rows.append([ids[piece] for piece in tokenizer.tokenize(token)])
     if len(extended) < len(vocab):
         raise ValueError(
-            f"the extended vocabulary has {len(extended)} rows, fewer than the "
-            f"{len(vocab)} rows of the model's vocabulary. Use the file that "
-            "--extend wrote"
+            f"the extended vocabulary has {len(extended)} entries, fewer than "
+            f"the {len(vocab)} entries of the model's vocabulary. Use the file "
+            "that --extend wrote"
         )
     return rows

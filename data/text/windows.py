@@ -12,11 +12,11 @@ T = TypeVar("T")
 def count_cut(
     items: Iterable[T], is_cut: Callable[[T], bool], what: str
 ) -> Iterator[T]:
-    """Yields the items, then logs how many of them were cut.
+    """Yields the items, then logs how many were truncated or cut into windows.
 
     Args:
         items: examples or features.
-        is_cut: function that returns whether an item was cut.
+        is_cut: function that returns whether to count an item.
         what: end of the log line, such as "texts were longer than
             --max_seq_length=8 and were cut".
     """

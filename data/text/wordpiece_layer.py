@@ -11,7 +11,8 @@ import tensorflow as tf
 
 from data.text import ragged
 
-_NUM_WORDS = 1 << 14  # maximum number of words that a step begins to read
+# Maximum number of words that each step of the loop in `_read` begins to read.
+_NUM_WORDS = 1 << 14
 _MAX_LENGTH = 200  # maximum length of a word. A longer word becomes [UNK].
 
 # This number is added to the first code point of a word, so that a code point
@@ -81,7 +82,8 @@ class WordpieceTable:
         Args:
             cps: int32 [C], code points of the words and of the spaces between
                 them. The last code point is a space.
-            begins: bool [C], whether a code point begins a word or is a space.
+            begins: bool [C], True at the first code point of each word, and at
+                each space.
 
         Returns:
             (ids, ends), int32 [P] each: the ids of the WordPieces, and for each
@@ -121,7 +123,7 @@ class WordpieceTable:
             (tokens, ends), int32 [P] each, in no particular order. `tokens`
             contains ids + 1, and `ends` the index after each WordPiece's last
             character. If a word cannot be split, one of its tokens is 0, and
-            the token's end is an index in the word.
+            the end of this token is the index of any character of the word.
         """
 
         def step(

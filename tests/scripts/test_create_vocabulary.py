@@ -159,5 +159,5 @@ def test_what_is_no_extension_is_refused(extended):
     (folder / "other.txt").write_text("\n".join(other) + "\n")
     message = "--extended_vocab_file=other.txt does not extend"
     flags = "--extended_vocab_file=other.txt --output_dir=out"
-    cases = [(flags, message, "row 1599 changed")]
+    cases = [(flags, message, "with id 1599, by")]
     check_refusals(folder, "tools.convert_checkpoint", convert, cases)

@@ -107,7 +107,7 @@ def test_a_model_is_used_as_it_was_trained(tmp_path, classified, model_flags):
     cases = [
         (
             "--do_lower_case=False",
-            f"{run}/tokenizer_config.json, which sets true",
+            f"{run}/tokenizer_config.json, which sets lower-casing to true",
         ),
         ("--vocab_file=other.txt", f"{run}: line 1599 is"),
     ]

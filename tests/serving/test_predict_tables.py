@@ -176,7 +176,7 @@ def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
     for flags, message in [
         (
             {"input_file": "in.csv", "text_column": None},
-            "one column 'text_a' or 'text'; its columns are 'id', 'review'",
+            "column named 'text_a' or 'text'; its columns are 'id', 'review'",
         ),
         (
             {"input_file": "none.jsonl"},

@@ -77,7 +77,7 @@ def test_features(tokenizer):
     "text, message",
     [
         (RELEASED.format(label=4), "line 2, column 'label'.*0, 1, 2, 3.*'4'"),
-        (RELEASED.replace("sent2", "x"), "line 1.* one column 'sent2'"),
+        (RELEASED.replace("sent2", "x"), "line 1.* one column named 'sent2'"),
         (RELEASED.splitlines()[0], "train.csv contains no example"),
         ({"ending0": None}, "train.jsonl, line 2, column 'ending0': .*None"),
         ({"label": True}, "line 2, column 'label': .*'True'"),

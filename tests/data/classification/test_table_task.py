@@ -141,7 +141,7 @@ def check_refused(folder, name, text, message, **kwargs):
     "name, text, message",
     [
         ("dev.csv", "a,x\nb,q", "line 3, column 'label': unknown label 'q'"),
-        ("dev.csv", "a, ", "line 2, column 'label': a label .* not empty"),
+        ("dev.csv", "a, ", "line 2, column 'label': a label .* non-empty"),
         ("dev.csv", "", "dev.csv contains no example"),
         ("dev.jsonl", '{"text": 1}', "line 1: the row has no 'label'"),
         (
@@ -235,7 +235,7 @@ def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
 
 
 def test_columns_that_are_not_there_are_named(tmp_path):
-    message = "must have one column .3.; its columns are .1., .2.\\. "
+    message = "one column named .3.; its columns are .1., .2.\\. "
     columns = {"text_column": "1", "label_column": "3"}
     check_refused(tmp_path, "dev.tsv", "a\tx\n", message, **columns)
 
@@ -243,7 +243,7 @@ def test_columns_that_are_not_there_are_named(tmp_path):
 @pytest.mark.parametrize(
     "mode, label, message",
     [
-        ("classification", "{}", "a label must be an integer, or a string on"),
+        ("classification", "{}", "a label must be an integer, or a non-empty"),
         ("classification", '"x\\ny"', "a label must be an integer, or a"),
         ("classification", '"\\ud800"', "a label must be an integer"),
         ("multilabel", "7", "the labels must be a list or a string"),

@@ -61,7 +61,7 @@ def test_parquet(tmp_path):
     assert found[-1][1] == {"text": "d", "label": None, "words": None}
     assert next(read_rows(path, [["n"]]))[1] == {"n": None}
     with pytest.raises(
-        ValueError, match="one column 'q'; its columns are 'n', 't"
+        ValueError, match="one column named 'q'; its columns are 'n', 't"
     ):
         next(read_rows(path, [["q"]]))
     with pytest.raises(
@@ -112,10 +112,13 @@ HEADER = b"id,text\n"
         # The end of a cell is not known, so the rows after it are not either.
         (b'1,"a\n2,b\n3,c\n', "a.csv, line 2: unexpected end of data. Close t"),
         (b'1,"a\n2,"b"\n3,c\n', "line 2: .*expected after.*Close the quote"),
-        (b"text,text\n", "one column 'text'; its columns are 'text', 'text'"),
+        (
+            b"text,text\n",
+            "one column named 'text'; its columns are 'text', 'text'",
+        ),
         (
             b"id;review\n1;a\n",
-            "one column 'text'; its columns are 'id', 'review'",
+            "one column named 'text'; its columns are 'id', 'review'",
         ),
         (b"id,text\r1,a\r2,b\r\n", "line contains a carriage return"),
         ("id,text\n1,a".encode("utf-16"), "a.csv is not UTF-8: .* UTF-16"),

@@ -134,11 +134,11 @@ OWN = {"start": 25, "end": 29, "label": "LOC", "text": "Oslo"}
         ),
         (
             {"spans": [OWN]},
-            "is 'slo.' in .*, but the file records 'Oslo'.*UTF-16 off",
+            "covers 'slo.' in .*, but the file records 'Oslo'.*UTF-16 off",
         ),
         ({"spans": [OWN | {"end": 99, "text": 5}]}, "must count characters"),
         ({"entities": [[28, 30, "A"]]}, "of 29 characters.*UTF-16 offsets"),
-        ({"entities": [[4, 4, "A"]]}, r"\[4, 4, 'A'\] is ''"),
+        ({"entities": [[4, 4, "A"]]}, r"\[4, 4, 'A'\] covers ''"),
         ({"entities": [[4, 5, "A"]]}, "contains no word"),
         ({"entities": [["0", 4, "A"]]}, r"a span must be \[start, end, label"),
         ({"entities": [[0, 4, ""]]}, "one label. Received"),
@@ -275,7 +275,9 @@ def test_places_that_count_other_units_are_named(tmp_path, code, size):
     lines = [json.dumps({"text": text, "entities": [each]}) for each in found]
     path = tmp_path / "train.jsonl"
     path.write_text("\n".join(lines))
-    with pytest.raises(ValueError, match="of 5 spans .* Convert the offsets"):
+    with pytest.raises(
+        ValueError, match="of the 5 spans .* Convert the offsets"
+    ):
         [*spans.read(path, split_words, True)]
     # Parts of words, in a text in which all units but characters differ.
     parts = [[i + 1, i + 3, "X"] for i in starts]

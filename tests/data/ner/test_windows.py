@@ -123,7 +123,7 @@ def test_distributed_files(split, name, sentences, words, entities):
         ("0 a O\n1 b O\n\n0 c O\n", "column contains numbers.*--text_column"),
         ("1-2\ta\tO\n1\tb\tO\n", "column contains numbers.*--text_column"),
         ("s1.t1 a O\ns1.t2 b O\n", "column contains numbers.*--text_column"),
-        ("s1 a O\ns1 b O\n\ns2 c O\n", "equal values .*--text_column"),
+        ("s1 a O\ns1 b O\n\ns2 c O\n", "repeats one value .*--text_column"),
         # GermEval's entities inside of entities.
         ("a B-A O\nb I-A B-A\n", "columns 2 and 3 both .* the type A. Set --l"),
         ("a O 0\nb O 1\n", "line 1: a tag must be.*--label_column"),
@@ -190,7 +190,7 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
         ["B-X"],
     ]
     assert "dev.txt, line 2: unknown tag 'I-LOC'" in caplog.text
-    assert "count the words with I-LOC, B-X as errors" in caplog.text
+    assert "words tagged I-LOC, B-X count as errors" in caplog.text
     first, second = windows.create_features(examples, labels, 8, tokenizer)
     assert first.label_weights == [0, 1, 0, 0, 0, 0, 0, 0]
     assert second.label_weights == [0] * 8

@@ -59,9 +59,9 @@ def test_nothing_to_add(vocab, counts, number, message):
 @pytest.mark.parametrize(
     "extended, message",
     [
-        (VOCAB[:-1], "15 rows, fewer than the 16"),
-        ([*VOCAB[:-1], "z"], "row 15 changed from 'w' to 'z'"),
-        ([VOCAB[0], *VOCAB[2:], "z"], "row 3 changed from '.UNK.' to"),
+        (VOCAB[:-1], "15 entries, fewer than the 16"),
+        ([*VOCAB[:-1], "z"], "'w', the WordPiece with id 15, by 'z'"),
+        ([VOCAB[0], *VOCAB[2:], "z"], "'.UNK.', the WordPiece with id 3, by"),
     ],
 )
 def test_other_vocabularies_are_no_extension(extended, message):
