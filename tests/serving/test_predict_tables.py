@@ -127,7 +127,7 @@ def test_other_flags_begin_again_and_users_files_stay(folder, predict, answers):
     flags = {"input_file": "in.csv", "output_file": "again.jsonl"}
     done = predict(**flags).check()
     assert (
-        "from a run with other flags, another input or another model"
+        "written with different flags, or for a different input or model"
         in done.stderr
     )
     good = (folder / "all.jsonl").read_bytes()
