@@ -84,7 +84,7 @@ def export_classifier(
     inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    # Use tf.function, so that both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of this function.
     @tf.function(autograph=False, input_signature=inputs)
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
@@ -259,7 +259,7 @@ def export_token_classifier(
     predict = signatures.trace_once(_predict_of(model))
     signature = signatures.text_signature("text")
 
-    # Use tf.function, so that both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of this function.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
         length = options.max_seq_length
