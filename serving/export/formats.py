@@ -145,7 +145,7 @@ def _trace(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Replaces a model's fused operations by unfused ones in a `with` block.
+    """Turns off a model's fused operations in a `with` block.
 
     Also turns off mixed precision and the skipping of padding, because LiteRT
     can neither convert 16-bit operations nor skip padding.

@@ -205,7 +205,7 @@ class Server:
     async def _do_task(
         self, request: Request, record: RequestRecord
     ) -> Response:
-        """Handles `POST /api/models/NAME/TASK`, which the web page sends."""
+        """Handles `POST /api/models/NAME/TASK`, from the server's web page."""
         model = self._find(request.path_params["name"], record)
         record.operation = name = request.path_params["task"]
         content = await self.limits.read_body(request)

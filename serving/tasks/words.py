@@ -126,7 +126,10 @@ class Score(TextTask):
     repeats = True
 
     def encode(self, request: Request) -> Row:
-        """Returns a Row with one input per WordPiece, which [MASK] replaces."""
+        """Returns a Row with one input per WordPiece.
+
+        In each input, [MASK] replaces this WordPiece.
+        """
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
         mask = self.model.tokenizer.vocab[MASK]

@@ -184,11 +184,11 @@ def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
         ),
         (
             {"input_file": "none.jsonl", "text_column": None},
-            "no row can be answered; line 1: no 'text_a'; the fields of",
+            "no row can be answered; line 1: 'text_a' is missing; the fields",
         ),
         (
             {"input_file": "2.jsonl", "text_column": None, "strict": True},
-            "line 2: no 'text_a'; the fields of classify are text_a, text_b",
+            "line 2: 'text_a' is missing; the fields of classify are text_a,",
         ),
         (
             {"input_file": "open.csv"},
