@@ -38,11 +38,11 @@ _NUMBERS = (
     *("mean_normalized", "mean", "probabilities", "value", "score"),
     "probability",
 )
-# Fields of a row that could not be answered. In CSV and Parquet, they are the
-# last columns.
+# Output fields of an input row that could not be answered. In CSV and Parquet,
+# they are the last columns.
 _OF_ERRORS = ("file", "line", "error")
-# Limits of a row group in a Parquet file: number of bytes of its answers as
-# JSON, estimated from the first answer, and number of rows.
+# Limits of a row group in a Parquet file: its size in bytes if it were JSON
+# (estimated from the first answer), and its number of rows.
 _GROUP_BYTES, _GROUP_ROWS = 1 << 23, 1 << 16
 
 Read = Callable[[], Iterator[dict[str, Any]]]
@@ -54,8 +54,9 @@ def find_form(form: str | None, path: StrPath | None) -> str:
     If `form` is None and the extension is unknown, returns "jsonl".
 
     Raises:
-        ValueError: the extension is .tsv or .xlsx, which cannot be written, or
-            the format is Parquet, but pyarrow is not installed.
+        ValueError: `form` is None and the extension is .tsv or .xlsx, which
+            cannot be written. Or the format is Parquet and pyarrow is not
+            installed.
     """
     name = str(path).removesuffix(".gz")
     if not form and name.endswith((".tsv", ".xlsx")):
@@ -78,16 +79,17 @@ class Fields:
     """Selects which fields of each answer to write.
 
     Args:
-        wanted: names of the fields to write. None writes all fields, or for
-            npy, which stores only one field, the first field in _NUMBERS that
-            the first answer contains.
+        wanted: names of the fields to write, or None for all fields. An npy
+            file stores only one field, so None then selects the first field in
+            _NUMBERS that the first answer contains.
         form: format of the output file, a value of ENDINGS.
     """
 
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
         self._wanted = wanted
         self._form = form
-        # Shape of the first answer's field for npy, () for other formats.
+        # For npy, shape of the selected field in the first answer. For other
+        # formats, (). None before the first answer.
         self._shape: tuple[int, ...] | None = None
 
     def __call__(self, reply: "Reply") -> "Reply":
@@ -115,9 +117,10 @@ class Fields:
             shape = _to_array(name, value).shape
             if shape != (shape if self._shape is None else self._shape):
                 raise ValueError(
-                    f"{name!r} is of shape {shape} in one answer and "
-                    f"{self._shape} in others, which npy cannot store; set "
-                    "--output_format=jsonl or --output_format=parquet"
+                    f"{name!r} is of shape {shape} in this answer and "
+                    f"{self._shape} in earlier answers. npy needs equal "
+                    "shapes; set --output_format=jsonl or "
+                    "--output_format=parquet"
                 )
             self._shape = shape
         self._shape = self._shape or ()
@@ -146,8 +149,8 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
     Args:
         answers: file of JSON lines, read from its current position to the end.
         form: format of the output, a value of ENDINGS.
-        path: file to write, compressed if its name ends in `.gz`. The file
-            appears when it is complete. None writes to standard output.
+        path: file to write, compressed if its name ends in `.gz`. It gets this
+            name only when it is complete. None writes to standard output.
 
     Raises:
         OSError: the file cannot be written.
@@ -206,8 +209,8 @@ def _flatten(answer: dict[str, Any]) -> dict[str, Any]:
         if isinstance(value, dict) and name != "id":
             row |= {f"{name}.{key}": each for key, each in value.items()}
         elif isinstance(value, str):
-            # Escape half of a surrogate pair, which an id may contain, but
-            # which UTF-8 cannot encode.
+            # Escape lone surrogates. An id may contain them, but UTF-8 cannot
+            # encode them.
             row[name] = value.encode("utf-8", "backslashreplace").decode()
         else:
             row[name] = value
@@ -244,8 +247,8 @@ def _write_parquet(read: Read, output: IO[bytes]) -> None:
     def groups(is_mixed: bool) -> Iterator[dict[str, list[Any]]]:
         """Yields {column: cells} of each row group.
 
-        If `is_mixed`, ids that are not strings become JSON, because all cells
-        of a Parquet column are of one type.
+        `is_mixed` is True if the ids are of several types. Then ids that are
+        not strings become JSON, because a Parquet column is of one type.
         """
         rows = map(_flatten, read())
         size = len(json.dumps(next(rows, None)))

@@ -23,7 +23,7 @@ from files.progress import Progress
 from serving.requests import Item, check
 from serving.tasks.base import Reply, Request, TextTask
 
-# Maximum number of errors that are logged. The output lists all errors.
+# Maximum number of errors that are logged. The output contains all errors.
 _MAX_LOGGED = 10
 # Each `.unfinished` file begins with these bytes, which identify it.
 _BEGIN = b'{"unfinished": '
@@ -36,12 +36,12 @@ class Answerer:
 
     Args:
         task: task that answers the requests.
-        strict: whether to stop at the first row that cannot be answered.
+        strict: True to stop at the first request that cannot be answered.
         select: function (reply) -> reply with only the fields to write.
 
     Attributes:
-        num_answers: number of rows with an answer.
-        num_errors: number of rows without an answer.
+        num_answers: number of requests with an answer.
+        num_errors: number of requests with an error instead.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Answerer:
         """Yields the answer or the error for each request, as a line of JSON.
 
         Raises:
-            ValueError: `strict` is True and a row cannot be answered, or
+            ValueError: `strict` is True and a request cannot be answered, or
                 `select` fails.
         """
         batch = [check(self._task, item) for item in batch]
@@ -80,7 +80,9 @@ class Answerer:
             if self.num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", item, reply)
             if self.num_errors == _MAX_LOGGED:
-                logging.warning("Logging no more errors. The output lists all")
+                logging.warning(
+                    "No more errors are logged. The output contains all errors"
+                )
             line |= {"file": item.file} if item.file else {}
             yield to_json_line(line | {"line": item.line, "error": str(reply)})
 
@@ -97,7 +99,7 @@ class Answerer:
         return [reply for each in requests for reply in self._reply([each])]
 
     def count(self, line: Reply) -> None:
-        """Counts one answer of an earlier run.
+        """Counts one answer or error that an earlier run wrote.
 
         Raises:
             ValueError: `select` fails on the answer.
@@ -122,7 +124,8 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
     try:
         return json.dumps(answer, ensure_ascii=False).encode() + b"\n"
     except UnicodeEncodeError:
-        # Escape half of a surrogate pair in an id, which UTF-8 cannot encode.
+        # UTF-8 cannot encode a lone surrogate, which an id may contain. Without
+        # ensure_ascii=False, json.dumps escapes it.
         return json.dumps(answer).encode() + b"\n"
 
 
@@ -133,16 +136,19 @@ def open_unfinished(
     """Opens the file of answers that a killed run left, or a new file.
 
     Args:
-        path: path of the output, to which `.unfinished` is appended. A symbolic
-            link is followed.
-        settings: all values that the answers depend on. If the file contains
-            answers for different settings, the answers are deleted. None opens
-            an unnamed temporary file, which no other run can continue.
+        path: path of the output, or None for standard output. The opened file
+            is `path` with `.unfinished` appended, after following symbolic
+            links.
+        settings: all values that the answers depend on, or None if a killed run
+            cannot be continued. If the file contains answers for different
+            settings, the answers are deleted.
 
     Yields:
-        a file, positioned at its first answer. The file is deleted when the
-        block ends or raises a ValueError. After any other exception the file
-        stays, so that the next run can continue it.
+        a file, positioned at its first answer. If `path` or `settings` is None,
+        it is an unnamed temporary file. Copy the answers to the output in the
+        `with` block, because the file is deleted when the block ends or raises
+        a ValueError. After any other exception the file stays, so that the next
+        run can continue it.
 
     Raises:
         OSError: another process is writing the same output, or another program
@@ -167,8 +173,8 @@ def open_unfinished(
             if found != header:
                 if found:
                     logging.warning(
-                        "%s is from a run with other flags, another input or "
-                        "another model: starting at the first row",
+                        "%s was written with different flags, or for a "
+                        "different input or model: starting at the first row",
                         unfinished,
                     )
                 file.truncate(0)
@@ -200,8 +206,8 @@ def write_rows(
         start = file.tell()
         try:
             # [:-1] removes the newline. An incomplete line loses its last
-            # character, so it is not valid JSON. After a power cut, a line may
-            # also contain zero bytes.
+            # character, so it is not valid JSON. After a power failure, a line
+            # may also contain NUL bytes.
             lines = [parse_json(file.readline()[:-1], "") for _ in batch]
         except ValueError:
             file.truncate(start)

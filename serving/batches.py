@@ -1,6 +1,7 @@
-"""Computes large requests inside a SavedModel, a few rows at a time.
+"""Splits large requests inside a SavedModel into small batches.
 
-N = number of rows, one per text, M = length of the longest row.
+A row contains the data of one text, or of one window of a text. N = number of
+rows, M = length of the longest row.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,8 +13,8 @@ from data.io.tfrecords import trim_padding
 from data.text.packing_layer import PackingLayer
 from data.text.ragged import rows
 
-# Maximum number of values in a padded output, if over three quarters of the
-# values are padding.
+# If a padded output contains more values than this, at least a quarter of the
+# values must not be padding.
 _MAX_PADDING = 1 << 20
 
 Features = dict[str, tf.Tensor]
@@ -22,7 +23,8 @@ Features = dict[str, tf.Tensor]
 def trim(features: Features) -> Features:
     """Removes the columns of a batch that are padding in every row.
 
-    The network's outputs for the other columns change only by rounding.
+    The network's outputs for the remaining columns stay the same, except for
+    rounding errors.
     """
     return trim_padding(features, multiple=1)
 
@@ -33,7 +35,7 @@ def pack_rows(
     begin: tf.Tensor,
     end: tf.Tensor,
 ) -> Features:
-    """Packs texts begin to end - 1 into the features of one batch.
+    """Packs texts `begin` to `end` - 1 into the features of one batch.
 
     `tokens` contains the tokens of all texts, or for pairs, the tokens of all
     first texts and the tokens of all second texts.
@@ -49,8 +51,8 @@ def call_in_batches(
     """Calls a function on a few rows at a time, to save memory.
 
     Args:
-        function: function (begin, end) -> outputs for the rows from begin to
-            end - 1. `begin` and `end` are int32 scalars.
+        function: function (begin, end) -> outputs for the rows from `begin`
+            to `end` - 1. `begin` and `end` are int32 scalars.
         num_rows: number of rows, an int32 scalar.
         batch_size: maximum number of rows in a call.
 
@@ -99,9 +101,9 @@ def to_padded(rows: dict[str, tf.RaggedTensor], width: int = 1) -> Features:
     memory.
 
     Args:
-        rows: {name: ragged tensor [N, None, ...]}. Row i is equally long in all
-            tensors.
-        width: number of values in each cell of a row.
+        rows: {name: ragged tensor [N, None, ...]}. Row i is of the same length
+            in all tensors.
+        width: number of values at each position of a row.
 
     Returns:
         {name: tensor [N, M, ...]}, padded with "" or 0.
@@ -123,8 +125,9 @@ def check_padding(lengths: tf.Tensor, max_cells: int = _MAX_PADDING) -> Any:
 
     Args:
         lengths: lengths of the rows that will be padded, int [N].
-        max_cells: number of cells, including padding, that are always allowed.
-            More cells are allowed only if at least a quarter is not padding.
+        max_cells: number of positions in all padded rows that is always
+            allowed. More positions are allowed only if at least a quarter of
+            them is not padding.
     """
     lengths = tf.cast(lengths, tf.int64)
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))

@@ -3,8 +3,8 @@
 A classifier gets signatures for WordPiece ids, and signatures for text. A
 multiple-choice model gets only a signature for ids.
 
-N = number of texts, L = labels, B = batch size, C = choices, F = WordPieces in
-an input, W = windows, M = words of the longest text.
+N = number of texts, L = labels, B = batch size, C = choices, F = length of an
+input in WordPieces, with padding, W = windows, M = words of the longest text.
 """
 
 import contextlib
@@ -50,7 +50,8 @@ def export_classifier(
     The inputs of `classify` are `text_a` and `text_b`, string [N]. A `text_b`
     of "" means no second text. The only input of `classify_text` is `text`.
     With a `doc_stride` in `window_options`, both signatures read a text in
-    windows, pool the windows' outputs, and accept no second text. Both return
+    windows and pool the windows' outputs, and `classify` accepts only `text_a`.
+    Both signatures return
 
         probabilities  float32 [N, L]
         labels         string [N, L], the label of each probability, in the
@@ -60,10 +61,11 @@ def export_classifier(
 
     In regression, both return only `values`, float32 [N].
 
-    `signatures.inspect` adds the signatures `tokenize` and `attention`.
+    A SavedModel also contains the signatures of `signatures.inspect`:
+    `tokenize` and `attention`.
 
     Args:
-        export_dir: folder to write. It appears when it is complete.
+        export_dir: folder to write. It gets this name when it is complete.
         model: BertClassifier to export.
         label_list: labels in the order of the model's outputs, or None in
             regression.
@@ -82,7 +84,7 @@ def export_classifier(
     inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    # Use tf.function, so that both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of this function.
     @tf.function(autograph=False, input_signature=inputs)
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
@@ -188,7 +190,10 @@ def _pool(
     window_options: WindowOptions,
     temperature: float,
 ) -> tf.Tensor:
-    """Pools the outputs for the windows of each text, as training does.
+    """Pools the outputs for the windows of each text.
+
+    The rules are the same as in data/classification/windows.py, which pools the
+    windows in evaluation.
 
     `values` are the windows' probabilities, float32 [W, L], or in regression
     the predicted numbers, float32 [W]. `rows` is the index of each window's
@@ -201,9 +206,9 @@ def _pool(
         if output_mode == "multilabel":
             values -= tf.math.log(1 - clipped)
     if output_mode == "classification" and temperature != 1:
-        # Undo the division by the temperature inside the softmax, because
-        # training pools undivided log probabilities. Dividing them again before
-        # pooling leads to the same result as dividing after pooling.
+        # `values` are log probabilities for logits / temperature. Evaluation
+        # pools log probabilities for the logits, and then divides them by the
+        # temperature. Dividing before pooling leads to the same result.
         before = tf.nn.softmax(temperature * values)
         values = tf.math.log(tf.maximum(before, windows.LOWEST)) / temperature
     if window_options.window_pooling == "max":
@@ -233,14 +238,16 @@ def export_token_classifier(
         num_words      int32 [N], the number of words
 
     `tag` returns the same outputs for text that is not split into words yet. It
-    first separates punctuation at the start and end of words, dashes and dots
-    between words ("York\u2014often"), and ideographs. Other punctuation inside
-    words stays, as in CoNLL's files: "U.S.", "O'Brien", "Franco-German".
+    first splits off, as separate words: punctuation at the start or end of a
+    word, dashes and ellipses between words ("York\u2014often"), and each
+    ideograph. Other punctuation inside words stays, as in CoNLL's files:
+    "U.S.", "O'Brien", "Franco-German".
 
-    `signatures.inspect` adds the signatures `tokenize` and `attention`.
+    A SavedModel also contains the signatures of `signatures.inspect`:
+    `tokenize` and `attention`.
 
     Args:
-        export_dir: folder to write. It appears when it is complete.
+        export_dir: folder to write. It gets this name when it is complete.
         model: BertTokenClassifier to export.
         label_list: tags in the order of the model's outputs.
         options: ServingOptions. Texts longer than `options.max_seq_length`
@@ -252,7 +259,7 @@ def export_token_classifier(
     predict = signatures.trace_once(_predict_of(model))
     signature = signatures.text_signature("text")
 
-    # Use tf.function, so that both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of this function.
     @tf.function(autograph=False, input_signature=signature)
     def tag_words(text: tf.Tensor) -> Features:
         length = options.max_seq_length
@@ -261,9 +268,10 @@ def export_token_classifier(
         def tag_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
             packed = rows.slice(begin, end).pack(tokenizer, length)
             outputs = predict(batches.trim(packed))
-            # `places` contains, for each word, the window that tags the word
-            # and the position in the window. The rows are sorted by window, so
-            # the words of successive windows are adjacent rows.
+            # `places` contains a row for each word: the window that tags the
+            # word, and the word's position in the window. The rows are sorted
+            # by window, so the words of windows `begin` to `end` - 1 are the
+            # adjacent rows `first` to `last` - 1.
             windows = tf.cast(tf.stack([begin, end]), tf.int64)
             first, last = tf.unstack(tf.searchsorted(places[:, 0], windows))
             shift = tf.stack([windows[0], 0])
@@ -318,7 +326,7 @@ def export_multiple_choice(
     [B, C, F]. It returns `probabilities` of the choices, float32 [B, C].
 
     Args:
-        export_dir: folder to write. It appears when it is complete.
+        export_dir: folder to write. It gets this name when it is complete.
         model: BertMultipleChoice to export.
         tokenizer: FullTokenizer of the model. Its files are exported too.
         export_options: format of the export, or None for a SavedModel.

@@ -24,8 +24,8 @@ from modeling import BertModel
 from serving import batches, engines, signatures
 from serving.batches import Features
 
-# Maximum number of values in a padded output, if over three quarters of the
-# values are padding. This number of float32 values needs 256 MiB.
+# If a padded output contains more values than this, at least a quarter of the
+# values must not be padding. This number of float32 values needs 256 MiB.
 _MAX_PADDING = 1 << 26
 
 
@@ -47,12 +47,14 @@ def export_encoder(
                          after the end of a text
         lengths          int32 [N], the number of tokens
 
-    `signatures.inspect` adds the signatures `tokenize` and `attention`.
+    A SavedModel also contains the signatures of `signatures.inspect`:
+    `tokenize` and `attention`.
 
     Args:
-        export_dir: folder to write. It appears when it is complete.
+        export_dir: folder to write. It gets this name when it is complete.
         model: BertModel to export.
-        options: ServingOptions. Texts above `options.max_seq_length` are cut.
+        options: ServingOptions. Texts longer than `options.max_seq_length` are
+            cut.
     """
 
     def encode(features: Features) -> Features:
@@ -114,7 +116,7 @@ def create_batches(
     """Yields the features of examples in batches, int32 [B, T] each.
 
     Args:
-        examples: examples with the label "0", which is ignored.
+        examples: examples, all with the label "0". The label is not used.
         tokenizer: FullTokenizer of the model.
         max_seq_length: number of WordPieces to which examples are cut or
             padded.
@@ -145,10 +147,9 @@ class TokenFeatures(keras.Model):
             "concat_last_four" or "sum_all".
         block_weights: weights of the blocks in "sum_last_four" and "sum_all".
 
-    Returns:
-        a vector for each layer name and token, float32 [B, L, T, W], and the
-        pooled output, float32 [B, W]. With "concat_last_four", the vectors are
-        4 W long.
+    A call returns a vector for each entry of `layer_names` and each token,
+    float32 [B, L, T, W], and the pooled output, float32 [B, W]. The vectors of
+    "concat_last_four" are of size 4 * W.
     """
 
     def __init__(

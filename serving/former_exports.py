@@ -1,8 +1,9 @@
-"""Supports SavedModels of earlier versions, which contain no model.json.
+"""Supports SavedModels that earlier versions of this project exported.
 
-The task, the casing and the maximum length can be inferred from the signatures
-in the graph. The options that cut a passage into windows cannot be inferred, so
-the signature `answer_n_best` of the graph answers questions.
+They contain no model.json. The task, the casing and the maximum length can be
+inferred from the signatures in the graph. The options that cut a passage into
+windows cannot be inferred. So the graph's own signature `answer_n_best` answers
+questions, and not the Python code in serving/tasks/answer.py.
 """
 
 from pathlib import Path
@@ -68,7 +69,7 @@ def find_settings(engine: Any, folder: Path) -> dict[str, Any]:
 
 
 class FormerAnswer(Answer):
-    """Finds the answer to a question with the export's own graph."""
+    """Finds the answer to a question with the signature `answer_n_best`."""
 
     def __init__(self, model: Any, options: TaskOptions = DEFAULTS) -> None:
         TextTask.__init__(self, model, options)

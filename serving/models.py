@@ -34,6 +34,10 @@ class TextModel:
     `end_byte`. Several threads may use one model. `serving.load` is another
     name of this class.
 
+    A method raises a ValueError if the model does not support the task or if a
+    text is invalid, and a TypeError if an argument is neither a text nor a list
+    of texts.
+
     Args:
         path: folder of an export, or a folder of numbered exports, of which the
             newest is loaded, as in TensorFlow Serving.
@@ -57,10 +61,7 @@ class TextModel:
         FileNotFoundError: the folder contains no export.
         OSError: the export is damaged.
         ValueError: the runtime is not installed, or the model uses an operation
-            that is not allowed. Methods raise a ValueError if the model does
-            not support the task, or if a text is invalid.
-        TypeError: only from methods: an argument is neither a text nor a list
-            of texts.
+            that is not allowed.
     """
 
     def __init__(
@@ -74,9 +75,9 @@ class TextModel:
         versions = engines.find_versions(path)
         if not versions:
             raise FileNotFoundError(
-                f"{os.fspath(path)} is not an exported model: it contains none "
-                f"of {', '.join(engines.FILES)} and no numbered version; use a "
-                "folder that --export_dir wrote"
+                f"{os.fspath(path)} is not an exported model: it contains no "
+                f"model file ({', '.join(engines.FILES)}) and no numbered "
+                "version; use a folder that was the --export_dir of a script"
             )
         newest = max(versions)
         folder = versions[newest]
@@ -175,8 +176,8 @@ class TextModel:
     def warm_up(self) -> None:
         """Runs the network once for each length to which inputs are padded.
 
-        The first run of a length is slow, because the engine allocates memory
-        or compiles the network.
+        The first run with inputs of a new length is slow, because the engine
+        allocates memory or compiles the network.
         """
         longest = self._longest
         for length in [longest] if self._pads else engines.lengths(longest):
@@ -255,7 +256,7 @@ class TextModel:
         return self._ask("fill-mask", TaskOptions(top_k=top_k), text=text)
 
     def next_sentence(self, text_a: Texts, text_b: Texts) -> Any:
-        """Returns {"probability"}: how likely text_b follows text_a."""
+        """Returns the "probability" that text_b follows text_a, in a dict."""
         return self._ask("next-sentence", text_a=text_a, text_b=text_b)
 
     def embed(self, text: Texts, tokens: bool = False) -> Any:
@@ -273,7 +274,10 @@ class TextModel:
         return self._ask("embed", TaskOptions(tokens=tokens), text=text)
 
     def rerank(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
-        """Returns {"ranking"}: {"index", "score"} per passage, best first."""
+        """Returns {"ranking": list of {"index", "score"}}, best passage first.
+
+        "index" is the position of the passage in `passages`.
+        """
         many = as_texts("passages", passages)
         task, request = self.task("rerank"), {"query": query, "passages": many}
         task.check(request)

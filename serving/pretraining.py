@@ -1,4 +1,6 @@
-"""Exports a pretrained model, which predicts masked words and next sentences.
+"""Exports a pretrained model.
+
+The model predicts masked words, and whether one text follows another.
 
 N = number of texts, M = number of masks in the text with the most masks, K =
 number of WordPieces that are returned for each mask.
@@ -38,15 +40,17 @@ def export_pretrainer(
     The inputs of `next_sentence` are `text_a` and `text_b`, string [N]. It
     returns `probability`, float32 [N], that the second text follows the first.
 
-    `signatures.inspect` adds the signatures `tokenize` and `attention`.
+    A SavedModel also contains the signatures of `signatures.inspect`:
+    `tokenize` and `attention`.
 
     Args:
-        export_dir: folder to write. It appears when it is complete.
+        export_dir: folder to write. It gets this name when it is complete.
         model: BertPretrainer to export.
         options: ServingOptions, or None to export only `serve`. Texts longer
             than `options.max_seq_length` are cut.
         top_k: number of WordPieces per mask, K.
-        export_options: format of the export, if `options` is None.
+        export_options: format of the export. Used only if `options` is None,
+            because `options.export` contains the format too.
     """
 
     def predict(features: Features, positions: tf.Tensor) -> Features:

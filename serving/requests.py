@@ -68,8 +68,9 @@ def read(
             f"{task.name} are {', '.join(task.fields)}; omit the flag"
         )
     fields = zip_longest(task.fields, columns[: len(task.fields)])
-    # `names` is {column that a flag names: field}. `replaced` contains these
-    # columns, and the columns with the fields' own names, which are ignored.
+    # `names` is {column that a flag selects: field}. `replaced` contains these
+    # columns, and also the columns that are named like these fields, because
+    # the flag overrides them.
     names: dict[str, str] = {}
     replaced: set[str] = set()
     needed: list[list[str]] = []
@@ -140,8 +141,8 @@ def _to_request(
 ) -> dict[str, Any]:
     """Converts a row, {column: cell}, to a request.
 
-    `names` is {column: field} for columns that flags name. The columns in
-    `replaced` are not copied. In a table, empty cells are omitted, and the
+    `names` is {column that a flag selects: field}. The columns in `replaced`
+    are not copied. In a table, empty cells are omitted, and the
     field `words` is split at white space.
     """
     if names.keys().isdisjoint(row):
@@ -196,10 +197,10 @@ def cut_batches(
 ) -> Iterator[list[Item]]:
     """Divides requests into batches.
 
-    A batch ends where the number of rows so far is a multiple of `batch_size`,
-    because a shard may begin there. A batch ends earlier if its texts contain
-    _MAX_BATCH_CHARS characters, or if `is_last` returns True after a row. After
-    that row, counting to `batch_size` starts again.
+    A batch ends at each multiple of `batch_size` requests, because a shard may
+    begin there. A batch ends earlier if its texts contain _MAX_BATCH_CHARS
+    characters, or if `is_last` returns True after a request. If `is_last` ends
+    a batch, the count of requests starts again at 0.
     """
     batch: list[Item] = []
     size = count = 0

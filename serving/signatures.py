@@ -1,7 +1,8 @@
 """Creates the signatures of exports, and writes exports, for all tasks.
 
-N = number of texts, B = batch size, F = WordPieces in an input, T = WordPieces
-of the longest text, L = number of blocks, A = attention heads.
+N = number of texts or pairs of texts, F = length of an input of the network in
+WordPieces, with padding, T = length of the longest input, B = number of inputs
+that the network runs on at a time, L = number of blocks, A = attention heads.
 """
 
 import dataclasses
@@ -40,8 +41,8 @@ class ServingOptions:
     Attributes:
         tokenizer: FullTokenizer of the model.
         max_seq_length: maximum number of WordPieces in an input or a window.
-        predict_batch_size: maximum number of inputs that the network computes
-            at a time, to limit the memory of a large request.
+        predict_batch_size: maximum number of inputs in one batch of the
+            network, to limit the memory of a large request.
         export: format of the export. None for a SavedModel.
     """
 
@@ -64,7 +65,7 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
 def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
     """Wraps a function, so that all signatures call the same traced graph.
 
-    Otherwise each signature of a SavedModel would contain another copy of the
+    Otherwise each signature of a SavedModel would contain its own copy of the
     network's graph.
 
     Args:
@@ -149,7 +150,7 @@ def export_model(
     """Exports a model: `serve` accepts ids, optional signatures accept text.
 
     Args:
-        export_dir: folder to write. It appears when it is complete.
+        export_dir: folder to write. It gets this name when it is complete.
         model: a BertModel, or a model from modeling.tasks.
         predict: function (features) -> dict of outputs, for `serve`.
         endpoints: the task's signatures that accept text. The signatures of
@@ -158,7 +159,8 @@ def export_model(
         options: ServingOptions, or None for a model without a tokenizer.
         task: {name: value} to record under `task` in the export's model.json.
             `max_seq_length` is added.
-        export_options: format of the export, if `options` is None.
+        export_options: format of the export. Used only if `options` is None,
+            because `options.export` contains the format too.
         num_dimensions: number of dimensions of the inputs of `serve`, 2 or 3.
     """
     served = {"serve": serve_ids(predict, model.config, num_dimensions)}
@@ -207,15 +209,16 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     `tokenize` returns
 
         tokens          string [N, T], the tokens that the model reads, with
-                        [CLS] and [SEP], "" after the end of a text
+                        [CLS] and [SEP], "" at positions of padding
         lengths         int32 [N], the number of tokens
-        num_wordpieces  int32 [N], WordPieces of both texts before the cut
+        num_wordpieces  int32 [N], number of WordPieces of both texts before
+                        long texts are cut
 
     `attention` returns `tokens`, `lengths` and
 
         attention_probs float32 [N, L, A, T, T], how much each token attends to
-                         each token. The sum over the last axis is 1. Values
-                         after the end of a text are 0
+                         each token. The sum over the last axis is 1. Rows
+                         at positions of padding are 0
 
     Args:
         bert: the encoder.
@@ -227,7 +230,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     maps = config.num_hidden_layers * config.num_attention_heads
     most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
 
-    # Use tf.function, so that both endpoints call one graph of these steps.
+    # Use tf.function, so that both endpoints call one graph of this function.
     @tf.function(autograph=False, input_signature=signature)
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor

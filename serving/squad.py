@@ -54,16 +54,16 @@ def export_span_labeler(
     `answer_n_best` also returns the n best answers, the most probable first:
     `answers`, `probabilities`, `start_bytes` and `end_bytes`, [N, B] each,
     padded with "", 0 and -1, and `num_answers`, [N]. One of the answers can be
-    "no answer", whose positions are -1. `signatures.inspect` adds the
-    signatures `tokenize` and `attention`.
+    "no answer", whose positions are -1. A SavedModel also contains the
+    signatures of `signatures.inspect`: `tokenize` and `attention`.
 
     Args:
-        export_dir: folder to write. It appears when it is complete.
+        export_dir: folder to write. It gets this name when it is complete.
         model: BertSpanLabeler to export.
         tokenizer: FullTokenizer of the model.
         windows: options for cutting passages into windows.
         decoding: options for converting logits to answers.
-        batch_size: number of windows that the network computes at a time.
+        batch_size: maximum number of windows in one batch of the network.
         export_options: format of the export, or None for a SavedModel.
 
     Raises:
@@ -90,7 +90,7 @@ def export_span_labeler(
     predict = signatures.trace_once(predict)
     signature = signatures.text_signature("question", "context")
 
-    # Use tf.function, so that both endpoints call one graph of the network.
+    # Use tf.function, so that both endpoints call one graph of this function.
     @tf.function(autograph=False, input_signature=signature)
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         places, passages = create_windows(

@@ -1,6 +1,6 @@
 """Runs exported networks in runtimes such as ONNX Runtime.
 
-B = batch size, F = WordPieces in an input.
+B = batch size, F = length of an input in WordPieces, with padding.
 """
 
 import abc
@@ -22,9 +22,9 @@ from absl import logging
 from files import requirements
 from files.flags import flag
 
-# Maximum number of WordPieces in a batch, including padding, and maximum number
-# of values in an output.
+# Maximum number of WordPieces in a batch, including padding.
 BUDGET = 1024
+# Maximum number of values that the network outputs for a batch.
 MAX_VALUES = 1 << 24
 
 Outputs = dict[str, np.ndarray]
@@ -130,8 +130,8 @@ RUNTIMES = {
 }
 FILES = tuple(runtime.file for runtime in RUNTIMES.values())
 
-# {name in this project: name in Hugging Face's models} of inputs and outputs,
-# for ONNX and OpenVINO.
+# INPUTS and OUTPUTS are {name in this project: name in Hugging Face's models}.
+# ONNX and OpenVINO files contain Hugging Face's names.
 INPUTS = {
     "input_ids": "input_ids",
     "input_mask": "attention_mask",
@@ -150,8 +150,9 @@ class EngineConfig:
     engine: str | None = flag(
         None,
         "Runtime that runs the model. The default is the first of these "
-        "runtimes that is installed and whose format the folder contains. If "
-        "onnx or saved_model can use an NVIDIA GPU, they come first.",
+        "runtimes that is installed and whose format the model's folder "
+        "contains. But onnx and saved_model come before the others if they can "
+        "use an NVIDIA GPU.",
         choices=[*RUNTIMES],
     )
     num_threads: int | None = flag(
@@ -160,7 +161,8 @@ class EngineConfig:
     segmenter: str | None = flag(
         None,
         "module:function that splits a text into words, for a model that was "
-        "trained with --segmenter. Its code is imported and run.",
+        "trained with --segmenter. The module is imported and the function is "
+        "run.",
     )
     allow_any_operation: bool = flag(
         False,
@@ -216,9 +218,9 @@ def open_engine(
 ) -> Engine:
     """Loads an export into a runtime that suits the export and this machine.
 
-    If `name` is None, considers the installed runtimes whose files the export
-    contains. Chooses ONNX Runtime, or else TensorFlow, if it can use an NVIDIA
-    GPU of the machine. Otherwise chooses the first of RUNTIMES.
+    If `name` is None, chooses among the installed runtimes whose files the
+    export contains: ONNX Runtime if it can use an NVIDIA GPU of the machine,
+    otherwise TensorFlow if it can, otherwise the first in RUNTIMES.
 
     Args:
         folder: folder of an export, with at least one of FILES.
@@ -307,7 +309,7 @@ def damaged(path: str | os.PathLike[str], reason: Any) -> OSError:
 
 
 def failure(error: Exception) -> ValueError:
-    """Converts a runtime's error to a ValueError of one line."""
+    """Converts a runtime's error to a ValueError with a one-line message."""
     reason = " ".join(str(error).split())[:200] or "out of memory"
     return ValueError(f"the model failed on this input: {reason}")
 
@@ -320,14 +322,14 @@ def cut(
     max_values: int = 1,
     width: int = 1,
 ) -> Iterator[tuple[list[int], int]]:
-    """Divides rows into batches of rows that are similarly long.
+    """Divides rows into batches of rows of similar length.
 
     Args:
         engine: Engine that runs the batches.
         sizes: length of each row in WordPieces, without padding.
         longest: maximum length of a row in WordPieces.
         pads: True to pad all rows to `longest`. False to pad them to the
-            longest row of their batch, rounded up.
+            length of the longest row of their batch, after `_round_up`.
         max_values: number of values that the network outputs per WordPiece.
         width: number of inputs per row, above 1 only in multiple choice.
 
@@ -353,7 +355,8 @@ def lengths(longest: int) -> list[int]:
 def _round_up(length: int, longest: int) -> int:
     """Rounds a length up, but to at most `longest`.
 
-    The result is `longest`, or a multiple of max(8, the next power of 2 / 8).
+    The result is `longest`, or a multiple of max(8, p / 8), where p is the
+    smallest power of 2 that is not below `length`.
     """
     step = max((1 << (length - 1).bit_length()) // 8, 8)
     return min(-(-length // step) * step, longest)

@@ -10,7 +10,7 @@ from absl import logging
 
 from serving import engines
 
-# ONNX Runtime's name for computing with CUDA.
+# Name of ONNX Runtime's execution provider for CUDA.
 _GPU = "CUDAExecutionProvider"
 
 
@@ -24,7 +24,7 @@ class OnnxRuntime(engines.Engine):
     name = "onnx"
 
     def _load(self, path: Path, num_threads: int) -> None:
-        # Need no lock, because several threads may call ONNX Runtime at once.
+        # No lock is needed: several threads may call ONNX Runtime at once.
         self._lock = contextlib.nullcontext()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = num_threads
@@ -38,8 +38,9 @@ class OnnxRuntime(engines.Engine):
         )
         if len(providers) > len(self._session.get_providers()):
             logging.warning(
-                "%s: onnx computes on the CPU, because ONNX Runtime cannot use "
-                "CUDA. Check the GPU, and whether CUDA and cuDNN are installed",
+                "%s: onnx runs on the CPU, because ONNX Runtime cannot use "
+                "CUDA. Check that the GPU works, and that CUDA and cuDNN are "
+                "installed",
                 path.parents[1],
             )
         written = self._session.get_modelmeta().custom_metadata_map

@@ -192,9 +192,9 @@ def find_operations(data: bytes) -> tuple[saved_model_pb2.SavedModel, set[str]]:
         savers = {
             node.attr["f"].func.name for node in graph.node if node.name in ends
         }
-        # If there is no object graph, or if there are several graphs,
-        # TensorFlow may run the functions that save weights as signatures. So
-        # omit no operations.
+        # If there is no object graph, or if there are several graphs, the
+        # functions that save weights may become signatures, which requests can
+        # run. So omit no operations.
         if len(saved.meta_graphs) > 1 or not meta_graph.HasField(
             "object_graph_def"
         ):
@@ -204,8 +204,9 @@ def find_operations(data: bytes) -> tuple[saved_model_pb2.SavedModel, set[str]]:
             name = function.signature.name
             found = {node.op for node in function.node_def}
             # A signature that calls the save function could write any file. So
-            # omit this function's operations only if its name occurs just twice
-            # in the SavedModel: in its definition and in its node.
+            # omit this function's operations only if the function's name occurs
+            # exactly twice in the SavedModel: in the function's definition, and
+            # in the graph's node that saves or restores the weights.
             is_saver = name in savers and data.count(name.encode()) == 2
             used |= found - _SAVER if is_saver else found
     return saved, used
@@ -224,7 +225,8 @@ def check_operations(
     Raises:
         ValueError: an operation is not allowed.
         OSError: an earlier version of this project exported the model in int8.
-            On CPUs without VNNI, the results of its operations are wrong.
+            The int8 operations of that version compute wrong results on CPUs
+            without VNNI.
     """
     # The names of all these int8 operations contain QuantizedMatMul.
     if any("QuantizedMatMul" in name for name in used):

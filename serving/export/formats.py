@@ -10,7 +10,7 @@ WordPiece ids.
     openvino     model.xml and model.bin  openvino, from the graph of onnx.py
 
 LiteRT cannot run fused operations or skip padding. So a model for LiteRT uses
-the plain operations of modeling/ops.py, and also computes padding.
+the unfused operations of modeling/ops.py, and processes padding too.
 """
 
 import contextlib
@@ -118,7 +118,7 @@ def _write_saved_model(
 ) -> None:
     archive = keras.export.ExportArchive()
     kernels = inference.CastKernels(model)
-    # The archive finds the variables that the functions use. If it also tracked
+    # `archive` finds the variables that the functions use. If it also tracked
     # the model, the variables would be stored and loaded twice
     # (https://github.com/keras-team/keras/issues/23553).
     for name, (function, signature) in endpoints.items():
@@ -133,8 +133,9 @@ def _trace(
 ) -> Callable[..., Any]:
     """Traces a function, and returns a function that calls the traced graph.
 
-    Keras and TensorFlow each trace the function that they export. In the
-    returned function they trace only this call, and not the network again.
+    Keras and TensorFlow each trace the function that they export. If they
+    export the returned function, they trace only its call of the traced graph,
+    and do not trace the network again.
     """
     traced = tf.function(
         function, signature, autograph=False
@@ -144,10 +145,10 @@ def _trace(
 
 @contextlib.contextmanager
 def _plain(model: keras.Model) -> Iterator[None]:
-    """Lets a model compute with plain operations in a `with` block.
+    """Turns off a model's fused operations in a `with` block.
 
     Also turns off mixed precision and the skipping of padding, because LiteRT
-    cannot convert operations in 16 bits or skip padding.
+    can neither convert 16-bit operations nor skip padding.
     """
     layers = all_layers(model)
     policies = [layer.dtype_policy for layer in layers]

@@ -23,12 +23,12 @@ from modeling.config import BertConfig
 from modeling.heads import BidirectionalLSTM, OutputHead
 from serving import engines
 
-# The first version of ONNX's operators that contains Gelu, and the version of
-# ONNX's file format to write.
+# Version of ONNX's operator set. It is the first version that contains Gelu.
 _OPSET = 20
+# Version of ONNX's file format.
 _IR_VERSION = 10
-# Maximum bytes of weights in the model's file, because Protobuf's limit is
-# 2 GiB. If there are more, the weights are written to a second file.
+# Maximum total size in bytes of the weights in the model's file, because
+# Protobuf's limit is 2 GiB. Larger weights are written to a second file.
 _MAX_BYTES = 2_000_000_000
 # Shape of a tensor. A str is the name of a size that is known only at run time.
 Shape = list[Any]
@@ -89,7 +89,7 @@ def create(
 
 
 def save(model: onnx.ModelProto, path: Any) -> None:
-    """Writes a model. Writes weights of more than 2 GB to a second file."""
+    """Writes a model, and its weights to a second file if they exceed 2 GB."""
     num_bytes = sum(len(each.raw_data) for each in model.graph.initializer)
     onnx.save(
         model,
@@ -197,9 +197,10 @@ class _Writer:
             past = self.add("GreaterOrEqual", rows, columns)
             past = self.add("Cast", past, to=TensorProto.FLOAT)
             real = self.add("Mul", real, past)
-        # If inputs are longer than the position table, this slice is shorter
-        # than the inputs, so `Sub` fails. Without this check, OpenVINO would
-        # read zeros beyond the position table.
+        # `limit` is a slice of a constant that is as long as the position
+        # table. If the inputs are longer, the slice is shorter than `real`, so
+        # `Sub` fails. Without this check, OpenVINO would read zeros beyond the
+        # position table.
         zero = self.constant([0], np.int64)
         length = self.add("Shape", ids, start=1, end=2)
         most = self.config.max_position_embeddings

@@ -205,7 +205,7 @@ class Server:
     async def _do_task(
         self, request: Request, record: RequestRecord
     ) -> Response:
-        """Handles `POST /api/models/NAME/TASK`, a request of the web page."""
+        """Handles `POST /api/models/NAME/TASK`, from the server's web page."""
         model = self._find(request.path_params["name"], record)
         record.operation = name = request.path_params["task"]
         content = await self.limits.read_body(request)
@@ -378,7 +378,8 @@ class Server:
                     key, payload, num_rows, is_alone
                 )
             except Closed:
-                # If a new version has replaced the closed version, try again.
+                # Try again with the new version. If this version is still the
+                # current version, the server is shutting down.
                 if version is model.current:
                     raise
         try:

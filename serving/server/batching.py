@@ -1,4 +1,4 @@
-"""Computes requests in batches, with one queue and one thread per model.
+"""Runs requests in batches, with one queue and one thread per model.
 
 When the queue is full, a new request fails at once, so that an overloaded
 server still answers accepted requests quickly.
@@ -36,11 +36,13 @@ class _Work:
 
 
 class Batcher:
-    """Computes requests with equal keys in batches, in order of arrival.
+    """Runs requests in batches, in order of arrival.
+
+    All requests of a batch have equal keys.
 
     Args:
-        run: function that computes a batch. If the function fails, the batcher
-            computes each request of the batch separately.
+        run: function that runs a batch. If the function fails, the batcher runs
+            each request of the batch separately.
         limits: limits of batches and of the queue.
         on_batch: function (number of rows, seconds) that is called after each
             batch.
@@ -71,14 +73,14 @@ class Batcher:
         """Queues a request.
 
         Args:
-            key: requests with equal keys can be computed in one batch.
+            key: only requests with equal keys can run in the same batch.
             payload: input of the request, passed to `run`.
             num_rows: number of rows that the request adds to a batch.
-            is_alone: True to compute the request in a batch of its own.
+            is_alone: True to run the request in a batch of its own.
 
         Returns:
             a Future of the request's result. If the Future is cancelled before
-            the batch begins, the request is not computed.
+            the batch begins, the request does not run.
 
         Raises:
             RestError: the queue is full (status 429).
@@ -112,7 +114,7 @@ class Batcher:
         return len(self._waiting)
 
     def close(self, timeout: float | None = None) -> None:
-        """Rejects new requests, and waits until queued requests are computed.
+        """Rejects new requests, and waits until queued requests have run.
 
         `timeout` is the maximum number of seconds to wait, None for no maximum.
         """
@@ -141,7 +143,11 @@ class Batcher:
             del batch
 
     def _next_batch(self) -> list[_Work]:
-        """Waits for a complete batch, and removes the batch from the queue."""
+        """Waits for a batch, and removes its requests from the queue.
+
+        The batch is ready when it is full, or when its first request has waited
+        for `batch_wait_ms`.
+        """
         first = self._waiting[0]
         if first.is_alone or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
@@ -179,7 +185,7 @@ class Batcher:
         except BaseException as error:
             failure = error
         if failure and len(batch) > 1:
-            # Compute each request separately, so that only bad requests fail.
+            # Run each request separately, so that only bad requests fail.
             for work in batch:
                 self._compute([work])
             return

@@ -70,7 +70,7 @@ def _type_of(dtype: str) -> str:
 def parse_request(
     content: bytes, length: str | None, signatures: Mapping[str, Signature]
 ) -> tuple[dict[str, Any], bytes, str]:
-    """Parses the body of a request, which may name the signature.
+    """Parses the body of a request, and finds the signature to call.
 
     Args:
         content: the body.
@@ -79,7 +79,8 @@ def parse_request(
 
     Returns:
         the JSON object, the bytes that follow the JSON, and the name of the
-        signature whose inputs are exactly the inputs of the request.
+        signature. Its inputs are exactly the inputs of the request. If the
+        request names a signature, no other signature is considered.
 
     Raises:
         BadRequest: the JSON is invalid, or no signature accepts the inputs.
@@ -143,14 +144,17 @@ def parse_inputs(
             values = protocol.to_array(entry.get("data"), spec)
         elif type(size) is not int or not 0 <= size <= len(data):
             raise BadRequest(
-                f"{name}: the body ends before {size!r} bytes, its "
-                "binary_data_size"
+                f"{name}: binary_data_size must be a whole number up to "
+                f"{len(data)}, the number of bytes that remain in the body. "
+                f"Received: {size!r}"
             )
         else:
             values = _from_bytes(name, data[:size], spec, datatype)
             data = data[size:]
         if values.size != math.prod(shape):
-            raise BadRequest(f"{name}: {values.size} values do not fit {shape}")
+            raise BadRequest(
+                f"{name}: {values.size} values do not fit the shape {shape}"
+            )
         arrays[name] = values.reshape(shape)
     protocol.check_shapes(arrays, inputs)
     return arrays
@@ -176,7 +180,10 @@ def _from_bytes(
         return array
     dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
     if len(data) % dtype.itemsize:
-        raise BadRequest(f"{name}: {len(data)} bytes are not complete values")
+        raise BadRequest(
+            f"{name}: the number of bytes must be a multiple of "
+            f"{dtype.itemsize}, the size of {datatype}. Received: {len(data)}"
+        )
     array = np.frombuffer(data, dtype.newbyteorder("<"))
     converted = array.astype(spec.to_numpy())
     if datatype == "INT64" and (converted != array).any():

@@ -23,8 +23,8 @@ _DISCARDED = 64
 # Maximum number of values (numbers and strings) in a reply. A larger reply
 # could fill the memory.
 MAX_VALUES = 1 << 22
-# {unit of a count: error message. The count and its maximum replace the first
-# and the second {}}.
+# {kind of a count (see `check_count`): error message. The count replaces the
+# first {}, and its maximum replaces the second {}}.
 _TOO_MANY = {
     "texts": "{} texts are more than {}, the server's --max_texts; send fewer "
     "texts per request",
@@ -37,7 +37,7 @@ _TOO_MANY = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Limits(EngineConfig):
-    """Flags of serve.py: limits on requests and batches, and the engine."""
+    """Flags of serve.py that limit requests and batches and set the engine."""
 
     max_batch_size: int = flag(
         32,
@@ -61,7 +61,10 @@ class Limits(EngineConfig):
         1 << 20, "Maximum size of a request's body, in bytes.", at_least=1
     )
     max_texts: int = flag(
-        128, "Maximum number of texts (or rows) in a request.", at_least=1
+        128,
+        "Maximum number of texts in a request. A pair of texts counts as one. "
+        "For WordPiece ids, maximum number of rows.",
+        at_least=1,
     )
     max_wordpieces: int = flag(
         32768,
@@ -93,7 +96,9 @@ class Limits(EngineConfig):
         )
         encoding = request.headers.get("content-encoding", "identity").lower()
         if encoding not in ("identity", "gzip"):
-            raise RestError(415, "send the body uncompressed or in gzip", close)
+            raise RestError(
+                415, "send the body uncompressed or compressed by gzip", close
+            )
         length = request.headers.get("content-length", "0")
         declared = int(length[:20]) if length.isdecimal() else 0
         if declared > _DISCARDED * most or (
@@ -113,8 +118,8 @@ class Limits(EngineConfig):
             message = f"The body did not arrive within {self.timeout_s:g} s"
             raise RestError(408, message, close) from None
         if encoding == "gzip" and size <= most:
-            # Adding 16 selects the gzip format. Decompress at most one byte
-            # more than the limit.
+            # Adding 16 selects the gzip format. Decompress at most `most` + 1
+            # bytes: the additional byte shows that the body is too large.
             inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
             try:
                 body = bytearray(inflate.decompress(body, most + 1))
@@ -123,8 +128,8 @@ class Limits(EngineConfig):
             size = len(body)
             if size <= most and (not inflate.eof or inflate.unused_data):
                 raise BadRequest(
-                    "The gzip data in the body is incomplete, or has several "
-                    "members"
+                    "The gzip data in the body is incomplete, or consists of "
+                    "several gzip members. Send one complete member"
                 )
         if size > most:
             raise too_large
@@ -163,8 +168,9 @@ def check_count(kind: str, count: int, most: int | None = None) -> None:
     """Checks that a request or a reply is not too large.
 
     Args:
-        kind: unit of the count, a key of _TOO_MANY.
-        count: number of texts, WordPieces or values.
+        kind: type of the counted things: "texts", "WordPieces" or "values".
+        count: number of texts or WordPieces in a request, or number of values
+            (numbers and strings) in a reply.
         most: maximum of `count`, or None for MAX_VALUES.
 
     Raises:

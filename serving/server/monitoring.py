@@ -36,7 +36,8 @@ class RequestRecord:
 
     Attributes:
         model: name of the model, or "" if the request names no served model.
-        operation: name of the signature or the task, "status" or "metadata".
+        operation: name of the signature or the task that the request calls. For
+            requests about a model, "status", "metadata" or "ready".
         num_texts: number of rows. A row is one text or one pair of texts.
         status: HTTP status of the reply.
         error: error message of the reply, or "".
@@ -93,7 +94,7 @@ class Monitoring:
         self._log = None if request_log is None else _open_log(request_log)
 
     def on_batch(self, model: str, rows: int, seconds: float) -> None:
-        """Adds the rows and the seconds of a model's batch to the metrics."""
+        """Adds a batch's number of rows and duration to the model's metrics."""
         self._batch_rows.labels(model).observe(rows)
         self._batch_seconds.labels(model).observe(seconds)
 
@@ -106,8 +107,8 @@ class Monitoring:
             yield record
         finally:
             seconds = time.monotonic() - began
-            # Use only known names as labels, so that requests with invented
-            # names create no metrics.
+            # Use only names of existing models and operations as Prometheus
+            # labels, so that wrong names do not create new time series.
             is_known = record.model and record.status < 400
             operation = record.operation if is_known else ""
             self._requests.labels(record.model, operation, record.status).inc()

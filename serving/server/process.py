@@ -58,9 +58,10 @@ def serve(server: Server, listener: socket.socket) -> None:
         server_header=False,
     )
     running = _Uvicorn(config, server)
-    # Uvicorn handles signals only while it serves. These handlers also stop
-    # Uvicorn if a signal arrives while it starts. When Uvicorn ends, it raises
-    # the signals again, but then these handlers do nothing.
+    # Uvicorn installs its own signal handlers only while it serves. The
+    # handlers below stop Uvicorn if a signal arrives during its start. When
+    # Uvicorn ends, it raises the signals again. Then the handlers below run,
+    # but without an effect, because Uvicorn has stopped.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
     asyncio.run(running.serve([listener]))
@@ -80,8 +81,9 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        # Pass IPPROTO_TCP: asyncio disables Nagle's algorithm only then.
-        # Otherwise the body of a reply waits 40 ms for the client's ACK.
+        # Pass IPPROTO_TCP, because asyncio disables Nagle's algorithm only for
+        # sockets that were created with it. With Nagle's algorithm, the body of
+        # a reply waits 40 ms for the client's ACK.
         listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -94,7 +96,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def _named(host: str, port: int) -> Iterator[None]:
-    """Adds --host and --port to the message of a `with` block's OSError."""
+    """Adds --host and --port to an OSError that the `with` block raises."""
     try:
         yield
     except OSError as error:
@@ -105,9 +107,10 @@ def _named(host: str, port: int) -> Iterator[None]:
 
 
 def _close_if_last(server: Server) -> ASGIApp:
-    """Adds `Connection: close` to replies after a stop signal.
+    """Wraps the application, to add `Connection: close` to some replies.
 
-    Also adds this header to replies to requests of ambiguous length.
+    The wrapper adds this header to replies after a stop signal, and to replies
+    to requests with both `Content-Length` and `Transfer-Encoding`.
     """
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -15,9 +15,9 @@ import numpy as np
 from serving.server.signatures import Spec, Specs
 
 DEFAULT_SIGNATURE = "serving_default"
-# Maximum characters of a value in an error message, and maximum nesting of
-# lists.
+# Maximum number of characters of a value that an error message quotes.
 _SHOWN = 200
+# Maximum depth of nested lists in a request.
 _MAX_RANK = 16
 _TYPES = {
     type(None): "Null",
@@ -233,7 +233,10 @@ def _check_item(item: np.ndarray, others: Sequence[np.ndarray]) -> None:
 
 
 def _is_named(value: Any) -> bool:
-    """Returns whether a value is {input: value}, and not {"b64": text}."""
+    """Returns whether a value is an object of named inputs.
+
+    The object {"b64": ...} is not, because it is one binary string.
+    """
     return isinstance(value, dict) and not _is_base64(value)
 
 

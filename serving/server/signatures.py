@@ -71,7 +71,7 @@ class Description(NamedTuple):
         batched: names of the signatures and tasks whose result for a row does
             not depend on the other rows in a batch.
         tasks: names of the tasks, the main task first.
-        engine: name of the runtime.
+        engine: name of the runtime that runs the model, such as "onnx".
         precision: numeric type of the matrix products, such as "float32".
     """
 
@@ -106,10 +106,16 @@ def read_signature(function: Any, definition: Any) -> Signature:
 
 
 def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
-    """Returns {name: Spec} of inputs or outputs, inferred from two calls.
+    """Infers the specs of a signature's inputs or outputs from two calls.
 
-    A size that differs between the calls is None. The first size, the number of
-    rows, is always None.
+    Args:
+        name: name of the signature.
+        first: {name: array} of the inputs or the outputs of one call.
+        second: the same for a call with other sizes.
+
+    Returns:
+        {name: Spec}. A size that differs between the calls is None. The size of
+        dimension 0, the number of rows, is always None.
     """
     return {
         key: Spec(

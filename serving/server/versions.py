@@ -24,7 +24,8 @@ from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Description
 
-# (Path, bytes, modification time in nanoseconds) of each file of an export.
+# For each file of an export: path, size in bytes, and modification time in
+# nanoseconds.
 Files = list[tuple[str, int, int]]
 
 
@@ -49,7 +50,8 @@ class LoadedVersion:
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
-            # Start a new session, so that Ctrl-C does not reach the process.
+            # Start the process in a new POSIX session, so that Ctrl-C in the
+            # server's terminal does not reach the process.
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c"),
@@ -62,8 +64,8 @@ class LoadedVersion:
                 start_new_session=True,
             )
         try:
-            # Send an instance of Limits itself, because the process cannot
-            # unpickle the subclass that serve.py defines.
+            # Convert `limits` to the base class, because the version's process
+            # cannot unpickle the subclass of Limits that serve.py defines.
             fields = [field.name for field in dataclasses.fields(Limits)]
             values = {name: getattr(limits, name) for name in fields}
             self.description: Description = self._ask(path, Limits(**values))
@@ -172,9 +174,9 @@ class ServedModel:
                             return
                         continue
                 elif has_failed and not current:
-                    # Skip files that failed to load. If the current version's
-                    # process has ended, try to load them again, because memory
-                    # may have been short at the first attempt.
+                    # Skip a version that failed to load and is unchanged. But
+                    # if the process of the current version has ended, try again
+                    # to load it, because it may have failed for lack of memory.
                     continue
                 if self._load(number, folder, files):
                     break
@@ -182,7 +184,8 @@ class ServedModel:
                 return
             if number < max(versions):
                 logging.warning(
-                    "%s: serving version %d, because no newer version loads",
+                    "%s: serving version %d, because newer versions "
+                    "cannot be loaded",
                     self.name,
                     number,
                 )
@@ -190,7 +193,8 @@ class ServedModel:
     def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
         """Returns whether an export is complete and no longer changes.
 
-        `files` must equal the files of the previous call for this version.
+        An export no longer changes if `files` are equal to the files at the
+        previous call for the same version.
         """
         before, self._seen[number] = self._seen.get(number), files
         try:
@@ -235,7 +239,7 @@ class ServedModel:
         return True
 
     def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version. Its number must be `version`, if set.
+        """Returns the served version, if `version` is its number or None.
 
         Raises:
             RestError: this version of the model is not loaded.

@@ -1,7 +1,8 @@
 """Runs one version of a model in its own process.
 
-When a version is replaced, its process ends. This frees the memory, because
-TensorFlow never frees a model's graph. The server's process imports no runtime.
+TensorFlow never frees a model's graph, so only the end of the process frees the
+memory of a version that was replaced. The process that answers HTTP requests
+imports neither TensorFlow nor another runtime.
 """
 
 import contextlib
@@ -44,7 +45,7 @@ _IDS = {"input_ids", "input_mask", "segment_ids"}
 
 
 class Version:
-    """A loaded model, which computes the calls that the server sends.
+    """A loaded model, which runs the calls that the server sends.
 
     Args:
         path: folder of an export.
@@ -59,14 +60,14 @@ class Version:
         # The calls below warm up the model, so do not limit their WordPieces.
         self._max_wordpieces = sys.maxsize
         least = limits.min_probability
-        # `page` is for requests of the web page, `every` for the signature
-        # answer_n_best, and `default` for other signatures.
+        # `page` is for requests of the server's web page, `every` for the
+        # signature answer_n_best, and `default` for other signatures.
         page = TaskOptions(top_k=8, n_best=8, min_probability=least)
         default = TaskOptions(top_k=10, tokens=True, min_probability=least)
         every = dataclasses.replace(default, n_best=1 << 20)
         self._tasks = {name: model.task(name, page) for name in model.tasks}
-        # {signature for text: task that computes it}. In exports without a
-        # model.json, the graph of the SavedModel computes these signatures.
+        # {signature that accepts text: task that implements it in Python}. For
+        # exports without a model.json, the SavedModel's own graph is used.
         self._texts: dict[str, TextTask] = {
             name: model.task(task.name, every if "n_best" in name else default)
             for task in (() if model.is_former else self._tasks.values())
@@ -106,7 +107,8 @@ class Version:
         """Calls signatures, because the first call of a signature is slow.
 
         `signatures` are the signatures in the graph of a SavedModel. Returns
-        all signatures, and infers the specs of the others from two calls each.
+        them, and the signatures in `_ids` and `_texts`. If such a signature is
+        not in the graph, its specs are inferred from two calls.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
         found = dict(signatures)
@@ -175,7 +177,7 @@ class Version:
             raise RestError(status, reason) from None
 
     def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
-        """Returns the replies of a task to requests of the web page."""
+        """Returns a task's replies to requests of the server's web page."""
         if name not in self._tasks:
             raise RestError(
                 404, f"no such task. Choose from {', '.join(self._tasks)}"
@@ -212,7 +214,15 @@ class Version:
     def _compute(
         self, signature: str, task: TextTask, groups: Sequence[list[Request]]
     ) -> list[list[Row]]:
-        """Computes a Row per request. `groups` lists the requests of each call.
+        """Runs a task on the requests of several calls.
+
+        Args:
+            signature: name of the signature that is called.
+            task: task that implements the signature.
+            groups: for each call, a list with one request per text.
+
+        Returns:
+            for each call, a list with one Row per request.
 
         Raises:
             RestError: the texts contain too many WordPieces, or the replies
@@ -222,8 +232,9 @@ class Version:
         computed, values = [], 0
         for requests in groups:
             texts = [text for each in requests for text in task.texts_of(each)]
-            # Tokenize only if there are more characters than --max_wordpieces,
-            # because a WordPiece is at least one character.
+            # Count the WordPieces only if there are more characters than
+            # --max_wordpieces. Otherwise there cannot be too many WordPieces,
+            # because each of them is at least one character.
             if sum(map(len, texts)) > self._max_wordpieces:
                 count = sum(len(tokenize(text)) for text in texts)
                 check_count("WordPieces", count, self._max_wordpieces)

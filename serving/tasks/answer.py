@@ -22,8 +22,8 @@ from serving.tasks.base import (
 
 Options = TypeVar("Options", windows.WindowOptions, decoding.DecodingOptions)
 
-# (Name of an output of `answer`, name of the list of its n best values in
-# `answer_n_best`, value that pads a short list.)
+# (Name of an output of `answer`, name of the list of this output for the n best
+# answers in `answer_n_best`, value that pads a list of fewer than n answers.)
 OUTPUTS = (
     ("answer", "answers", np.array(b"", object)),
     ("probability", "probabilities", np.float32(0)),
@@ -36,7 +36,8 @@ _PLURALS = {plural for _, plural, _ in OUTPUTS}
 def _read(kind: type[Options], settings: Mapping[str, Any]) -> Options:
     """Returns an instance of `kind` with the options of the exported model."""
     fields = [field.name for field in dataclasses.fields(kind)]
-    # If an export of an earlier version lacks a field, use the field's default.
+    # Use the default of a field that is not in `settings`, because an earlier
+    # version of this project may have written the export without it.
     return kind(**{name: settings[name] for name in fields if name in settings})
 
 
@@ -59,7 +60,7 @@ class Answer(TextTask):
         self.pads = not self._decoding.trim_padding
 
     def encode(self, request: Request) -> Row:
-        """Returns one input for each window of the passage."""
+        """Returns a Row with one input for each window of the passage."""
         words = [*WORD.finditer(request["context"])]
         example = SquadExample(
             qas_id="",
@@ -88,8 +89,9 @@ class Answer(TextTask):
     def read(self, row: Row) -> Reply:
         """Returns {"answer", "probability", "null_odds", "start", "end", ...}.
 
-        "start" and "end" count characters, "start_byte" and "end_byte" count
-        bytes. "n_best" is added if the option n_best is above 1.
+        "start" and "end" are positions in characters, "start_byte" and
+        "end_byte" are positions in bytes. "n_best" is added if the option
+        n_best is above 1.
         """
         reply, null_odds, n_best = self._decode(row)
         reply["null_odds"] = null_odds
@@ -108,7 +110,7 @@ class Answer(TextTask):
         reply, null_odds, n_best = self._decode(row)
         outputs = {"null_odds": np.array(null_odds, np.float32)}
         for name, plural, filler in OUTPUTS:
-            # Value 0 is for the chosen answer. As in the exported graph,
+            # values[0] is for the chosen answer. As in the exported graph,
             # n_best_size values follow, and one more for "no answer".
             values = np.full([2 + self._decoding.n_best_size], filler)
             for place, each in enumerate([reply, *n_best]):

@@ -27,7 +27,7 @@ Reply = dict[str, Any]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TaskOptions:
-    """Flags of predict.py that change the contents of the answers."""
+    """Flags of predict.py that change the contents of replies."""
 
     top_k: int = flag(
         5, "fill-mask: number of WordPieces to return per [MASK].", at_least=1
@@ -68,8 +68,8 @@ class Row:
         tokens: WordPieces of the first input.
         num_cut: number of WordPieces beyond the model's maximum length.
         state: other data that the task needs to decode the outputs.
-        outputs: result of `TextTask.keep` for each input, from
-            `TextModel.compute`.
+        outputs: for each input, the value that `TextTask.keep` returned.
+            `TextModel.compute` sets it.
     """
 
     request: Request
@@ -130,7 +130,7 @@ class TextTask(abc.ABC):
         for field, is_needed in self.fields.items():
             if field not in request and is_needed:
                 raise ValueError(
-                    f"no {field!r}; the fields of {self.name} are "
+                    f"{field!r} is missing; the fields of {self.name} are "
                     f"{', '.join(sorted(self.fields))}"
                 )
             check_text(field, request.get(field, ""))
@@ -157,7 +157,9 @@ class TextTask(abc.ABC):
         return answers
 
     def compute(self, requests: Sequence[Request]) -> list[Row]:
-        """Runs the model on requests, and returns a Row for each, for `reply`.
+        """Runs the model on requests. Returns a Row for each request.
+
+        Pass a Row to `reply` to get the reply.
 
         Raises:
             ValueError: the model fails on the requests.
@@ -206,7 +208,12 @@ class TextTask(abc.ABC):
         return Row(request, [Input(ids, first_length)], tokens, num_cut)
 
     def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the outputs of one input that `read` needs."""
+        """Selects the outputs that `read` needs.
+
+        Args:
+            encoded: an input of the network.
+            outputs: {name: array}, the network's outputs for this input.
+        """
         return outputs
 
     @abc.abstractmethod

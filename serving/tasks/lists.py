@@ -46,7 +46,7 @@ class OneToManyTask(TextTask):
             check_text(many, text)
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the pairs of the text and each text of the list."""
+        """Returns a pair (text, item) for each item of the list."""
         one, many = self.fields
         return [(request[one], text) for text in request.get(many, [])]
 
@@ -55,7 +55,7 @@ class OneToManyTask(TextTask):
         return [text for pair in self.pairs(request) for text in pair]
 
     def encode(self, request: Request) -> Row:
-        """Returns one input for each pair of texts.
+        """Returns a Row with one input for each pair of texts.
 
         `num_cut` is the largest number of WordPieces cut from a pair, and
         `tokens` are the WordPieces of the longest pair.
@@ -91,7 +91,10 @@ class Rerank(OneToManyTask):
         return outputs["values"]
 
     def read(self, row: Row) -> Reply:
-        """Returns {"ranking"}: {"index", "score"} per passage, best first."""
+        """Returns {"ranking": list of {"index", "score"}}, best passage first.
+
+        "index" is the position of the passage in the request.
+        """
         found = self.read_arrays(row)
         order, scores = found["order"].tolist(), found["scores"]
         return {
@@ -109,7 +112,11 @@ class Rerank(OneToManyTask):
 
 
 class ZeroShot(OneToManyTask):
-    """Chooses the label whose sentence the text entails (Yin et al. 2019)."""
+    """Chooses a label by zero-shot classification (Yin et al. 2019).
+
+    The task writes a sentence about each label, and chooses the label with the
+    sentence that the text most probably entails.
+    """
 
     name = "zero-shot"
     flags = ("labels", "hypothesis")
@@ -135,7 +142,7 @@ class ZeroShot(OneToManyTask):
             )
 
     def pairs(self, request: Request) -> list[tuple[str, str]]:
-        """Returns the pairs of the text and the sentence about each label."""
+        """Returns a pair (text, sentence about the label) for each label."""
         about = self.options.hypothesis.replace
         return [
             (request["text"], about("{}", label)) for label in request["labels"]

@@ -53,7 +53,7 @@ class Tag(TextTask):
         return super().texts_of(request)
 
     def encode(self, request: Request) -> Row:
-        """Returns one input for each window of the text."""
+        """Returns a Row with one input for each window of the text."""
         words = request.get("words")
         if words is None:
             split = self.model.tokenizer.segment or split_words
@@ -81,10 +81,11 @@ class Tag(TextTask):
     def read(self, row: Row) -> Reply:
         """Returns {"words", "tags", "probabilities"}, with one item per word.
 
-        If the request is a text, also returns the "spans" of the words, the
-        "entities", the "text", and "label": the entities as [start, end, type],
-        which annotation tools read. The "probability" of an entity is the
-        probability of its least probable tag.
+        If the request is a text, also returns "text", "spans" (the positions of
+        the words), "entities" and "label". The "probability" of an entity is
+        the probability of its least probable tag. "label" repeats the entities
+        as [start, end, type], a form that annotation tools such as doccano
+        read.
         """
         words, tags, values = self._tag(row)
         probabilities = to_numbers(values)

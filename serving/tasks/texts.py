@@ -56,12 +56,12 @@ class Classify(PairTask):
             )
 
     def encode(self, request: Request) -> Row:
-        """Returns one input, or if the model reads windows, one per window."""
+        """Returns a Row with one input, or one input per window of the text."""
         if not self._stride:
             return super().encode(request)
         tokens = self.model.tokenizer.tokenize(request["text_a"])
-        # Also create a window for a text without WordPieces, because the text
-        # needs an answer.
+        # Also create a window for a text without WordPieces, because every
+        # request must get a prediction.
         packed = [
             self.pack(request, tokens[start : start + length], [])
             for start, length in cut_spans(
@@ -81,8 +81,8 @@ class Classify(PairTask):
         settings = self.model.settings
         mode = settings["output_mode"]
         values = np.stack([np.atleast_1d(each[name]) for each in row.outputs])
-        # Pool undivided logits, as training does. So undo the division by the
-        # temperature, and divide again after pooling.
+        # Evaluation pools logits before it divides them by the temperature. So
+        # multiply by the temperature, pool, and divide again.
         temperature = settings.get("temperature", 1.0)
         (pooled,) = windows.pool(
             temperature * windows.to_logits(values, mode),

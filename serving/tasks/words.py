@@ -103,7 +103,7 @@ class NextSentence(TextTask):
         return outputs["next_sentence_probabilities"][0]
 
     def read(self, row: Row) -> Reply:
-        """Returns {"probability"}: how likely text_b follows text_a."""
+        """Returns the "probability" that text_b follows text_a, in a dict."""
         return {"probability": to_number(row.outputs[0])}
 
     def read_arrays(self, row: Row) -> Outputs:
@@ -126,7 +126,10 @@ class Score(TextTask):
     repeats = True
 
     def encode(self, request: Request) -> Row:
-        """Returns one input for each WordPiece, with [MASK] in its place."""
+        """Returns a Row with one input per WordPiece.
+
+        In each input, [MASK] replaces this WordPiece.
+        """
         packed = super().encode(request)
         ((ids, length, _),) = packed.inputs
         mask = self.model.tokenizer.vocab[MASK]

@@ -230,7 +230,7 @@ def test_a_gpu_is_chosen_if_a_package_can_use_it(
     # It lists what it cannot load, and computes all the same.
     model = serving.load(folders["classifier"], engine="onnx")
     assert "label" in model.classify("a boat")
-    assert ("onnx computes on the CPU" in caplog.text) == has_cuda
+    assert ("onnx runs on the CPU" in caplog.text) == has_cuda
 
 
 class Recording(toy_task.ToyTask):

@@ -115,7 +115,7 @@ def test_classify(answered, exports):
         errors,
         [
             "the row is not valid JSON",
-            "no 'text_a'; the fields of classify are text_a, text_b",
+            "'text_a' is missing; the fields of classify are text_a, text_b",
             "'text_a' must be a string. Received: 7",
             "the row must contain a JSON object",
             "not UTF-8",

@@ -127,7 +127,7 @@ def test_other_flags_begin_again_and_users_files_stay(folder, predict, answers):
     flags = {"input_file": "in.csv", "output_file": "again.jsonl"}
     done = predict(**flags).check()
     assert (
-        "from a run with other flags, another input or another model"
+        "written with different flags, or for a different input or model"
         in done.stderr
     )
     good = (folder / "all.jsonl").read_bytes()
@@ -184,11 +184,11 @@ def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
         ),
         (
             {"input_file": "none.jsonl", "text_column": None},
-            "no row can be answered; line 1: no 'text_a'; the fields of",
+            "no row can be answered; line 1: 'text_a' is missing; the fields",
         ),
         (
             {"input_file": "2.jsonl", "text_column": None, "strict": True},
-            "line 2: no 'text_a'; the fields of classify are text_a, text_b",
+            "line 2: 'text_a' is missing; the fields of classify are text_a,",
         ),
         (
             {"input_file": "open.csv"},

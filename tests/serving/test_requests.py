@@ -251,7 +251,7 @@ def test_an_array_holds_one_field_of_one_shape(tmp_path):
     fields = answer_files.Fields(None, "npy")
     reply = {"pooled": [1], "mean": [1, 2], "tokens": ["a"]}
     assert fields(reply) == {"mean": [1, 2]}
-    with pytest.raises(ValueError, match="'mean' is of shape .3,. in one"):
+    with pytest.raises(ValueError, match="'mean' is of shape .3,. in this"):
         fields({"mean": [1, 2, 3]})
     with pytest.raises(
         ValueError, match="--output_fields: choose from answer. For npy"
@@ -284,7 +284,7 @@ def test_a_run_that_continues_checks_what_the_earlier_one_wrote(tmp_path):
     assert resume([*good[:3], good[3][:-1]]) == 2
     assert resume([*good[:2], zeros, good[3]]) == 2
     assert resume([good[0], b"\0" * 99, good[2]]) == 0
-    with pytest.raises(ValueError, match="'mean' is of shape .3,. in one"):
+    with pytest.raises(ValueError, match="'mean' is of shape .3,. in this"):
         resume([*good[:2], b'{"mean": [1, 2, 3]}\n', good[3]])
 
 

@@ -194,7 +194,7 @@ OUT_OF_RANGE = [
 OF_THE_PAGE = [
     ("/none/tag", '{"text": "a"}', 404, "Servable not found"),
     ("/ner/embed", '{"text": "a"}', 404, "no such task. Choose from tag"),
-    ("/ner/tag", '{"txt": "a"}', 400, "no 'text'; the fields of tag"),
+    ("/ner/tag", '{"txt": "a"}', 400, "'text' is missing; the fields of tag"),
     # Of what the task does not read nothing is checked.
     (
         "/ner/tag",
