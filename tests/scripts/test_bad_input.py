@@ -173,7 +173,7 @@ def test_run_classifier(files, model_flags):
         ("--bert_config_file=fewer_words.json", "larger than the model: 1600"),
         (f"{released} --do_lower_case=False", "use --do_lower_case=True"),
         (cased, "use --do_lower_case=False"),
-        ("--init_checkpoint=few", "few must contain one checkpoint"),
+        ("--init_checkpoint=few", "few must contain exactly one checkpoint"),
         ("--init_checkpoint=cut.ckpt", "cut.ckpt cannot be read"),
         ("--init_checkpoint=model.safetensors", "model.safetensors"),
         ("--task_name=csv --data_dir=csv", "csv/train.csv", "line 3"),
