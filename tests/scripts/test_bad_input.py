@@ -256,7 +256,10 @@ def test_texts_and_vocabularies(files, model_flags):
             "--max_predictions_per_seq=1000000 is more than --max_seq_length",
         ),
         (f"{at_scale} --output_file=a,b", "--output_file must be one name"),
-        (f"{at_scale} --output_file=gs://a/b", "only write to a local"),
+        (
+            f"{at_scale} --output_file=gs://a/b",
+            "resume killed runs only on a local",
+        ),
         (f"{at_scale} --output_file=a.txt/out", "a.txt"),
         (f"{at_scale} --word_boundary_file=no.txt", "--word_boundary_file: no"),
         (f"{at_scale} --dupe_facter=3", "unknown arguments"),

@@ -192,7 +192,7 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
         ("bert-base-uncased", {}, "Models are not downloaded"),
         (f"{RECORDED}/BertModel", {"model": "squad"}, "no weights for --model"),
         ("short", {}, "`id2label` must name the model's 3"),
-        ("damaged/bert_model.ckpt", {}, "would use one of only 5 tokens"),
+        ("damaged/bert_model.ckpt", {}, "a vocabulary of only 5 tokens"),
         ("damaged", {"vocab_file": "larger.txt"}, "larger than the model: 25"),
     ):
         with pytest.raises((ValueError, OSError), match=message):

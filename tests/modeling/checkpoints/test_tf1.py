@@ -193,7 +193,7 @@ def test_a_directory_means_its_checkpoint(tmp_path):
     assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
     save_checkpoint(model, tmp_path / "b.ckpt")
     with pytest.raises(
-        FileNotFoundError, match="must contain one.*a.ckpt.*b.c"
+        FileNotFoundError, match="must contain exactly one.*a.ckpt.*b.c"
     ):
         load_checkpoint(model, tmp_path)
     # What says nothing does not hide them.
