@@ -108,8 +108,8 @@ def _acquire(path: str, name: str) -> TextIO:
                 if found:
                     raise FileExistsError(
                         f"{name} cannot be locked, because its lock file would "
-                        f"be {path}, which is a {found[0]}. Remove the "
-                        f"{found[0]}"
+                        f"be {path}, which is a {found[0]}. Rename or remove "
+                        f"the {found[0]}"
                     ) from error
                 # The previous owner may be removing the folders that it
                 # created, so try again.

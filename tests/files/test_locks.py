@@ -171,7 +171,7 @@ def test_a_link_is_not_followed(tmp_path, text):
         target.write_text(text)
     assert refused(path) == (
         "--output_dir=run cannot be locked, because its lock file would be "
-        f"{path}, which is a symbolic link. Remove the symbolic link"
+        f"{path}, which is a symbolic link. Rename or remove the symbolic link"
     )
     assert path.is_symlink() and target.exists() == (text is not None)
     assert not text or target.read_text() == text
@@ -183,7 +183,7 @@ def test_a_link_is_not_followed(tmp_path, text):
 def test_what_is_no_file_is_named(tmp_path, make, kind):
     path = tmp_path / ".lock"
     make(path)
-    assert f"which is a {kind}. Remove the {kind}" in refused(path)
+    assert f"which is a {kind}. Rename or remove the {kind}" in refused(path)
 
 
 @pytest.mark.parametrize(
