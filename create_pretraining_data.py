@@ -1,4 +1,4 @@
-r"""Creates the TFRecords that run_pretraining.py reads, from raw text.
+r"""Creates, from raw text, the TFRecords that run_pretraining.py reads.
 
     python create_pretraining_data.py --input_file=corpus.txt \
         --vocab_file=vocab.txt --output_file=pretraining.tfrecord
@@ -92,9 +92,9 @@ class Config(InstanceOptions):
     )
     word_boundary_file: str | None = flag(
         None,
-        "Files that mark the words of text without spaces, for whole-word "
-        "masking. For each input file, pass a file with the same lines in "
-        "which spaces separate the words.",
+        "Files that show the words of a language without spaces, such as "
+        "Chinese, for whole-word masking. For each input file, pass a copy "
+        "with the same lines, in which spaces separate the words.",
         kind=Kind.INPUT_FILES,
     )
     segmenter: str | None = flag(
@@ -133,16 +133,15 @@ def create_at_scale(
     output_file, boundary_files = config.output_file, list[str]()
     if "," in output_file:
         raise ValueError(
-            "--output_file must be one name if --num_processes, --num_shards "
-            "or a similar flag is set, because the script adds the numbers of "
-            f"the shards to the name. Received: {output_file}"
+            "--output_file must be one name in the scalable mode (see --help), "
+            "because the script adds the numbers of the shards to the name. "
+            f"Received: {output_file}"
         )
     if is_remote(output_file):
         raise ValueError(
-            f"--output_file={output_file}: --num_processes, "
-            "--num_shards and similar flags only write to a local file system, "
-            "so that unfinished work can resume; use a local path, and copy "
-            "the shards"
+            f"--output_file={output_file}: the scalable mode (see --help) can "
+            "resume killed runs only on a local file system; use a local path, "
+            "and copy the shards afterwards"
         )
     if config.word_boundary_file:
         boundary_files = text_files.expand_patterns(
@@ -260,8 +259,8 @@ def main(config: Config, rest: Sequence[str]) -> None:
     if config.max_predictions_per_seq > config.max_seq_length:
         raise ValueError(
             f"--max_predictions_per_seq={config.max_predictions_per_seq} is "
-            f"more than --max_seq_length={config.max_seq_length}; set about "
-            "15% of --max_seq_length"
+            f"more than --max_seq_length={config.max_seq_length}; use about "
+            "15% of --max_seq_length for --max_predictions_per_seq"
         )
     if config.sentence_split is not None:
         sentences.check_language(config.sentence_split)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 # {value of --token_features: minimum number of the model's Transformer blocks}.
-# All values except "layers" are rows of table 7 in the BERT paper.
+# All keys except "layers" are rows of table 7 in the BERT paper.
 TOKEN_FEATURES = {
     "layers": 1,
     "embeddings": 0,
@@ -71,8 +71,9 @@ class Config(ModelConfig, TextConfig):
     projector_dir: str | None = flag(
         None,
         "Folder for files of TensorBoard's embedding projector. The files "
-        "contain the pooled output of each line and the first vector of each "
-        f"token, for at most {feature_files.MAX_POINTS} lines and tokens.",
+        "contain the pooled output of each line and one vector of each token "
+        "(with several --layers, from the first block that the flag lists), "
+        f"for at most {feature_files.MAX_POINTS} lines and as many tokens.",
         kind=Kind.RUN_FOLDER,
     )
     token_features: str = flag(
@@ -102,8 +103,8 @@ class Config(ModelConfig, TextConfig):
     batch_size: int = flag(32, "Number of lines in a batch.", at_least=1)
     use_one_hot_embeddings: bool = flag(
         False,
-        "Look up embeddings by multiplying one-hot rows, which is faster on a "
-        "TPU.",
+        "Look up embeddings by multiplying one-hot vectors with the embedding "
+        "table, which is faster on a TPU.",
     )
 
     @property
@@ -122,8 +123,9 @@ def parse_layers(
         num_blocks: number of Transformer blocks of the model.
 
     Returns:
-        (numbers of the blocks in --layers, else [--token_features], factor of
-        each block that --token_features adds up).
+        (names, factors). With --token_features=layers, `names` are the numbers
+        of the blocks in --layers, otherwise [value of --token_features].
+        `factors` are the factors of the blocks that --token_features adds up.
 
     Raises:
         ValueError: the model lacks a block that the flags need, a factor is not
@@ -228,7 +230,8 @@ def extract(
 
 def main(options: Config) -> None:
     """Writes the vectors, and exports the encoder if --export_dir is set."""
-    # Import late, so that --help and wrong flags do not wait for TensorFlow.
+    # Import late, so that --help and errors in flags do not wait until
+    # TensorFlow is loaded.
     from serving import encoder
     from training import checks, devices, model_folder
     from training.prediction import BatchPredictor

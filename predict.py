@@ -20,8 +20,9 @@ or a row of a table. The tasks, each with a request and its answer:
 copies the "id" of a request to its answer. For a request that fails, the script
 writes {"line": number, "error": message}, and its exit status is 1.
 
-The first command answers the rows of a table. The second answers texts on the
-command line. The third writes an HTML page that shows attention:
+Of the commands below, the first answers the requests in a table, the second
+answers texts on the command line, and the third writes an HTML page that shows
+attention:
 
     python predict.py --model=DIR --input_file=a.parquet --output_file=b.csv
     python predict.py --model=DIR "a text" ["a second one"]
@@ -69,9 +70,9 @@ class Config(EngineConfig, TaskOptions):
     model: str = flag(
         ...,
         "Folder of an exported model, which --export_dir wrote. In a folder of "
-        "numbered exports, the script uses the highest number. Only a "
-        "SavedModel needs TensorFlow. The script rejects a SavedModel that "
-        "might access your files: see --allow_any_operation.",
+        "numbered exports, the script uses the highest number. TensorFlow is "
+        "needed only if the export is a SavedModel. The script rejects a "
+        "SavedModel that might access your files: see --allow_any_operation.",
         kind=Kind.MODEL,
     )
     task: str | None = flag(
@@ -88,8 +89,8 @@ class Config(EngineConfig, TaskOptions):
     input_format: str | None = flag(
         None,
         "Format of the requests. jsonl: one JSON object per line. csv, tsv, "
-        "parquet: a table whose columns are named like the keys of the JSON "
-        "objects, or --text_column. text: one text per line. By default, the "
+        "parquet: a table. Its columns have the names of the JSON keys, unless "
+        "--text_column is set. text: one text per line. By default, the "
         "file's ending determines the format. For other endings and for "
         "standard input, the default is jsonl if the first line begins with {, "
         "else text.",
@@ -132,7 +133,8 @@ class Config(EngineConfig, TaskOptions):
     output_fields: Sequence[str] | None = flag(
         None,
         "Fields of the answers to write, comma-separated. The default is all "
-        "fields, or for npy the probabilities, the value or the mean vector.",
+        "fields. For npy it is the numeric result of the task, such as the "
+        "probabilities or the mean vector.",
     )
     batch_size: int = flag(
         32,
@@ -181,7 +183,7 @@ class Config(EngineConfig, TaskOptions):
         return number, count
 
     def check_task(self, task: "base.TextTask") -> None:
-        """Raises a ValueError if the task does not use a flag."""
+        """Raises a ValueError if a flag is set that the task does not use."""
         for field in dataclasses.fields(TaskOptions):
             # If --labels is not set, it is [], but the field's default is ().
             value = getattr(self, field.name) or ()
@@ -197,9 +199,9 @@ class Config(EngineConfig, TaskOptions):
 
         Args:
             default: engine to use if --engine is not set. None = choose the
-                engine by the files of the model.
+                engine that can read the model's files.
         """
-        # Import late, so that wrong flags do not wait for TensorFlow.
+        # Import late, so that errors in flags appear before TensorFlow loads.
         import serving
 
         options = self.engine_options()
@@ -245,7 +247,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     if not config.task and arguments[:1] and arguments[0] in _TASKS:
         raise ValueError(
             f"the text {arguments[0]!r} is the name of a task. Set --task="
-            f"{arguments[0]} to run the task, or another --task for the text"
+            f"{arguments[0]} to run this task. If {arguments[0]!r} is a text "
+            "to process, set --task to the task that processes it"
         )
     paths, shard = config.find_inputs(), config.find_shard()
     # Files, unlike pipes, can be read twice: first to count the requests, then
@@ -263,7 +266,7 @@ def main(config: Config, arguments: Sequence[str]) -> int:
 
     task = model.task(config.task, config)
     config.check_task(task)
-    logging.info("%s: ready to %s", config.model, task.name)
+    logging.info("%s: ready for the task %s", config.model, task.name)
     columns = config.text_column, config.text_b_column
     read = functools.partial(
         requests.read, task, paths, config.input_format, config.quoting, columns
@@ -273,7 +276,8 @@ def main(config: Config, arguments: Sequence[str]) -> int:
     if arguments:
         batches = iter([[requests.Item(1, to_request(task, arguments))]])
     elif is_table:
-        # Count the requests first, to find errors in the files at once.
+        # Count the requests first, to find errors in the files before the
+        # script answers any request.
         count = requests.count(task, read(), paths)
         start, end = requests.cut_shard(count, shard, config.batch_size)
         count = end - start
@@ -351,7 +355,7 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
             f"attention needs one or two texts. Received: {[*texts]}"
         )
     path = config.output_file or "attention.html"
-    # Import late, so that wrong flags do not wait for TensorFlow.
+    # Import late, so that errors in flags appear before TensorFlow loads.
     from serving import attention_page
 
     if config.output_file is None and os.path.lexists(path):

@@ -85,7 +85,8 @@ class ClassifierTask(task.Task):
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
         self.processors = glue.create_processors(table)
-        # MultiNLI also contains mismatched sets. Their suffix is "_mm".
+        # MultiNLI also contains mismatched dev and test sets. The names of
+        # their splits end in "_mm".
         self.splits = {"train": ["train"]} | {
             purpose: [f"{purpose}{suffix}" for suffix in self.processors]
             for purpose in ("eval", "predict")
@@ -93,7 +94,8 @@ class ClassifierTask(task.Task):
         processor, name = self.processors[""], options.task_name
         self.labels, mode = processor.get_labels(), processor.output_mode
         self.label_words = glue.LABEL_WORDS.get(name, ())
-        # With a problem_type, loading weights of another type is an error.
+        # If problem_type is set, evaluating a head that was trained for another
+        # type, such as regression, is an error.
         if name == "csv" or not self.labels:
             self.problem_type = PROBLEM_TYPES[mode]
         self.decoder = decoding.LabelDecoder(mode, self.labels)
@@ -105,7 +107,8 @@ class ClassifierTask(task.Task):
             "ranking": modeling.RankingLoss,
         }
         self.loss = losses[name if name == "ranking" else mode]()
-        # The first metric, which the paper reports, selects the best step.
+        # The first metric is the metric that the paper reports. The best step
+        # is the step with its best value.
         self.metrics = processor.metrics
         self.settings: dict[str, Any] = {
             "task_name": name,
@@ -267,7 +270,7 @@ class ClassifierTask(task.Task):
         )
 
     def read_served(self, outputs: Mapping[str, np.ndarray]) -> np.ndarray:
-        """Converts an exported classifier's outputs to logits or values."""
+        """Converts an export's outputs to logits, or to regression's values."""
         mode = self.decoder.output_mode
         if mode == "regression":
             return outputs["values"][:, None]
@@ -278,7 +281,7 @@ class ClassifierTask(task.Task):
 
     @property
     def serving_options(self) -> "serving.ServingOptions":
-        """Tokenizer, lengths and formats for exports of this task."""
+        """Tokenizer, input sizes and formats for exports of this task."""
         return serving.ServingOptions(
             self.tokenizer,
             self.options.max_seq_length,
@@ -310,7 +313,7 @@ class EmbeddingTask(ClassifierTask):
     sequences_per_example = 2
 
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Chooses the loss and the metrics, depending on the sets' scores."""
+        """Chooses the loss and metrics that fit sets with or without scores."""
         options = self.options
         self.tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
         self.decoder = decoding.LabelDecoder("regression", None)

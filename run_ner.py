@@ -81,8 +81,9 @@ class NerTask(task.Task):
     def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
         """Loads the tokenizer, and finds the tags.
 
-        The tags are the value of --labels, the tags that the model was trained
-        with (without --do_train), or the tags of the train set.
+        If --labels is set, it lists the tags. Otherwise, with --do_train they
+        are the tags of the train set, and without --do_train the tags that the
+        model was trained with.
         """
         options, labels = self.options, self.options.labels
         # {split: its windows} of the splits "eval" and "predict", to decode the

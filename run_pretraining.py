@@ -1,4 +1,4 @@
-r"""Pretrains BERT with masked language model and next sentence prediction.
+r"""Pretrains BERT on masked language modeling and next sentence prediction.
 
     python run_pretraining.py --input_file=pretraining.tfrecord \
         --bert_config_file=bert_config.json --output_dir=output/pretraining \
@@ -18,7 +18,8 @@ from training.config import PretrainingConfig as Config
 
 def main(options: Config) -> None:
     """Trains, evaluates and exports the model, as the flags request."""
-    # Import late, so that --help and wrong flags do not wait for TensorFlow.
+    # Import late, so that --help and errors in flags do not wait until
+    # TensorFlow is loaded.
     from training import checks, pretraining
 
     config = checks.check(options)

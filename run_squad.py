@@ -216,8 +216,8 @@ class SquadTask(task.Task):
     ) -> dict[str, float]:
         """Writes the answers, and report.html if --report is set.
 
-        Google's script writes the same files of answers. Returns the scores, or
-        {} if --predict_file contains no answers.
+        The answer files have the names and the format of Google's script.
+        Returns the scores, or {} if --predict_file contains no answers.
         """
         predictions, nbest, null_odds = self.answer(batches)
         outputs = {

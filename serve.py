@@ -39,8 +39,8 @@ class Config(Limits):
         "NAME=DIR or DIR, the folder of an exported model, which --export_dir "
         "wrote. Repeat the flag for each model. In a folder of numbered "
         "exports, the server uses the highest number. The default of NAME is "
-        "the folder's name. Only a SavedModel needs TensorFlow. The server "
-        "rejects a SavedModel that might access your files: see "
+        "the folder's name. TensorFlow is needed only for SavedModels. The "
+        "server rejects a SavedModel that might access your files: see "
         "--allow_any_operation.",
         is_repeated=True,
     )

@@ -46,8 +46,8 @@ def sync(path: StrPath) -> None:
     try:
         number = os.open(path, os.O_RDONLY)
     except PermissionError:
-        # A folder cannot be opened if the user may create files in it, but may
-        # not list the files.
+        # The permissions let the user create files in this folder, but not list
+        # them. Such a folder cannot be opened, so skip the sync.
         return
     try:
         os.fsync(number)
@@ -167,7 +167,8 @@ def remove_partial(
         is_locked: True if only this process may write these files. If False,
             the function removes a file only if the operating system shows that
             no process is writing it.
-        folders: final names of outputs that are written to a partial folder.
+        folders: names of output files that are written first into a temporary
+            folder, named `NAME.partial-PID`, and then moved.
     """
     pattern = re.compile(r"(.+)\.partial-[0-9]+", re.DOTALL)
     found: list[str] = []

@@ -27,16 +27,18 @@ def check(export_dir: StrPath) -> None:
     """
     path = Path(export_dir)
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise ValueError(f"--export_dir={path} is not a folder; use a new one")
+        raise ValueError(
+            f"--export_dir={path} is not a folder; use the path of a new folder"
+        )
     if path.is_dir() and any(path.iterdir()):
         if not _is_ours(path):
             raise ValueError(
                 f"--export_dir={path} exists and is not an export, because it "
-                f"contains no {manifests.EXPORT}; remove it, or use a new "
-                "folder"
+                f"contains no {manifests.EXPORT}; use a new folder, or remove "
+                "the existing folder"
             )
-        # Add the name of the list itself. If the export was killed before its
-        # end, the list does not contain this name.
+        # Add the list's own name, because the list of an unfinished export does
+        # not contain it.
         listed = [*manifests.listed(path, manifests.EXPORT), manifests.EXPORT]
         for name in _contents(path):
             if name not in listed:
@@ -47,8 +49,9 @@ def check(export_dir: StrPath) -> None:
     for temporary in _temporary(path):
         if os.path.lexists(temporary) and not _may_remove(temporary):
             raise ValueError(
-                f"--export_dir={path} needs the name {temporary}, but no "
-                "export created the file or folder of that name; rename it"
+                f"--export_dir={path} uses {temporary} as a temporary folder, "
+                "but that path exists, and no export created it; rename "
+                f"{temporary.name}"
             )
 
 
@@ -71,7 +74,7 @@ def create(path: Path) -> Iterator[Path]:
         _remove(left_behind)
     unfinished.mkdir(parents=True)
     try:
-        # If the process is killed, this list shows later exports that they may
+        # If the process is killed, this list tells later exports that they may
         # remove the temporary folder.
         manifests.write(unfinished, manifests.EXPORT, [])
         with named_errors(path):

@@ -51,7 +51,7 @@ class Role(enum.Enum):
         --allow_changed_settings.
     DECODING: describes how the model's outputs become answers. The default is
         the recorded value, as for HEAD, but a resumed training may change it.
-    NEUTRAL: changes no weight, and changes predictions only by rounding.
+    NEUTRAL: changes no weight, and changes predictions only by rounding errors.
     """
 
     IDENTITY = "identity"

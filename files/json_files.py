@@ -22,8 +22,8 @@ def read_json(path: StrPath, kind: type = dict) -> Any:
     Raises:
         FileNotFoundError: the file does not exist.
         OSError: the file cannot be read.
-        ValueError: the file is not JSON, contains another type than `kind`, is
-            nested too deeply, or contains a number that is not finite.
+        ValueError: the file is not JSON, its value is not a `kind`, is nested
+            too deeply, or contains a number that is not finite.
     """
     with named_errors(path), open(path, "rb") as file:
         text = file.read()
@@ -38,8 +38,8 @@ def parse_json(text: str | bytes, where: str, kind: type = dict) -> Any:
     that the text must contain, as in `read_json`.
 
     Raises:
-        ValueError: the text is not JSON, contains another type than `kind`, is
-            nested too deeply, or contains a number that is not finite.
+        ValueError: the text is not JSON, its value is not a `kind`, is nested
+            too deeply, or contains a number that is not finite.
     """
     not_finite: list[str] = []
 
@@ -99,7 +99,8 @@ def format_json(value: Any, where: str, **options: Any) -> str:
     except ValueError as error:
         raise ValueError(
             f"{where} would contain NaN or infinity, because the model is "
-            "damaged or its values exceed the range of --mixed_precision"
+            "damaged, or its outputs are too large for the number type that "
+            "--mixed_precision selects"
         ) from error
 
 

@@ -54,8 +54,8 @@ def check_labels(
             problem = f"is label {labels.index(label) + 1} too"
         if problem:
             raise ValueError(
-                f"{where}: label {number}, {label!r}, {problem}. Name each "
-                "output differently, in one line of text"
+                f"{where}: label {number}, {label!r}, {problem}. Use a "
+                "different name for each output, without line ends"
             )
     if num_labels is not None and len(labels) != num_labels:
         raise ValueError(

@@ -55,8 +55,8 @@ def hold(path: StrPath, name: str) -> Iterator[None]:
 
     Raises:
         OSError: another process has locked the output, or a process on another
-            host may have locked it. Or the lock file cannot be written, or a
-            file of its name is not a lock.
+            host may have locked it. Also if the lock file cannot be written, or
+            if the file at `path` is not a lock file.
     """
     path = os.fspath(path)
     if is_remote(path):
@@ -107,8 +107,9 @@ def _acquire(path: str, name: str) -> TextIO:
                 found = [kind for kind in _OTHERS if _OTHERS[kind](path)]
                 if found:
                     raise FileExistsError(
-                        f"{name} needs the name {path} for its lock, but there "
-                        f"is a {found[0]} of that name. Remove it"
+                        f"{name} cannot be locked, because its lock file would "
+                        f"be {path}, which is a {found[0]}. Rename or remove "
+                        f"the {found[0]}"
                     ) from error
                 # The previous owner may be removing the folders that it
                 # created, so try again.
@@ -162,16 +163,17 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     may own it. `is_locked` is False if the file system does not support locks.
     """
     file.seek(0)
-    # Ignore zero bytes, which a power cut may have left in the file.
+    # Ignore NUL bytes, which a power cut may have left in the file.
     text = file.read().rstrip("\0")
     if not _BEGIN.startswith(text[: len(_BEGIN)]):
         raise FileExistsError(
-            f"{name} needs the lock file {path}, but a file of that name is "
-            f"no lock; rename the file, or set another path for {name}"
+            f"{name} cannot be locked, because {path} is not a lock file; "
+            "rename the file, or use another output path"
         )
     owner, host, kernel = _read_owner(file), socket.gethostname(), None
-    # Record the kernel and also the mounted file system, because a network file
-    # system that is mounted twice may use separate locks.
+    # Record the id of the running kernel and also the mounted file system,
+    # because a network file system that is mounted twice may use separate
+    # locks.
     with contextlib.suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         kernel = f"{boot}/{os.fstat(file.fileno()).st_dev}"
@@ -183,12 +185,14 @@ def _sign(path: str, file: TextIO, name: str, is_locked: bool) -> None:
     )
     if owner and not is_near and not is_on("take_over_lock"):
         raise BlockingIOError(
-            f"{name} is in use, or was left behind, by {_describe(owner)}; if "
-            f"that process has ended, remove {path}, or set --take_over_lock"
+            f"{name} is locked by {_describe(owner)}, which may still run. "
+            f"If it has ended, remove {path}, or set --take_over_lock"
         )
     if owner:
         logging.warning(
-            "%s was left unfinished by %s. Continuing.", name, _describe(owner)
+            "%s: %s ended before it finished. This command takes over.",
+            name,
+            _describe(owner),
         )
     now = datetime.datetime.now().isoformat(" ", "seconds")
     try:

@@ -1,10 +1,11 @@
 """Reads and writes lists of the files that this project wrote to a folder.
 
-The project never overwrites a model's file that is not on such a list. The list
-of an export names all files of its folder, because a new export replaces the
-whole folder. The list of weights names only the model's files, because the
-folder may also contain files of the user. Files of an earlier model must not
-stay in the folder, because they could be mistaken for files of the new model.
+When the project writes a model, it never overwrites a file that is not on such
+a list. The list of an export names all files of its folder, because a new
+export replaces the whole folder. The list of weights names only the model's
+files, because the folder may also contain files of the user. Files of an
+earlier model must not stay in the folder, because they could be mistaken for
+files of the new model.
 """
 
 import os
@@ -66,9 +67,9 @@ def check(folder: StrPath, names: Iterable[str], where: str) -> None:
     foreign = [name for name in _existing(folder, names) if name not in ours]
     if foreign:
         raise ValueError(
-            f"{where}: {os.fspath(folder)} contains {', '.join(foreign)}, "
-            f"which its {WEIGHTS} does not list as written by an earlier run. "
-            "Move these files away, or use another path"
+            f"{where}: {os.fspath(folder)} contains {', '.join(foreign)}. No "
+            f"{WEIGHTS} in the folder lists these files, so they may be yours. "
+            "Move them away, or use another path"
         )
 
 
@@ -90,9 +91,9 @@ def check_whole(folder: StrPath, names: Iterable[str]) -> None:
     }
     if left := _existing(folder, ours.difference(names)):
         raise ValueError(
-            f"{os.fspath(folder)} contains a model with {', '.join(left)}, "
-            "which the new model lacks. Move the old model away, or use "
-            "another folder"
+            f"{os.fspath(folder)} contains a model, and writing the new model "
+            f"would not replace its {', '.join(left)}. Move the old model "
+            "away, or use another folder"
         )
 
 

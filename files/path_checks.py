@@ -67,8 +67,8 @@ def check_paths(given: Sequence[PathFlag]) -> None:
 def lock_path(flag: PathFlag) -> str | None:
     """Returns the path of the lock file for the output that a flag names.
 
-    Returns None for inputs, remote paths and single files. Single files need no
-    lock, because each is written under a temporary name and then renamed.
+    Returns None for inputs, remote paths and outputs that are files. Files need
+    no lock, because each is written under a temporary name and then renamed.
     """
     path = os.path.normpath(flag.value)
     if is_remote(flag.value):
@@ -91,7 +91,7 @@ def _check_text(flag: PathFlag, path: str) -> None:
     if control := _CONTROL.search(path):
         raise ValueError(
             f"--{flag.flag}={path!r} contains {control[0]!r}, a control "
-            "character, perhaps from a file with other line ends. Remove the "
+            "character, perhaps from Windows's line ends. Remove the "
             "character"
         )
     if path.startswith("file:") and flag.kind in OUTPUTS:
@@ -142,7 +142,8 @@ def _check_writable(flag: PathFlag, path: str) -> None:
     if is_file and os.path.exists(path):
         if not os.access(path, os.W_OK):
             raise PermissionError(
-                f"{flag} is write-protected; use another path, or remove it"
+                f"{flag} is write-protected; use another path, or delete the "
+                "file"
             )
         if not os.path.isfile(path):
             # Do not check the folder of a FIFO or device, because no file is
@@ -168,8 +169,9 @@ class _Place:
 
     flag: PathFlag
     path: str
-    # Identity of the file or folder, followed by the identities of its parents.
-    # Two paths to one file result in equal identities.
+    # (device, inode) of the file or folder, or its path if it does not exist,
+    # followed by the same for each parent folder. Two paths to one file have
+    # equal lineages.
     lineage: Sequence[object]
 
     @property
@@ -193,8 +195,8 @@ def _check_overlaps(given: Sequence[PathFlag]) -> None:
             for outer in at.get(key, ()):
                 if outer is inner:
                     continue
-                # The loops compare two equal paths in both orders. Report only
-                # the order in which `inner` is an output.
+                # The loops compare two equal paths twice, as (a, b) and as
+                # (b, a). Report the pair only if its first path is an output.
                 if depth == 0 and inner.kind in OUTPUTS:
                     _check_equal(inner, outer)
                 elif depth and (
@@ -214,7 +216,9 @@ def _check_equal(output: _Place, other: _Place) -> None:
         raise ValueError(
             f"{output.flag}: {other.path} is named twice. Use different paths"
         )
-    raise ValueError(f"{output} and {other} are the same; use another path")
+    raise ValueError(
+        f"{output} and {other} are the same path; change one of them"
+    )
 
 
 def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
@@ -225,7 +229,7 @@ def _check_inside(inner: _Place, outer: _Place, is_direct: bool) -> None:
 
     def refuse(reason: str) -> NoReturn:
         raise ValueError(
-            f"{inner} is inside {outer}: {reason}; use another path"
+            f"{inner} is inside {outer}: {reason}; change one of the paths"
         )
 
     is_input = inner.kind not in OUTPUTS
@@ -270,8 +274,8 @@ def _check_shards(output: _Place, places: Sequence[_Place]) -> None:
     for place in places:
         if place.kind not in OUTPUTS and not parts.isdisjoint(place.lineage):
             raise ValueError(
-                f"{place} is named like a shard of {output}, which could "
-                "replace the input; use another path"
+                f"{place} is named like a shard of {output}, so writing the "
+                "output could overwrite this input; change one of the paths"
             )
 
 

@@ -25,7 +25,7 @@ class Kind(enum.Enum):
     OUTPUT_FILE = "output file"
     # Comma-separated paths.
     OUTPUT_FILES = "output files"
-    # A folder for checkpoints, records and results. A resumed run reads them.
+    # A folder for checkpoints, TFRecords and results. A resumed run reads them.
     RUN_FOLDER = "folder of a run"
     # A folder for weights and their configuration, or the prefix of a
     # checkpoint, which ends in `.ckpt`.

@@ -1,6 +1,7 @@
 """Finds files by patterns such as `records-*`.
 
-Also creates links, so that TensorFlow can read files named like patterns.
+Also creates links, so that TensorFlow can read files whose names contain `*`,
+`?`, `[` or a backslash.
 """
 
 import contextlib

@@ -24,9 +24,9 @@ class Progress:
         total: total number of units of work, None if unknown.
         initial: number of units that an earlier, interrupted run finished.
         unit: name of a unit of work, such as "step" or "record".
-        examples_per_unit: number of examples in a unit, to show examples per
-            second (or rows per second, if the unit is "row"). None = do not
-            show this rate.
+        examples_per_unit: number of examples in a unit of work, to show the
+            examples per second. If the unit is "row", the rate is called
+            rows per second. None = do not show this rate.
         label: name of the work, such as "Training".
     """
 

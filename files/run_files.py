@@ -22,7 +22,8 @@ BEST, AVERAGES = "best", "averages"
 # A checkpoint's name is this prefix, a hyphen and the training step.
 PREFIX = "model.ckpt"
 
-# Final names of outputs that are first written to a partial folder.
+# Names of output files that are first written into a temporary folder, and then
+# moved.
 _STAGED = ("model.safetensors", "bert_model.ckpt.index")
 # Files that a run writes only if they do not exist yet.
 _DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
@@ -36,8 +37,9 @@ def register(*names: str, are_results: bool = False) -> None:
 
     Args:
         *names: names, or patterns such as `events.out.*`.
-        are_results: True if a prediction writes the files only with some flags
-            or data, so that files of an earlier run may stay in the folder.
+        are_results: True if the files are results that a run writes only with
+            some flags or data. Files of an earlier run may then stay in the
+            folder, and could be mistaken for results of this run.
     """
     _names.update(names)
     if are_results:

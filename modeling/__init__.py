@@ -1,4 +1,4 @@
-"""The network: BERT's encoder, the tasks' heads, losses and checkpoints."""
+"""The network: BERT's encoder, the tasks' heads and losses, and checkpoints."""
 
 import importlib
 from typing import TYPE_CHECKING, Any

@@ -22,13 +22,13 @@ class AttentionLayer(keras.layers.Layer):
     """Lets each position of `from_tensor` attend to all of `to_tensor`.
 
     The layer subtracts 10000 from masked scores instead of setting them to
-    -inf, so a row stays finite even if all its scores are masked.
+    -inf, so the softmax stays finite even if all positions are masked.
 
     Args:
         num_attention_heads: N, at least 1.
         size_per_head: H, at least 1.
-        attention_probs_dropout_prob: fraction of the attention weights that a
-            call with a `seed` drops, in [0, 1).
+        attention_probs_dropout_prob: fraction of the attention weights to drop
+            if a call passes a `seed`, in [0, 1).
         kernel_initializer: initializer of the three projections. The default
             is a truncated normal with standard deviation 0.02.
 
@@ -41,9 +41,9 @@ class AttentionLayer(keras.layers.Layer):
         seed: int [2] from `keras.random.SeedGenerator.next`, seed of the
             dropout. None = no dropout.
         training: whether the call is part of a training step.
-        rows: for self-attention on rows [R, width], the object of
-            modeling/unpadding.py that extracted the rows from the batch. None =
-            both inputs have the shapes above.
+        rows: for self-attention on inputs flattened to R rows, [R, width]: the
+            object (see modeling/unpadding.py) that extracted these rows from
+            the batch. None = both inputs have the shapes above.
         return_attention_probs: return the attention weights too.
 
     Returns:
@@ -173,12 +173,12 @@ class AttentionLayer(keras.layers.Layer):
         return context_layer
 
     def split_heads(self, projected: Tensor, rows: Rows | None) -> Tensor:
-        """Reshapes a projection to [B, N, length, H], float.
+        """Reshapes a projection to float [B, N, length, H].
 
         Args:
             projected: float [B, length, N * H], or [R, N * H] if `rows` is set.
-            rows: object that extracted the rows [R, ...] from the batch. None
-                if `projected` is float [B, length, N * H].
+            rows: argument `rows` of the layer's call. None if `projected` is
+                float [B, length, N * H].
         """
         if rows:
             projected = rows.pad(projected)

@@ -40,7 +40,7 @@ class BertModel(FeaturesModel):
     Args:
         config: sizes and dropout rates of the network.
         use_one_hot_embeddings: look up word embeddings by multiplying one-hot
-            rows with the table instead of by a gather.
+            vectors with the table instead of by a gather.
         gradient_checkpointing: recompute each block's activations in the
             backward pass instead of keeping them.
         left_to_right: let each position attend only to itself and earlier
@@ -50,8 +50,9 @@ class BertModel(FeaturesModel):
         unpad: skip padding if a call passes an `input_mask` of rank 2. In
             training, also pack short sequences together for attention. Outputs
             at padding are then meaningless, and all other outputs change only
-            by rounding. Fails where JAX traces, for example under `jax.jit` or
-            in a functional model, because shapes vary.
+            by rounding. Does not work where JAX traces, for example under
+            `jax.jit` or in a functional model, because the number of positions
+            that are not padding varies.
         seed: int, seed of the initial weights and of all dropout.
             None = a random seed.
         name: name of the model. Variables are always called `bert/...`.
@@ -67,9 +68,9 @@ class BertModel(FeaturesModel):
             None = all ones.
         token_type_ids: int [B, T], segment of each WordPiece. None = zeros.
         training: apply dropout.
-        seed: int [2], seed of all dropout in this call. Callers that apply
-            dropout themselves draw the seed with `draw_seed`. None = draw a
-            new seed.
+        seed: int [2], seed of all dropout in this call. To derive a head's
+            dropout from the same seed, get a seed from `draw_seed` and pass it
+            here. None = draw a new seed.
         return_attention_probs: return the attention weights of all blocks
             too.
 
@@ -83,7 +84,7 @@ class BertModel(FeaturesModel):
         over the last axis.
 
     Raises:
-        ValueError: an input has a wrong rank or another shape than
+        ValueError: an input has the wrong rank, or its shape does not match
             `input_ids`, or the sequences are longer than the position table.
     """
 
@@ -306,8 +307,9 @@ def _check_same_shape(
 ) -> None:
     """Raises an error if a feature does not match the shape of `input_ids`.
 
-    For an `input_mask` [B, F, T], compares B and T with `input_ids`. Another
-    rank of the mask fails in `create_attention_mask_from_input_mask`.
+    For an `input_mask` [B, F, T], compares B and T with `input_ids`. A mask of
+    rank 0 or 1 passes, because `create_attention_mask_from_input_mask` raises
+    an error for it.
     """
     if tensor is None or (name == "input_mask" and len(tensor.shape) < 2):
         return

@@ -182,7 +182,7 @@ def attention_scores(
         float [B, N, T, T].
     """
     attention = model.bert.encoder.blocks[layer - 1].attention
-    # Compute the scores at padding too, because the loss masks these scores.
+    # Do not mask padding, because the loss masks the scores.
     query, key = (
         attention.split_heads(project(states[layer - 1]), None)
         for project in (attention.query, attention.key)
@@ -194,13 +194,13 @@ def attention_scores(
 class DistillationLoss(Loss):
     """A task's loss plus the distance from a teacher.
 
-    For each term NAME of the task's loss, such as `masked_lm_loss`, the loss
-    contains two terms. `task_NAME` is (1 - alpha) * this term. `teacher_NAME`
-    is alpha * the divergence from the teacher's outputs (see
-    `WeightedLoss.value_divergences`). If layers are distilled, the loss also
-    contains squared differences, summed over layers. `hidden_loss` is averaged
-    over WordPieces and width, `attention_loss` over pairs of WordPieces and
-    over heads. Padding does not count.
+    For each term NAME of the task's loss, such as `masked_lm_loss`, this class
+    computes two terms: `task_NAME` = (1 - alpha) * NAME, and `teacher_NAME` =
+    alpha * the divergence from the teacher's outputs (see
+    `WeightedLoss.value_divergences`). If layers are distilled, it also computes
+    two mean squared differences, summed over layers: `hidden_loss`, a mean over
+    WordPieces and width, and `attention_loss`, a mean over pairs of WordPieces
+    and over heads. Padding does not count.
 
     Args:
         loss: loss of the task.
@@ -278,7 +278,7 @@ class DistillationLoss(Loss):
 def _mask(features: Features) -> Tensor:
     """Returns float [B, T], 1 = a WordPiece, 0 = padding.
 
-    If an example has several texts, each text is a row of the result.
+    For features [B, C, T] (C texts per example), returns float [B * C, T].
     """
     input_ids = features["input_ids"]
     mask = features.get("input_mask", keras.ops.ones_like(input_ids))

@@ -83,7 +83,8 @@ class Embeddings(BertLayer):
             words = self._multiply_one_hot(input_ids, self.word_embeddings)
         else:
             words = ops.look_up(self.word_embeddings, input_ids)
-        # For few segments, multiplying one-hot rows is faster than a gather.
+        # For few segments, multiplying one-hot vectors with the table is faster
+        # than a gather.
         token_types = self._multiply_one_hot(
             token_type_ids, self.token_type_embeddings
         )

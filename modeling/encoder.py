@@ -129,16 +129,17 @@ class Transformer(BertLayer):
     Args:
         initializer: initializer of the kernels.
         gradient_checkpointing: keep only each block's input, and recompute the
-            other activations in the backward pass. A training step then needs
-            about a third more time, and much less memory.
+            other activations in the backward pass. A training step then takes
+            about a third longer, but uses much less memory.
 
     Call arguments (`AttentionLayer` describes the others):
         inputs: float [B, F, W].
         seed: int [2], seed of all dropout in this call. None = no dropout.
         rows: `UnpaddedRows`, if the blocks should skip padding. Outputs at
             padding are then meaningless. None = compute padding too.
-        packed: `PackedRows` of `rows`, which attention uses instead of `rows`.
-            `attention_mask` is then [S, F, F] for S packed sequences.
+        packed: result of `rows.packed()`. Attention then uses `packed`, other
+            layers use `rows`, and `attention_mask` must be [S, F, F] for S
+            packed sequences. None = attention uses `rows`.
 
     Returns:
         list of each block's output, float [B, F, W]. With

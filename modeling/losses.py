@@ -23,8 +23,9 @@ from modeling.ops import Features, Tensor, at_least_float32, cross_entropy
 class Loss(abc.ABC):
     """Base class of losses: a weighted mean, computed as a sum and a divisor.
 
-    A loss is the sum of one or several named terms. Most losses consist of the
-    term `loss`, and pretraining of `masked_lm_loss` and `next_sentence_loss`.
+    A loss is the sum of one or several named terms. Most losses have a single
+    term, `loss`. The pretraining loss has two terms, `masked_lm_loss` and
+    `next_sentence_loss`.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only
     pad a batch and do not count. The optional feature `example_weights` float
@@ -118,8 +119,8 @@ class ClassifierLoss(WeightedLoss):
     Reads `label_ids` int [B] and logits [B, L].
 
     Args:
-        class_weights: weight of the examples of each class, [L], in the mean
-            over the examples. None = all weights are 1.
+        class_weights: [L], for each class, the weight of its examples in the
+            mean over the examples. None = all weights are 1.
     """
 
     def __init__(self, class_weights: Sequence[float] | None = None) -> None:
@@ -145,7 +146,7 @@ class MultipleChoiceLoss(ClassifierLoss):
 
 
 class SquaredLoss(WeightedLoss):
-    """Base class of losses that compare teacher and student by squares."""
+    """Base class of losses whose distance from a teacher is a squared error."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
@@ -181,9 +182,9 @@ class RankingLoss(SquaredLoss):
 
 
 class CosineLoss(SquaredLoss):
-    """Squared difference between the cosine of two texts' vectors and a label.
+    """Squared difference between a label and the cosine of two text vectors.
 
-    Reads `label_ids` float [B] and vectors of length 1, float [B, 2, W].
+    Reads `label_ids` float [B] and unit vectors, float [B, 2, W].
     """
 
     def values(self, outputs: Any, features: Features) -> Features:
@@ -197,8 +198,8 @@ class CosineLoss(SquaredLoss):
 class ContrastiveLoss(SquaredLoss):
     """Cross entropy of finding each pair's second text among all second texts.
 
-    Reads vectors of length 1, float [B, 2, W]. The wrong choices are the second
-    texts of the other pairs on the same replica, and in the same micro-batch if
+    Reads unit vectors, float [B, 2, W]. The negatives are the second texts of
+    the other pairs on the same replica, and in the same micro-batch if
     gradients are accumulated.
 
     Args:
@@ -214,7 +215,7 @@ class ContrastiveLoss(SquaredLoss):
         cosines = keras.ops.matmul(
             vectors[:, 0], keras.ops.transpose(vectors[:, 1])
         )
-        # Examples that only pad the batch must not be chosen.
+        # Exclude examples that only pad the batch from the negatives.
         is_real = keras.ops.cast(_example_weights(features), cosines.dtype)
         logits = cosines / self._temperature - 1e4 * (1.0 - is_real)
         places = keras.ops.arange(keras.ops.shape(logits)[0])
@@ -358,7 +359,10 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns each example's weight, [B], where B is the size of `counted`."""
+    """Returns each example's weight, [B].
+
+    `counted` is the name of a feature whose first axis has the length B.
+    """
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
@@ -393,6 +397,9 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence` after cutting the teacher's logits to length T."""
+    """Returns `_divergence`, with the teacher's logits cut to length T.
+
+    T is the length of the student's sequences, which may be shorter.
+    """
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

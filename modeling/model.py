@@ -39,16 +39,16 @@ _NAMES = (
 class FeaturesModel(keras.Model):
     """A model that reads features named as in Google's code.
 
-    The first argument of a subclass is `config`, a `BertConfig`. If you change
-    `trainable` or the dtype policy of inner layers, the model's configuration
-    records the change, so `.keras` files and `keras.models.clone_model` keep
-    it. As in Keras, a `.keras` file contains LoRA weights merged into the
-    kernels.
+    The first argument of a subclass's constructor is `config`, a `BertConfig`.
+    If you change `trainable` or the dtype policy of inner layers, the model's
+    configuration records the change, so `.keras` files and
+    `keras.models.clone_model` keep it. As in Keras, a `.keras` file contains
+    LoRA weights merged into the kernels.
 
     Attributes:
         feature_ranks: {name: rank} of the features that the model reads, all
-            int32. They are the inputs of exports, and predictions pass only
-            these features.
+            int32. Exported models have these inputs, and prediction passes only
+            these features to the model.
     """
 
     feature_ranks: dict[str, int] = {
@@ -83,7 +83,7 @@ class FeaturesModel(keras.Model):
                 )
                 hint = f" Is it `{near[0]}`?" if near else ""
                 raise ValueError(
-                    f"{type(self).__name__} reads no feature `{given}`.{hint} "
+                    f"{type(self).__name__} has no input `{given}`.{hint} "
                     f"Received: {sorted(features)}"
                 )
             if name in checked:
@@ -146,12 +146,12 @@ class FeaturesModel(keras.Model):
         return super().predict_step(*arguments)
 
     def _check_ranges(self, data: Any) -> None:
-        """Adds a check of segments and positions to the graph of a step.
+        """Adds a check of segment ids and masked positions to a step's graph.
 
-        Segments are looked up by multiplying one-hot rows, so an id beyond the
-        table would silently become a row of zeros. A position beyond the
-        sequence would become another example's word. Exports contain a check of
-        their own.
+        Segments are looked up by multiplying one-hot vectors with the table, so
+        an id beyond the table would silently become a vector of zeros. A
+        masked position beyond the sequence would select a WordPiece of another
+        example in the batch. Exports contain a check of their own.
         """
         features, *_ = keras.utils.unpack_x_y_sample_weight(data)
         if not isinstance(features, Mapping):
@@ -177,19 +177,20 @@ class FeaturesModel(keras.Model):
         return super().make_train_function(force)
 
     def make_test_function(self, force: bool = False) -> Any:
-        """Creates the weights, and returns the function of `evaluate`."""
+        """Creates the weights, and returns the function `evaluate` calls."""
         self.build_once()
         return super().make_test_function(force)
 
     def make_predict_function(self, force: bool = False) -> Any:
-        """Creates the weights, and returns the function of `predict`."""
+        """Creates the weights, and returns the function `predict` calls."""
         self.build_once()
         return super().make_predict_function(force)
 
     def get_config(self) -> dict[str, Any]:
-        """Returns the constructor's arguments, and changes of inner layers.
+        """Returns the constructor's arguments, and settings of inner layers.
 
-        The changes are new values of `trainable` and of the dtype policy.
+        The settings are values of `trainable` and of the dtype policy that
+        differ from the outer layer's values.
         """
         settings: dict[str, dict[str, Any]] = {}
         for path, layer, parent in _inner_layers(self):

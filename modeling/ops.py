@@ -36,7 +36,8 @@ _plain = False
 def _find_chooser() -> Chooser:
     """Returns the function that chooses the version for a call.
 
-    Without TensorFlow or modeling/accelerated/, this is the plain version.
+    Without TensorFlow or modeling/accelerated/, the returned function always
+    chooses the plain version.
     """
     package = "modeling.accelerated"
     if keras.backend.backend() != "tensorflow" or not find_spec(package):
@@ -209,8 +210,9 @@ def attention_probs(
 
     Args:
         attention_scores: float [B, N, F, T].
-        adder: float32 or float64, broadcast to the scores, without gradient.
-        scale: factor of the scores.
+        adder: float32 or float64, broadcastable to the scores, such as -10000
+            at masked positions and 0 elsewhere. It gets no gradient.
+        scale: number that multiplies the scores.
         dropout_prob: fraction of the weights to drop, in [0, 1).
         seed: int [2], as for `dropout`. None = drop nothing.
 
@@ -236,7 +238,7 @@ def activation(inputs: Tensor, hidden_act: str, *, training: bool) -> Tensor:
 def trace_once(
     function: Callable, layers: Sequence[Any], *, training: bool
 ) -> Callable:
-    """Returns `function`, or a faster version, traced once for all layers.
+    """Returns `function`, or a version that is traced only once for all layers.
 
     Args:
         function: (layer, *tensors) -> tensors. It may use only the variables of

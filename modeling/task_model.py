@@ -2,8 +2,9 @@
 
 In shapes, B = batch and T = length in WordPieces.
 
-The input of every model is a dict of features, named as in Google's code. You
-can pass a complete training batch, because a model ignores other features:
+A model ignores features that it does not need, so you can pass a complete
+training batch. The input of every model is a dict of these features, named as
+in Google's code:
 
     input_ids: int [B, T].
     input_mask: int [B, T], or [B, T, T] as for `BertModel`. Default: ones.

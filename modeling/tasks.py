@@ -181,7 +181,7 @@ class BertSpanLabeler(TaskModel):
 
 
 class SeveralTextsModel(TaskModel):
-    """Base class of models whose features contain C texts, [B, C, T]."""
+    """Base class of models that read C texts per example, [B, C, T]."""
 
     feature_ranks = dict.fromkeys(TaskModel.feature_ranks, 3)
 

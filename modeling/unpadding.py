@@ -2,8 +2,8 @@
 
 All layers except attention treat each position separately, so they can skip
 padding. For attention, several short sequences are packed into one sequence of
-full length, in which each short sequence attends only to itself. The results at
-WordPieces do not change, because attention masks padding.
+full length, in which each short sequence attends only to itself. The results do
+not change, except at padding, because attention masks padding.
 
 In shapes, B = batch, T = length in WordPieces, W = width, R = number of rows
 (B * T, or fewer without padding) and S = number of packed sequences.
@@ -15,9 +15,9 @@ import keras
 
 from modeling.ops import Tensor, is_plain, reshape_like
 
-# Round the number of rows up to a multiple of 64 or, in large batches, of 1/64
-# of all positions. Then there are few different shapes. This matters because
-# XLA compiles a step for each shape.
+# Round the number of rows up to a multiple of _MULTIPLE, or in large batches of
+# (number of positions / _MAX_SHAPES). This limits the number of different
+# shapes, because XLA compiles a step again for each shape.
 _MULTIPLE = 64
 _MAX_SHAPES = 64
 

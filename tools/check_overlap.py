@@ -52,7 +52,7 @@ class Config:
         at_least=2,
     )
     num_examples: int = flag(
-        3, "Number of examples to show for each kind of overlap.", at_least=0
+        3, "Number of overlaps to show of each kind.", at_least=0
     )
 
 

@@ -130,7 +130,7 @@ def find_model(
 
     if has("output_", "classifier."):
         raise ValueError(
-            f"{checkpoint} does not say for which task its output weights are. "
+            f"{checkpoint} does not show for which task its head was trained. "
             "Use --model=classifier, token_classifier or multiple_choice"
         )
     if has("cls/squad/", "qa_outputs."):
@@ -177,7 +177,7 @@ def create_model(
 
 
 def load_weights(model: "keras.Model", checkpoint: str, name: str) -> list[str]:
-    """Loads a checkpoint. Returns the model's weights that it does not contain.
+    """Loads a checkpoint, and returns the names of the weights that it lacks.
 
     Raises:
         ValueError: the checkpoint contains none of the head's weights.
@@ -210,12 +210,14 @@ def read_tokenizer(
 
     Returns:
         (tokenizer, rows). The tokenizer is None if there is no vocabulary. With
-        --extended_vocab_file, `rows` lists for each token the old ids whose
-        embeddings are averaged. Without this flag, `rows` is None.
+        --extended_vocab_file, `rows` contains, for each token of the extended
+        vocabulary, the list of old ids whose embeddings are averaged. Without
+        this flag, `rows` is None.
 
     Raises:
         ValueError: a vocabulary is missing or does not fit the model,
-            --do_lower_case contradicts the checkpoint's name, or
+            --do_lower_case contradicts "cased" or "uncased" in the
+            checkpoint's path, or
             --extended_vocab_file does not extend the old vocabulary.
     """
     start, vocab_file = options.init_checkpoint, options.vocab_file
@@ -231,7 +233,8 @@ def read_tokenizer(
         if not vocab_file and is_needed:
             raise ValueError(
                 f"there is no {places[0]}, and without a vocabulary "
-                "transformers would use one of only 5 tokens; set --vocab_file"
+                "transformers would use a vocabulary of only 5 tokens; set "
+                "--vocab_file"
             )
         if not vocab_file:
             logging.warning(
@@ -294,12 +297,14 @@ def find_length(
 
 def main(options: Config) -> None:
     """Converts a checkpoint. Checks all inputs before it writes a file."""
-    # Import late, so that --help and wrong flags do not wait for TensorFlow.
+    # Import late, so that --help and errors in flags do not wait until
+    # TensorFlow is loaded.
     from training import costs
 
     start = options.init_checkpoint
     checkpoint = modeling.find_checkpoint(start)
-    # By default, write the other format. Extending a model keeps its format.
+    # By default, convert to the format that the checkpoint does not have. If
+    # the vocabulary is extended, keep the format.
     becomes_theirs = bool(options.extended_vocab_file) == (
         modeling.huggingface.is_huggingface(checkpoint)
     )
@@ -338,7 +343,8 @@ def main(options: Config) -> None:
         if is_list and sorted(labels or ()) == sorted(map(str, former or ())):
             raise ValueError(
                 f"{folder_of(start)}: {model_folder.FILE} orders the labels as "
-                f"{former}, another file as {labels}; correct the wrong file"
+                f"{former}, but labels.txt or config.json orders them as "
+                f"{labels}; correct the wrong file"
             )
     tokenizer, rows = read_tokenizer(options, config, becomes_theirs)
     leave_out = load_weights(model, start, name)

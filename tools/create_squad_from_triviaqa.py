@@ -146,7 +146,7 @@ def _read_documents(
             if not path.startswith(os.path.join(root, "")):
                 raise ValueError(
                     f"{where}: the document {name!r} is outside of {root}. "
-                    "Correct its name"
+                    "Correct its Filename in this entry"
                 )
             try:
                 with open(path, encoding="utf-8", errors="replace") as file:

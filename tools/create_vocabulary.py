@@ -69,8 +69,8 @@ class Config:
     num_new_words: int | None = flag(
         None,
         "Maximum number of words to add with --extend. The tool adds the words "
-        "that save most WordPieces. The default is the number of [unusedN] "
-        "entries.",
+        "that shorten the texts most, counted in WordPieces. The default is "
+        "the number of [unusedN] entries.",
         at_least=1,
         at_most=1 << 24,
     )

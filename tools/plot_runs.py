@@ -99,8 +99,8 @@ def main(config: Config) -> None:
     panels = create_panels(runs, config.axis, config.metrics)
     if not panels:
         raise ValueError(
-            f"--runs: the runs have no values over {config.axis} yet; train "
-            "longer, or evaluate"
+            "--runs: the runs have recorded no values to plot for "
+            f"--axis={config.axis} yet; train longer, or evaluate"
         )
     names = [run.name for run in runs]
     figure = draw(names, panels, config.axis, config.title)

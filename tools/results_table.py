@@ -5,7 +5,8 @@
 Reads the summary.json of each run in the folders of --runs, at any depth. Runs
 whose paths differ only in run_N or seed_N form one row, unless their flags
 differ. If such runs were evaluated on different dev sets, the table contains
-only the runs of one dev set. Accuracies and similar metrics are percentages.
+only the runs on the most frequent dev set or, in a tie, on the dev set that was
+used last. Accuracies and similar metrics are percentages.
 For tasks of GLUE the table also shows scores and averages, and --submission
 packs the predictions for GLUE's site.
 """
@@ -57,7 +58,7 @@ class Config:
         None,
         "Names of the results to show, comma-separated. The default is GLUE's "
         "metrics for GLUE's tasks. For other tasks, it is all results except "
-        "losses and results of single labels.",
+        "losses and the results for each label.",
     )
     output: str | None = flag(
         None,
@@ -75,8 +76,8 @@ class Config:
 class Row(NamedTuple):
     """A row of the table: runs that differ only in their seeds, or an average.
 
-    `folders` are the folders of the runs, or [] for an average. The mapping is
-    {name of a result: list of its values, one for each run}.
+    `folders` are the folders of the runs, or [] for an average. The last
+    field is {name of a result: list of its values, one for each run}.
     """
 
     label: str

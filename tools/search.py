@@ -5,7 +5,8 @@ r"""Searches hyper-parameters for a task of your own, with Optuna.
         --vocab_file=$B/vocab.txt --bert_config_file=$B/bert_config.json \
         --init_checkpoint=$B/bert_model.ckpt --max_seq_length=128
 
-Splits the train set, read as by run_classifier.py --task_name=csv, into folds.
+Reads the train set like run_classifier.py --task_name=csv, and splits it into
+folds.
 In each trial, Optuna chooses settings, and the tool trains one classifier per
 fold with these settings. Optuna optimizes the mean result of the folds. Flags
 that this tool does not define are passed to run_classifier.py. To resume a
@@ -44,7 +45,7 @@ SCRIPT = Path(__file__).resolve().parents[1] / "run_classifier.py"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(table_task.TableOptions):
-    """Flags of the tool: the table, the flags to vary, and Optuna's study."""
+    """Flags of the tool: the train set, the flags to vary, Optuna's study."""
 
     data_dir: str = flag(
         ...,
@@ -83,7 +84,7 @@ class Config(table_task.TableOptions):
 
 
 def shown(value: Any) -> str:
-    """Formats the value of a flag, for run_classifier.py and for the table.
+    """Formats a flag's value, for run_classifier.py and for the printed trials.
 
     Numbers that are not integers are rounded to four significant digits.
     """
@@ -106,7 +107,9 @@ def suggest(trial: "optuna.Trial", entry: str) -> str:
         else:
             low, high, *scale = values.split(":")
             if scale not in ([], ["log"]):
-                raise ValueError(f"{scale} is not log")
+                raise ValueError(
+                    f"the scale must be log, not {':'.join(scale)}"
+                )
             is_whole = low.isdecimal() and high.isdecimal()
             draw = trial.suggest_int if is_whole else trial.suggest_float
             number = int if is_whole else float
@@ -150,8 +153,8 @@ def write_folds(
 def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
     """Trains and evaluates a classifier, and returns the value of --metric.
 
-    Writes the run to `folder`, and its log beside this folder. `arguments` are
-    the other flags of run_classifier.py.
+    Writes the run's files to `folder`, and the log to `folder`.log beside it.
+    `arguments` are the other flags of run_classifier.py.
 
     Raises:
         ValueError: the run failed, or its results do not include the metric.
@@ -164,7 +167,9 @@ def run_fold(config: Config, folder: Path, arguments: Sequence[str]) -> float:
         done = subprocess.run(command, stdout=writer, stderr=writer)
     if done.returncode:
         last = log.read_text("utf-8", errors="replace").splitlines()[-1:]
-        raise ValueError(f"{folder} failed, see {log}: {''.join(last)}")
+        raise ValueError(
+            f"the training in {folder} failed, see {log}: {''.join(last)}"
+        )
     summary = json_files.read_json(folder / "summary.json")
     figures = summary["results"]["eval_results.txt"]
     if config.metric not in figures:

@@ -10,16 +10,16 @@ slower, and its results differ only by rounding.
 
 For each call, `choose` selects the plain version or a faster one. Each dict in
 this file maps names of functions to faster versions. `choose` uses the first
-dict in this list that suits the call and contains the function:
+rule in this list that matches the call and whose dict contains the function:
 
-1. If Keras runs on another backend than TensorFlow, modeling/ops.py uses the
+1. If Keras runs on a backend other than TensorFlow, modeling/ops.py uses the
    plain version and does not call this module.
 2. In all graphs and in eager calls: `ALWAYS`.
 3. In graphs, for at least `LEAST_CLASSES` classes, as in the masked LM:
    `VOCABULARY`.
-4. In training, if rows are `LEAST_WIDTH` or wider, or of unknown width:
-   `COMPILED`. For narrower rows, compiling costs more time than it saves.
-   Otherwise in training: `TRAINING`.
+4. In training, if the last axis of the input has at least `LEAST_WIDTH`
+   elements, or an unknown number: `COMPILED`. For a shorter axis, compiling
+   costs more time than it saves. Otherwise in training: `TRAINING`.
 5. In inference, in a graph pinned to the CPU (`tf.device`), in float32 or
    bfloat16: `FUSED_ON_CPU`. TensorFlow would fuse these functions on a GPU too,
    but has no GPU kernels for the fused operations.
@@ -35,8 +35,8 @@ import tensorflow as tf
 
 from modeling.accelerated import fusions, kernels, tracing
 
-# The width of the smallest released BERT. For narrower rows, compiling costs
-# more time than it saves.
+# The hidden size of the smallest released BERT. For inputs with a shorter last
+# axis, compiling costs more time than it saves.
 LEAST_WIDTH = 128
 # For fewer classes, compiling costs more time than it saves.
 LEAST_CLASSES = 1024

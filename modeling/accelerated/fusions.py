@@ -2,9 +2,10 @@
 
 TensorFlow's graph optimizer replaces several operations with one oneDNN
 operation if they match a pattern exactly. One pattern is a matrix product plus
-a bias, followed by a residual or an activation. Another is a layer
-normalization. Most functions here match one of these patterns. Each function
-replaces the function with the same name and arguments in modeling/ops.py.
+a bias, followed by an activation or by the addition of a residual. Another is a
+layer normalization. Most functions here match one of these patterns. Each
+function replaces the function with the same name and arguments in
+modeling/ops.py.
 """
 
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from modeling.ops import Tensor
 def dense(inputs: Tensor, kernel: Tensor, bias: Tensor) -> Tensor:
     """Applies a dense layer, with operations that TensorFlow can fuse.
 
-    TensorFlow fuses the operations only if `inputs` have rank 2, [rows, width].
+    TensorFlow fuses the operations only if `inputs` has rank 2, [rows, width].
     """
     outputs = keras.ops.matmul(inputs, kernel)
     if outputs.dtype.size > 2:
@@ -106,10 +107,12 @@ def attention_probs(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Returns softmax(`scale * attention_scores + adder`), without dropout.
+    """Returns softmax(`scale * attention_scores + adder`).
 
+    Ignores `dropout_prob` and `seed`, because inference uses no dropout.
     Computes in the dtype of the scores. In bfloat16, oneDNN fuses the product
-    of query and key with the scale and the adder, and rounds only the result.
+    of query and key with the scaling and with the addition of `adder`, which
+    masks scores, and rounds only the result.
     """
     dtype = attention_scores.dtype
     scaled = attention_scores * scale + keras.ops.cast(adder, dtype)
@@ -159,5 +162,8 @@ def dropout_add_norm(
     *,
     seed: Tensor | None,
 ) -> Tensor:
-    """Returns `layer_norm` of `inputs + residual`, without dropout."""
+    """Returns `layer_norm` of `inputs + residual`.
+
+    Ignores `dropout_prob` and `seed`, because inference uses no dropout.
+    """
     return layer_norm(inputs + residual, layer)

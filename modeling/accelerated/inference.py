@@ -15,7 +15,8 @@ class Predictor:
 
     If the CPU is the only device, the graph is pinned to the CPU, so that the
     model uses the functions in fusions.py. In mixed precision, `cast_kernels`
-    casts the kernels once, so that calls need not cast them for every batch.
+    casts the layers' weight matrices (`kernel`) once, so that calls need not
+    cast them for every batch.
 
     Args:
         model: a keras.Model that reads a dict of features.
@@ -60,13 +61,13 @@ class Predictor:
 class CastKernels:
     """Copies of a model's kernels, as variables in the compute dtype.
 
-    In mixed precision, an export that uses these copies stores the kernels in
-    16 bits, and its calls need not cast them. The results do not change.
-    Embeddings and biases keep their dtype.
+    In mixed precision, an exported model that uses these copies stores the
+    kernels in 16 bits, and does not cast them at each call. The results do not
+    change. Embeddings and biases keep their dtype.
 
     Args:
-        model: a built keras.Model. Its graphs need the copies, so keep the
-            CastKernels as long as the graphs.
+        model: a built keras.Model. Its graphs refer to the copies, so keep the
+            CastKernels object as long as the graphs are used.
     """
 
     def __init__(self, model: keras.Model) -> None:
@@ -76,7 +77,7 @@ class CastKernels:
         ]
 
     def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wraps `function`, so that the model uses the copies during a call."""
+        """Wraps `function`, so that the model in it uses the copies."""
         if not self._replaced:
             return function
 

@@ -1,10 +1,10 @@
 """Faster versions, for training, of the functions in modeling/ops.py.
 
 XLA compiles each function to a few loops over its inputs. TensorFlow's separate
-operations would read and write memory many times, and need a fifth of the time
+operations would read and write memory many times, and take a fifth of the time
 of a training step, much of it to draw random numbers for dropout. XLA compiles
-a function again for every shape. Therefore this module is used only in training
-and for the masked LM's loss in evaluations, whose batches vary little in shape.
+a function again for every new shape, so this module is used only where batches
+vary little in shape: in training, and in evaluation for the masked LM's loss.
 Each function replaces the function with the same name and arguments in
 modeling/ops.py.
 """
@@ -187,7 +187,7 @@ def _cross_entropy(
 
     The log sum is log(sum(exp(logits - maximum))). The maximum and the log sum
     are returned separately, because adding the log sum to a large maximum would
-    round it.
+    lose the low bits of the log sum.
     """
     exact = at_least_float32(logits)
     maximum = tf.reduce_max(exact, axis=-1)
@@ -234,9 +234,9 @@ def _cross_entropy_gradient(
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
     """Returns -log softmax(logits) at each label, compiled with XLA.
 
-    The function has no second derivative. In bfloat16, TensorFlow's separate
-    operations would read and write the logits of the masked LM a dozen times,
-    mostly in float32.
+    The function can be differentiated only once. XLA saves memory traffic: in
+    bfloat16, TensorFlow's separate operations would read and write the logits
+    of the masked LM a dozen times, mostly in float32.
     """
     labels = tf.cast(labels, tf.int32)
 

@@ -1,12 +1,12 @@
 """Traces one graph for layers that differ only in their weights.
 
-Python creates the operations of a graph one by one, which needs seconds for all
+Python creates the operations of a graph one by one, which takes seconds for all
 blocks of an encoder and their gradients. This module traces only one block, and
 calls its graph with the weights of each block. TensorFlow inlines the calls.
 
-Use this module only in training. An exported graph might run without inlining.
-Then oneDNN, which assumes that weights never change, would use the weights of
-the first layer for all layers.
+Use this module only in training. If an exported graph ran without inlining,
+oneDNN, which assumes that weights never change, would use the weights of the
+first layer for all layers.
 """
 
 import contextlib
@@ -27,8 +27,8 @@ def replaced_values(
     """Replaces the values of some variables inside a `with` block.
 
     Args:
-        pairs: (variable, value that layers use instead). The value may have
-            another dtype than the variable.
+        pairs: (variable, value that layers use instead of the variable's). The
+            two dtypes may differ.
     """
     # Use `add_update`, because StatelessScope's argument `state_mapping` would
     # cast each value to the dtype of its variable.
@@ -46,10 +46,11 @@ def trace_once(
 ) -> Callable:
     """Wraps `function`, so that TensorFlow traces it only for the first layer.
 
-    The other layers use the same graph, with their own weights. Outside of
-    graphs, and if layers differ in more than their weights, `function` is
-    returned unchanged. In mixed precision with `keras.remat`, the function is
-    traced twice, because Keras casts weights only in the forward pass.
+    The other layers use the same graph, with their own weights. When called
+    outside of a graph, or if the layers differ in more than their weights,
+    `trace_once` returns `function` unchanged. In mixed precision with
+    `keras.remat`, the function is traced twice, because Keras casts weights
+    only in the forward pass.
     """
     if tf.executing_eagerly() or not are_alike(layers):
         return function

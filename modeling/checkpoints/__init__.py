@@ -29,7 +29,7 @@ from modeling.checkpoints.tf1 import (
     read_tf1_shapes,
 )
 
-# Variables with one row for each WordPiece.
+# Variables with one row for each WordPiece of the vocabulary.
 _PER_WORDPIECE = (
     "bert/embeddings/word_embeddings",
     "cls/predictions/output_bias",
@@ -81,12 +81,14 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     # Ignore hidden files, such as ._model.safetensors, which macOS creates.
     names = [name for name in sorted(os.listdir(path)) if name[0] != "."]
     files = [os.path.join(path, name) for name in names]
-    # This file tells transformers to load an adapter into another model.
+    # This file means that the folder contains only an adapter, which
+    # transformers loads into a base model.
     if "adapter_config.json" in names:
         _refuse(x for x in files if "adapter_model" in os.path.basename(x))
     if is_huggingface(path) or any(file.endswith(".index") for file in files):
         return
-    # Check the usual file names of frameworks before any other names.
+    # Check other frameworks' usual file names now, but endings only at the end,
+    # because files that contain no weights may have the same endings.
     _refuse(file for file in files if os.path.basename(file) in _FOREIGN_FILES)
     inner = [
         file
@@ -97,8 +99,8 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     ]
     if inner:
         raise ValueError(
-            f"{path} contains weights only in {' and '.join(inner)}; use "
-            f"{'this path' if len(inner) == 1 else 'one of these paths'}"
+            f"{path} contains no file of weights with a usual name; use "
+            f"{' or '.join(inner)}"
         )
     _refuse(files)
     for file in files:
@@ -163,14 +165,14 @@ def load_checkpoint(
         path: a TF1 checkpoint such as `bert_model.ckpt` or its folder, or a
             Hugging Face folder, `.safetensors` file or `pytorch_model.bin`. For
             the folder of a training run, the function loads the weights that
-            the run would export: the best step, else the averages, else the
-            last step. The log names the step.
+            the run would export: the best step, else the moving averages of the
+            weights, else the last step. The log names the step.
         layers: for each block of the model, the number of the checkpoint's
             block to start from, such as `[0, 2, 5]` for a student of 3 blocks.
             None = block i starts from the checkpoint's block i.
         labels: lists of names of the model's outputs, in order, such as
             `[["no", "yes"]]`. Several lists are alternative names. If the
-            checkpoint's folder lists the same names in another order, the
+            checkpoint's folder lists the same names in a different order, the
             function reorders the outputs of the head. If the folder lists other
             names, the head does not change.
         best: whether to prefer the best step if `path` is the folder of a
@@ -242,15 +244,15 @@ def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
 
 
 def extend_model(model: keras.Model, rows: Sequence[Sequence[int]]) -> Any:
-    """Returns a copy of a model with another vocabulary.
+    """Returns a copy of a model with an extended vocabulary.
 
     The vector of a new word starts as the mean of the vectors of its former
     WordPieces, because the other layers were trained with these vectors.
 
     Args:
         model: any built model of this package.
-        rows: for each row of the new embeddings, the numbers of the old rows to
-            average. For a row that does not change, list only its old number.
+        rows: for each row of the new embedding table, the indices of the old
+            rows to average. For an unchanged row, only its old index.
 
     Returns:
         a model of the same class.

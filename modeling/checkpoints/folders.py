@@ -19,11 +19,11 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
     In the folder of a training run, this is the checkpoint that the run would
-    export: the best step, else the averages, else the last step. In another
-    folder, it is the newest checkpoint that the file `checkpoint` lists, else
-    the only checkpoint in the folder. If that file lists a path outside of the
-    folder, the function looks for the same name in the folder, because the
-    folder may have been moved.
+    export: the best step, else the moving averages of the weights, else the
+    last step. In any other folder, it is the newest checkpoint that the file
+    named `checkpoint` lists, else the only checkpoint in the folder. If the
+    file `checkpoint` lists a path outside of its folder, the function looks for
+    the same name in the folder, because the folder may have been moved.
 
     Args:
         path: prefix of a checkpoint, or a folder.
@@ -47,7 +47,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
             for name in (run_files.BEST, run_files.AVERAGES)
         }
         best = best and (newest < 0 or not find_fault(path, newest))
-        # Do not use averages of an earlier step than the newest checkpoint.
+        # Do not use averages that are older than the newest checkpoint.
         averages = newest in (-1, steps[run_files.AVERAGES])
         for name, is_used in zip(steps, (best, averages), strict=True):
             if is_used and steps[name] >= 0:
@@ -57,7 +57,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     if not system.exists(path + ".index"):
         raise FileNotFoundError(
             f"There is no checkpoint {path}: the file {path}.index does not "
-            "exist. Use a path on this machine, because nothing is downloaded"
+            "exist. Models are not downloaded: use the path of local files"
         )
     return path
 
@@ -79,8 +79,8 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     if step > newest:
         return f"{best} is of step {step}, but the run is only at step {newest}"
     recorded = _recorded_best(path, newest)
-    # Earlier versions of this project wrote no fingerprint or no history, so
-    # their best step cannot be compared with the run.
+    # Earlier versions of this project did not write the fingerprint or the
+    # history. Without them, it is unknown which run wrote the best weights.
     if "fingerprint" in figures and recorded not in (step, _UNKNOWN):
         return f"{best} is of step {step} of an earlier run"
     return None
@@ -114,7 +114,7 @@ def _recorded_best(path: str | os.PathLike[str], newest: int) -> int | None:
 
 
 def _newest_step(folder: str) -> int:
-    """Returns the newest step of the checkpoints in a folder, else -1."""
+    """Returns the newest step of a folder's checkpoints, -1 if it has none."""
     system = file_system(folder)
     names = system.listdir(folder) if system.isdir(folder) else []
     return max(run_files.checkpoint_steps(names), default=-1)
@@ -126,7 +126,7 @@ def _find_newest(path: str) -> str:
 
     # Do not use tf.train.latest_checkpoint, which reads `path` as a pattern.
     state = None
-    # Ignore a file `checkpoint` that is empty or not UTF-8.
+    # Ignore the file named `checkpoint` if it is empty or not UTF-8.
     with contextlib.suppress(ValueError):
         state = tf.train.get_checkpoint_state(path)
     if state:
@@ -157,7 +157,8 @@ def _find_newest(path: str) -> str:
             "with NAME.data-*, model.safetensors or pytorch_model.bin"
         )
         raise FileNotFoundError(
-            f"The folder {path} must contain one checkpoint. Received: {names}"
+            f"The folder {path} must contain exactly one checkpoint. Found: "
+            f"{names}"
         )
     return indexes[0].removesuffix(".index")
 

@@ -102,7 +102,7 @@ def find_order(
 
 def _plain(label: str) -> str:
     label = unicodedata.normalize("NFKC", label).casefold()
-    # Keep signs at the ends, which distinguish labels such as -1 and 1.
+    # Keep + and - at the start and end, because -1 and 1 are different labels.
     label = re.sub(r"(?<=[^\W_])[\W_]+(?=[^\W_])", "_", label)
     return re.sub(r"^(?:[^\w+-]|_)+|(?:[^\w+-]|_)+$", "", label)
 
@@ -136,8 +136,8 @@ def _in_order(names: Any, config_file: str) -> list[str] | None:
         map(str, range(len(names)))
     ):
         raise ValueError(
-            f'{config_file}: `id2label` must number the labels from "0" on, '
-            f'such as {{"0": "no", "1": "yes"}}. Received: {names!r}'
+            f'{config_file}: `id2label` must have the keys "0", "1", ..., as '
+            f'in {{"0": "no", "1": "yes"}}. Received: {names!r}'
         )
     labels = [names[str(index)] for index in range(len(names))]
     return [str(name) if type(name) is int else name for name in labels]

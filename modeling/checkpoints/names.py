@@ -5,17 +5,18 @@ from collections.abc import Collection, Sequence
 
 import keras
 
-# Matches Google's name at the end of a variable's path in Keras. The path may
-# begin with the name of the task model, and with the name of a head whose
-# weights have no scope in Google's checkpoints.
+# Matches Google's name at the end of a variable's path in Keras. Before
+# Google's name, the path may contain the name of the task model, then the name
+# of a head. Google's names of some heads' weights have no scope.
 _ORIGINAL_NAME = re.compile(
     r"(?:^|/)(bert/(?:embeddings|encoder|pooler)/.+"
     r"|cls/(?:predictions|seq_relationship|squad)/.+"
     r"|bilstm/.+"
     r"|output_(?:weights|bias))$"
 )
-# Matches seed generators of Keras's own layers, which no model of this package
-# uses. Keras numbers them in each process, so their names vary.
+# Matches seed generators that Keras's own layers create. No model of this
+# package uses these generators. Their names vary, because Keras numbers them in
+# the order in which a process creates them.
 _STATE_OF_KERAS = re.compile(r"seed_generator_\d+/")
 
 

@@ -13,7 +13,7 @@ from absl import logging
 from modeling.checkpoints.names import original_name, source_name
 
 # Variables that a checkpoint must contain. The pooler is not required, because
-# models for masked words, questions or tags may lack it.
+# masked LM, question answering and token classification models may lack it.
 _REQUIRED = re.compile(r"bert/(?!pooler/)")
 # {prefix of names: part of BERT} for each part that a checkpoint may lack.
 _OPTIONAL_PARTS = {
@@ -130,7 +130,9 @@ def _log(
         "%s: %d variables loaded%s",
         path,
         len(variables) - len(missing),
-        f"; {len(missing)} new: {new}" if missing else "",
+        f"; {len(missing)} missing, which keep their initial values: {new}"
+        if missing
+        else "",
     )
     for prefix, part in _OPTIONAL_PARTS.items():
         if any(name.startswith(prefix) for name in missing):

@@ -109,7 +109,10 @@ def move_into_place(files: dict[str, str]) -> None:
 
 @contextlib.contextmanager
 def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turns TensorFlow's errors in a `with` block into OSErrors with `path`."""
+    """Turns TensorFlow's errors in a `with` block into OSErrors.
+
+    The messages of these errors contain `path`.
+    """
     try:
         yield
     except Exception as error:

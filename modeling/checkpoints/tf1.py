@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 _DATA_FILE = re.compile(r"\.data-(\d{5})-of-(\d{5})")
 _WORD_EMBEDDINGS = re.compile(r"(.+/)?bert/embeddings/word_embeddings")
 _OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# Name of the checkpoint's entry in which a training run stores its small files,
-# as text.
+# Name of the checkpoint's string entry in which a training run stores its small
+# files, such as bert_config.json, as JSON.
 RUN_STATE = "run_state"
 # Suffix of TensorFlow 1's name for the average of a variable.
 AVERAGE = "/ExponentialMovingAverage"
@@ -124,7 +124,8 @@ def open_tf1_checkpoint(
 
     Yields:
         the checkpoint's reader, and a prefix to pass to TensorFlow's
-        operations. The prefix contains no characters of a pattern, such as `*`.
+        operations. The prefix contains no wildcards, such as `*`, because
+        TensorFlow would expand them.
 
     Raises:
         OSError: the checkpoint cannot be read.
@@ -172,7 +173,7 @@ def check_tf1_files(prefix: str) -> None:
     with open_tf1_checkpoint(prefix) as (reader, _):
         shapes = reader.get_variable_to_shape_map()
         dtypes = reader.get_variable_to_dtype_map()
-    # Skip entries of text, because their size does not follow from their shape.
+    # Skip string entries, because their size does not follow from their shape.
     needed = sum(
         math.prod(shape) * dtypes[name].size
         for name, shape in shapes.items()
@@ -246,8 +247,8 @@ def check_release(
 
     Raises:
         OSError: the folder cannot be read.
-        ValueError: the release would overwrite files that no earlier run wrote,
-            or files of an earlier model would stay beside the new model.
+        ValueError: the release would overwrite files that this project did not
+            write, or leave files of an earlier model beside the new model.
     """
     folder, names = manifests.release_files(path)
     left_out = set() if labels is not None else {"labels.txt"}
@@ -339,8 +340,8 @@ def write_checkpoint(
             move_into_place({partial + end: path + end for end in endings})
     finally:
         # Remove partial files after a failed write. Compare names, because a
-        # glob would interpret [ or * in the path. The files may have other
-        # endings than the two above.
+        # glob would interpret [ or * in the path. The endings of partial files
+        # may differ from the two above.
         if gfile.isdir(folder):
             for name in gfile.listdir(folder):
                 if name.startswith(f"{os.path.basename(partial)}."):

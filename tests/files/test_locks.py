@@ -93,8 +93,10 @@ def test_after_a_kill_the_next_one_takes_over(tmp_path, number, caplog):
         assert json.loads(path.read_text())["pid"] == os.getpid()
     assert not path.exists()
     [record] = caplog.records
-    assert f"was left unfinished by process {process.pid}" in (
-        record.getMessage()
+    message = record.getMessage()
+    assert message.startswith(f"--output_dir=run: process {process.pid} on ")
+    assert message.endswith(
+        " ended before it finished. This command takes over."
     )
 
 
@@ -112,9 +114,9 @@ def test_a_lock_of_another_host(tmp_path):
     found = {"host": "node7", "pid": 12, "started": "2026-01-02 03:04:05"}
     left = leave(path, **found, kernel=None)
     assert refused(path) == (
-        "--output_dir=run is in use, or was left behind, by process 12 on "
-        "host node7, started at 2026-01-02 03:04:05; if that process "
-        f"has ended, remove {path}, or set --take_over_lock"
+        "--output_dir=run is locked by process 12 on host node7, started at "
+        "2026-01-02 03:04:05, which may still run. If it has ended, remove "
+        f"{path}, or set --take_over_lock"
     )
     assert json.loads(path.read_text()) == left
 
@@ -129,7 +131,7 @@ def test_a_restarted_container_takes_over_its_lock(tmp_path, caplog):
     finish(process)
     with locks.hold(path, "--output_dir=run"):
         assert json.loads(path.read_text())["host"] == socket.gethostname()
-    assert "was left unfinished by process" in caplog.text
+    assert "ended before it finished" in caplog.text
 
 
 def test_a_lock_of_another_machine_is_taken_over_by_a_flag_alone(
@@ -158,7 +160,7 @@ def test_a_host_is_no_proof_where_nothing_locks(tmp_path, monkeypatch):
     path = tmp_path / ".lock"
     leave(path, host="pod-a")
     monkeypatch.setattr(fcntl, "flock", refuse)
-    assert "was left behind" in refused(path)
+    assert "which may still run" in refused(path)
 
 
 @pytest.mark.parametrize("text", [None, ""])
@@ -168,8 +170,8 @@ def test_a_link_is_not_followed(tmp_path, text):
     if text is not None:
         target.write_text(text)
     assert refused(path) == (
-        f"--output_dir=run needs the name {path} for its lock, but there is a "
-        "symbolic link of that name. Remove it"
+        "--output_dir=run cannot be locked, because its lock file would be "
+        f"{path}, which is a symbolic link. Rename or remove the symbolic link"
     )
     assert path.is_symlink() and target.exists() == (text is not None)
     assert not text or target.read_text() == text
@@ -181,7 +183,7 @@ def test_a_link_is_not_followed(tmp_path, text):
 def test_what_is_no_file_is_named(tmp_path, make, kind):
     path = tmp_path / ".lock"
     make(path)
-    assert f"there is a {kind} of that name. Remove it" in refused(path)
+    assert f"which is a {kind}. Rename or remove the {kind}" in refused(path)
 
 
 @pytest.mark.parametrize(

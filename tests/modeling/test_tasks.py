@@ -235,7 +235,7 @@ def test_names_that_nobody_reads_are_refused(kind):
     for name, hint in (
         ("inputs_mask", "Is it `input_mask`"),
         ("token_type_id", "Is it `token_type_ids`"),
-        ("x", "reads no feature `x`"),
+        ("x", "has no input `x`"),
     ):
         with pytest.raises(ValueError, match=hint):
             model({**features, name: features["input_mask"]})

@@ -189,10 +189,10 @@ def test_what_cannot_be_converted_is_named(converted, tmp_path, monkeypatch):
         ("other", {}, "BertLMHeadModel is not"),
         ("torch", {}, "torch/pytorch_model.bin cannot be read: "),
         ("unknown", {}, "Use --model=classifier, token_"),
-        ("bert-base-uncased", {}, "nothing is downloaded"),
+        ("bert-base-uncased", {}, "Models are not downloaded"),
         (f"{RECORDED}/BertModel", {"model": "squad"}, "no weights for --model"),
         ("short", {}, "`id2label` must name the model's 3"),
-        ("damaged/bert_model.ckpt", {}, "would use one of only 5 tokens"),
+        ("damaged/bert_model.ckpt", {}, "a vocabulary of only 5 tokens"),
         ("damaged", {"vocab_file": "larger.txt"}, "larger than the model: 25"),
     ):
         with pytest.raises((ValueError, OSError), match=message):
@@ -362,7 +362,7 @@ def test_a_folder_as_transformers_5_saves_it(converted, tmp_path):
     cases = [
         ("--do_lower_case=True", "saved/tokenizer.json", "_lower_case=False"),
         ("--vocab_file=saved/config.json", "this is not BERT's tokenizer"),
-        ("--init_checkpoint=bert-base-uncased", "nothing is downloaded"),
+        ("--init_checkpoint=bert-base-uncased", "Models are not downloaded"),
     ]
     flags["output_dir"] = "new"
     check_refusals(tmp_path, SCRIPT, flags, cases)

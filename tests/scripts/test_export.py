@@ -243,7 +243,7 @@ def test_a_users_file_next_to_an_export_is_left_alone(
     (aside / "notes.txt").write_text("mine")
     before = contents(tmp_path)
     for refused in (export_folders.check, write):
-        with pytest.raises(ValueError, match=f"needs the name .*{aside.name}"):
+        with pytest.raises(ValueError, match=f"uses .*{aside.name} as"):
             refused(path)
     assert contents(tmp_path) == before
 

@@ -44,7 +44,8 @@ def test_a_second_run_in_the_same_folder(tmp_path, pretraining_flags):
     # that; the folder is free again when it ends.
     step = checkpointing.checkpoint_steps(folder)[-1] + 1
     done = run(num_train_steps=step, allow_changed_settings=True).check()
-    assert f"left unfinished by process {pid}" in done.stderr
+    assert f"process {pid} on host" in done.stderr
+    assert "ended before it finished" in done.stderr
     assert f"Training step {step} of {step}" in done.stderr
     assert not (folder / ".lock").exists()
 

@@ -57,7 +57,7 @@ def test_a_broken_pipe_ends_quietly(export_folder):
         process.stdin.close()
         errors = process.stderr.read()
         assert process.wait() in (0, 141)
-    assert b"error" not in errors.lower().split(b"ready to embed")[1]
+    assert b"error" not in errors.lower().split(b"ready for the task embed")[1]
     assert b"Traceback" not in errors
 
 

@@ -128,7 +128,7 @@ def test_the_script_says_what_is_wrong(tmp_path):
             "and repeated/run_1 is one of several",
         ),
         ("--runs=damaged --png=x.png", "history.jsonl, line 2 is not"),
-        ("--runs=empty --png=x.png", "no values over steps"),
+        ("--runs=empty --png=x.png", "no values to plot for --axis=steps"),
     ]
     script_runner.check_refusals(tmp_path, SCRIPT, {"runs": "a=one"}, cases)
 

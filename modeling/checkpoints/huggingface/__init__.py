@@ -32,8 +32,9 @@ from modeling.checkpoints.restore import LoadReport, restore_variables
 from modeling.checkpoints.staging import staged_folder
 
 WEIGHTS_FILE = "model.safetensors"
-# Files of weights, or of an index that names the file of each tensor. If a
-# folder contains several of these files, the first in this list is read.
+# Names of files of weights, and of index files, which list the file that
+# contains each tensor. If a folder contains several of these files, the first
+# in this list is read.
 _FILES = (
     WEIGHTS_FILE,
     "model.safetensors.index.json",
@@ -104,7 +105,8 @@ def find_huggingface(path: str | os.PathLike[str]) -> str:
     """Returns the path of a model's weights, or of the index of its weights.
 
     Args:
-        path: path of this file, or of the folder that contains it.
+        path: path of the weights or the index, or of the folder that contains
+            one of them.
 
     Raises:
         FileNotFoundError: the file does not exist.
@@ -115,8 +117,8 @@ def find_huggingface(path: str | os.PathLike[str]) -> str:
         path = next(filter(os.path.isfile, files), files[0])
     if not os.path.isfile(path):
         raise FileNotFoundError(
-            f"There is no file {path}; use the path of a file on this machine, "
-            "because nothing is downloaded"
+            f"There is no file {path}. Models are not downloaded: use the path "
+            "of a local file"
         )
     return path
 
@@ -201,12 +203,13 @@ def load_huggingface(
 
     See `load_checkpoint` for the arguments. The returned report lists Google's
     names, but `unused` lists Hugging Face's names. The file may lack the
-    pooler, as models for masked words or questions do.
+    pooler, as masked LM and question answering models do.
     """
     path = find_huggingface(path)
     if not model.built:
         model.build()
-    # List a block of the file once, even if several blocks start from it.
+    # List each of the file's blocks once, even if several blocks of the model
+    # start from it.
     names = dict.fromkeys(
         source_name(original_name(weight), layers) for weight in model.weights
     )
@@ -230,12 +233,12 @@ def load_huggingface(
         for name in stored_names.values():
             if _ADAPTER.search(name):
                 raise ValueError(
-                    f"{path} contains {name}, a weight of an adapter, without "
-                    "which the model computes something else. Merge the "
-                    "adapter into the model, and save it again"
+                    f"{path} contains {name}, a weight of an adapter. Ignoring "
+                    "it would change the model's outputs. Merge the adapter "
+                    "into the model, and save the model again"
                 )
-            # Do not report position_ids, which are constants, or the decoder,
-            # which copies other weights, as unused.
+            # Do not report as unused: position_ids, which are constants, and
+            # the decoder, which copies other weights.
             if not re.search(r"position_ids$|predictions\.decoder\.", name):
                 shapes[name] = []
 
@@ -249,12 +252,13 @@ def load_huggingface(
 def _check_decoder(
     path: str, files: dict[str, Any], stored_names: dict[str, str]
 ) -> None:
-    """Raises an error if a masked LM's output layer is not its embeddings.
+    """Raises an error if the output layer differs from the word embeddings.
 
     BERT's masked LM head uses the word embeddings as its output layer. A file
-    may contain this matrix under both names. Then the values must be equal.
-    If the file contains only the output layer, the function enters this tensor
-    in `stored_names` as the embeddings.
+    may contain the matrix twice, as the word embeddings and as the output
+    layer. Then the values must be equal. If the file contains only the output
+    layer, the function changes `stored_names`, so that the model's word
+    embeddings are read from the output layer.
     """
     for copy, shared in _DECODER.items():
         if copy not in stored_names:
@@ -303,8 +307,8 @@ def save_huggingface(
     Writes model.safetensors and config.json, and with a tokenizer also
     vocab.txt, tokenizer.json, tokenizer_config.json and
     special_tokens_map.json. The files appear together or not at all. If a
-    folder contains no vocabulary, transformers silently creates a tokenizer of
-    five WordPieces.
+    folder contains no vocabulary, transformers silently creates a tokenizer
+    that knows only the five special tokens.
 
     Args:
         model: a built model of a class in CLASSES.
@@ -314,16 +318,16 @@ def save_huggingface(
         tokenizer: FullTokenizer of the model. None = write no tokenizer.
         leave_out: Google's names of weights to omit, for example of the next
             sentence head.
-        problem_type: entry `problem_type` of config.json, which determines the
-            loss that transformers computes for a classifier, such as
-            "multi_label_classification". None = transformers decides.
+        problem_type: entry `problem_type` of config.json, such as
+            "multi_label_classification". It determines the loss that
+            transformers computes for a classifier. None = transformers decides.
         max_length: maximum length of the tokenizer's inputs, in WordPieces.
             None = the model's `max_position_embeddings`.
         files: {name: text} of additional files to write, such as model.json.
 
     Raises:
-        ValueError: the model has another class or is not built, or `labels` or
-            the vocabulary do not fit the model.
+        ValueError: the model's class is not in CLASSES, the model is not built,
+            or `labels` or the vocabulary do not fit the model.
         OSError: a file cannot be written.
     """
     values = config_entries(model, labels, leave_out)

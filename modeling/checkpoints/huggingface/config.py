@@ -90,7 +90,8 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
     path = _find_config(path)
     values = read_json(path)
     folder, name = os.path.split(path)
-    # A config.json of 2019 contains none of these keys, so look for weights.
+    # A Hugging Face config.json of 2019 contains none of these keys. Recognize
+    # it by the pytorch_model.bin beside it.
     if not {"model_type", "architectures"} & values.keys() and not (
         name == CONFIG_FILE
         and os.path.isfile(os.path.join(folder, "pytorch_model.bin"))
@@ -104,8 +105,8 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
     ):
         if values.get(key, expected) != expected:
             raise ValueError(
-                f"{path}: `{key}` must be {expected!r} for this network. "
-                f"Received: {key}={values[key]!r}"
+                f"{path}: `{key}` must be {expected!r}, because this project "
+                f"lacks other variants. Received: {key}={values[key]!r}"
             )
     activation = values.get("hidden_act", "gelu")
     if activation not in list(_ACTIVATIONS):

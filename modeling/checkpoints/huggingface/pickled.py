@@ -95,7 +95,7 @@ class PickledTensors:
             versions before 1.6, a sequence of pickles and bytes.
 
     Raises:
-        OSError: the file is damaged, or contains more than tensors.
+        OSError: the file is damaged, or contains objects other than tensors.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -116,7 +116,8 @@ class PickledTensors:
         except Exception as error:
             # A damaged or hostile file may cause any exception.
             raise OSError(
-                f"the file is damaged, or contains more than tensors: {error}"
+                "the file is damaged, or contains objects other than tensors: "
+                f"{error}"
             ) from error
 
     def keys(self) -> list[str]:
@@ -174,8 +175,8 @@ class PickledTensors:
         version, system = _Unpickler(file).load(), _Unpickler(file).load()
         if version != 1001 or not system["little_endian"]:
             raise ValueError(
-                "the protocol version of its format must be 1001, and its byte "
-                "order little-endian"
+                "the file must have torch's protocol version 1001 and "
+                "little-endian byte order"
             )
         reader = _Unpickler(file)
         found = reader.load()
@@ -196,7 +197,10 @@ class PickledTensors:
 
 def _check_tensor(name: Any, tensor: Any) -> None:
     if not isinstance(name, str) or not isinstance(tensor, _Tensor):
-        raise ValueError(f"{reprlib.repr(name)} is not a tensor with a name")
+        raise ValueError(
+            "the dictionary must map names to tensors. Received the key: "
+            f"{reprlib.repr(name)}"
+        )
     last = tensor.offset + sum(
         (length - 1) * step
         for length, step in zip(tensor.shape, tensor.strides, strict=True)
@@ -210,15 +214,14 @@ def _create_tensor(
 ) -> _Tensor:
     if not isinstance(storage, _Storage):
         raise ValueError(
-            "a tensor's storage must be a storage of torch. Received: "
+            "a tensor must refer to a torch storage object. Received: "
             f"{reprlib.repr(storage)}"
         )
     numbers = (offset, *shape, *strides)
     if not all(type(n) is int and 0 <= n < 2**62 for n in numbers):
         raise ValueError(
-            "a tensor's offset, shape and strides must be integers of 0 or "
-            "more. "
-            f"Received: {reprlib.repr(numbers)}"
+            "a tensor's offset, shape and strides must be nonnegative "
+            f"integers. Received: {reprlib.repr(numbers)}"
         )
     return _Tensor(storage, offset, tuple(shape), tuple(strides))
 
@@ -312,7 +315,7 @@ class _Unpickler(pickle.Unpickler):
         ):
             raise ValueError(
                 f"the pickle refers to {reprlib.repr(reference)}, which is not "
-                "a storage of torch"
+                "a torch storage"
             )
         storage = _Storage(key, storage_type.name, size)
         if self.storages.setdefault(key, storage) != storage:

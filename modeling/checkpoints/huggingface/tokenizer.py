@@ -1,7 +1,7 @@
 """Creates the files from which transformers loads a tokenizer.
 
-Without these files, transformers silently creates a tokenizer of five
-WordPieces. A `tokenizer` in this module is a FullTokenizer.
+Without these files, transformers silently creates a tokenizer that knows only
+the five special tokens. A `tokenizer` in this module is a FullTokenizer.
 """
 
 import json
@@ -59,7 +59,8 @@ def tokenizer_files(
         ) from error
     if vocab_size is not None:
         tokenizer.check_vocab(vocab_size, _SPECIAL_TOKENS.values())
-    # Read the file's lines, because `tokenizer.tokens` lacks white space.
+    # Read the lines of vocab.txt, because the entries of `tokenizer.tokens` are
+    # stripped of white space.
     ids = {
         line.rstrip("\r"): index for index, line in enumerate(text.split("\n"))
     }

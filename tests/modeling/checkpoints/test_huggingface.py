@@ -210,19 +210,19 @@ def test_an_adapter_beside_its_model_is_named(tmp_path):
 def test_weights_in_a_subfolder_are_named(tmp_path):
     (tmp_path / "model").mkdir()
     write(tmp_path / "model", create_tensors())
-    with pytest.raises(ValueError, match="weights only in .*/model; use this"):
+    with pytest.raises(ValueError, match="usual name; use .*/model$"):
         find_checkpoint(tmp_path)
     # As a trainer leaves them, and weights of another precision.
     (tmp_path / "step").mkdir()
     write(tmp_path / "step", create_tensors())
     (tmp_path / "training_args.bin").write_bytes(b"?")
     (tmp_path / "._model.safetensors").write_bytes(b"?")
-    message = "weights only in .*/model and .*/step; use one of these"
+    message = "usual name; use .*/model or .*/step$"
     with pytest.raises(ValueError, match=message):
         find_checkpoint(tmp_path)
     half = tmp_path / "model/model.fp16.safetensors"
     (tmp_path / "model/model.safetensors").rename(half)
-    message = "weights only in .*model.fp16.safetensors; use this"
+    message = "usual name; use .*model.fp16.safetensors$"
     with pytest.raises(ValueError, match=message):
         find_checkpoint(tmp_path / "model")
     assert find_checkpoint(half) == str(half)

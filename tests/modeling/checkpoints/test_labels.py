@@ -82,8 +82,8 @@ def test_labels_are_kept(tmp_path):
 @pytest.mark.parametrize(
     ("id2label", "message"),
     [
-        ({"0": "no", "2": "yes"}, 'must number the labels from "0" on'),
-        (5, 'must number the labels from "0" on'),
+        ({"0": "no", "2": "yes"}, 'must have the keys "0", "1", ...'),
+        (5, 'must have the keys "0", "1", ...'),
         ({"0": "no"}, "must name the model's 2 outputs. Received 1"),
         ({"0": 0, "1": True}, "label 2, True, is not a string"),
         ({"0": "no", "1": ["a"]}, r"label 2, \['a'\], is not a string"),

@@ -114,8 +114,8 @@ def test_a_head_that_is_missing_starts_fresh(source, tmp_path, caplog):
     first, *others = caplog.records
     assert first.levelno == logging.INFO
     assert first.getMessage() == (
-        f"{path}: {len(report.loaded)} variables loaded; 2 new: "
-        "output_weights, output_bias"
+        f"{path}: {len(report.loaded)} variables loaded; 2 missing, which "
+        "keep their initial values: output_weights, output_bias"
     )
     # One line each, for --verbose alone.
     assert len(others) == len(model.weights)
@@ -140,7 +140,7 @@ def test_a_missing_masked_lm_head_is_said_in_a_sentence(tmp_path, caplog):
         load_checkpoint(BertPretrainer(SMALL), tmp_path / "model.ckpt")
     loaded, masked_lm, next_sentence = caplog.messages
     assert re.search(
-        r"variables loaded; 7 new: cls/predictions/\S+, .*, \.\.\.$", loaded
+        r"loaded; 7 missing, .*: cls/predictions/\S+, .*, \.\.\.$", loaded
     )
     assert masked_lm.endswith(
         "masked LM head, so this part starts with random values."
@@ -183,7 +183,9 @@ def test_a_users_model_around_bert(source):
 
 def test_a_directory_means_its_checkpoint(tmp_path):
     model = built(BertModel(SMALL))
-    with pytest.raises(FileNotFoundError, match="must contain one.*no files"):
+    with pytest.raises(
+        FileNotFoundError, match="must contain exactly one.*no files"
+    ):
         load_checkpoint(model, tmp_path)
     save_checkpoint(model, tmp_path / "a.ckpt")
     # As macOS adds it, which is no checkpoint.
@@ -191,7 +193,7 @@ def test_a_directory_means_its_checkpoint(tmp_path):
     assert load_checkpoint(model, tmp_path).path == str(tmp_path / "a.ckpt")
     save_checkpoint(model, tmp_path / "b.ckpt")
     with pytest.raises(
-        FileNotFoundError, match="must contain one.*a.ckpt.*b.c"
+        FileNotFoundError, match="must contain exactly one.*a.ckpt.*b.c"
     ):
         load_checkpoint(model, tmp_path)
     # What says nothing does not hide them.

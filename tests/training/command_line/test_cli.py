@@ -85,7 +85,7 @@ def test_a_script_prints_its_own_lines_alone(flags, tmp_path):
     assert all(LINE.match(line) for line in lines), done.stderr
     # One line says what was loaded, none lists it.
     (loaded,) = (line for line in lines if "variables loaded" in line)
-    assert "2 new: output_weights, output_bias" in loaded
+    assert "initial values: output_weights, output_bias" in loaded
     assert "INIT_FROM_CKPT" not in done.stderr
     assert "*** Example ***" not in done.stderr
 
