@@ -177,8 +177,8 @@ class Config(EngineConfig, TaskOptions):
         number, count = map(int, found.groups()) if found else (0, 0)
         if not 1 <= number <= count:
             raise ValueError(
-                f"--shard={self.shard} must be the number of a part and the "
-                "number of parts, such as 1/4 or 4/4"
+                f"--shard={self.shard} must be I/N: part I, counted from 1, of "
+                "N parts, such as 1/4 or 4/4"
             )
         return number, count
 

@@ -45,12 +45,13 @@ class Role(enum.Enum):
     IDENTITY: describes the network, or how text is tokenized. The default is
         the recorded value. Any other value is an error.
     HEAD: describes the head for a task. The default is the recorded value if a
-        command uses the head without training it.
-    TRAINING: describes the training. The recorded value is never the default.
-        A resumed training must not change the value, unless the user sets
+        command uses the head without training it. A resumed run must not change
+        the value.
+    TRAINING: describes the training. The recorded value is never the default. A
+        resumed run must not change the value, unless the user sets
         --allow_changed_settings.
     DECODING: describes how the model's outputs become answers. The default is
-        the recorded value, as for HEAD, but a resumed training may change it.
+        chosen as for HEAD. A resumed run may change the value.
     NEUTRAL: changes no weight, and changes predictions only by rounding errors.
     """
 

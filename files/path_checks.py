@@ -337,7 +337,7 @@ def _identity(path: str) -> object:
 
 
 def _lineage(path: str) -> list[object]:
-    """Returns the identities of a real path and of each folder above it."""
+    """Returns `_identity` of a real path and of each folder above it."""
     if is_remote(path):
         scheme, _, rest = path.partition("://")
         # Do not use pathlib, because it changes a//x to a/x, which is a

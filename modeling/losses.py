@@ -24,7 +24,7 @@ class Loss(abc.ABC):
     """Base class of losses: a weighted mean, computed as a sum and a divisor.
 
     A loss is the sum of one or several named terms. Most losses have a single
-    term, `loss`. The pretraining loss has two terms, `masked_lm_loss` and
+    term, `loss`. The pretraining loss adds two terms, `masked_lm_loss` and
     `next_sentence_loss`.
 
     The optional feature `is_real_example` int [B] is 0 for examples that only

@@ -217,7 +217,8 @@ class ModelFolder:
         try:
             found = {int(m[1]) for m in map(_BLOCK.search, self.shapes) if m}
         except OSError:
-            # Loading the weights reports that they are missing or damaged.
+            # The weights are missing or damaged. Loading them raises an error
+            # later.
             return
         if found and max(found) >= num_blocks:
             raise ValueError(

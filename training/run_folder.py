@@ -315,8 +315,8 @@ def _is_same(path: Path, text: bytes) -> bool:
     found = path.read_bytes()
     if path.suffix != ".json":
         return found == text
-    # Compare only our entries. Another program's file may contain more entries,
-    # or another model_max_length.
+    # Compare only the entries of `text`. If another program saved the file, it
+    # may contain more entries and a different model_max_length.
     former = json_files.parse_json(found, str(path))
     entries = json_files.parse_json(text, path.name)
     entries.pop("model_max_length", None)

@@ -179,7 +179,8 @@ class TrainStep:
 
         Returns:
             (gradients, factor by which `_update` multiplies them to clip them,
-            their global norm, losses, outcome of the step, sum of the votes).
+            their global norm, losses, outcome of the step (MADE, OVERFLOWED or
+            NOT_FINITE), sum of the callbacks' votes over the replicas).
         """
         # tf.identity copies the votes to this replica's device, as the
         # reduction requires.

@@ -173,9 +173,9 @@ class LabelDecoder:
     ) -> None:
         """Chooses for each label the threshold with the best F1.
 
-        The threshold is halfway between two neighboring values, in descending
-        order, of the label's probabilities in the dev set, or is half the
-        lowest value. It is 0.5 if no example of the dev set has the label.
+        The candidates are the midpoints between neighboring values of the
+        label's sorted probabilities in the dev set, and half the lowest value.
+        The threshold is 0.5 if the label does not occur in the dev set.
 
         Args:
             label_ids: [examples, labels], 1 if the example has the label, else

@@ -71,7 +71,7 @@ def rates_by_label(
     """Computes each label's precision, recall and F1. 0 / 0 counts as 0.
 
     Args:
-        truth: bool [examples, labels], whether each example has each label.
+        truth: bool [examples, labels], whether each label is right.
         guesses: bool [examples, labels], whether the model predicted the label.
 
     Returns:

@@ -297,8 +297,9 @@ def _read_separated(
 def _contains_lines(cell: str, index: int, width: int) -> bool:
     """Returns whether a quoted cell of a TSV file seems to contain other rows.
 
-    In such a cell, the quote begins in column `index` of one row, and ends in
-    the same column of a later row.
+    This happens if two rows contain a stray quote in their column `index`, and
+    the text between these quotes was read as one cell. `width` is the number of
+    columns of a row.
     """
     tabs = [part.count("\t") for part in cell.split("\n")]
     inner = [width - 1] * (len(tabs) - 2)

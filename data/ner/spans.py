@@ -152,11 +152,12 @@ def read(
 def _fits_as_bytes(
     text: str, span: Span, starts: Sequence[int], ends: Sequence[int]
 ) -> bool:
-    """Tests whether a span's offsets may count bytes or UTF-16 units.
+    """Tests whether a span's offsets seem to count bytes or UTF-16 units.
 
-    Returns whether the span then begins and ends at the ends of words. `starts`
-    and `ends` are the words' positions in characters. Returns False if the text
-    before the span is ASCII, because then all units result in the same offsets.
+    Returns whether the span would consist of complete words if its offsets
+    counted such units. `starts` and `ends` are the words' positions in
+    characters. Returns False if the text before the span is ASCII, because then
+    the offsets are the same in all units.
     """
     for code, size in (("utf-16-le", 2), ("utf-8", 1)):
         units = text[: span.end].encode(code)

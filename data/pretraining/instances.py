@@ -370,8 +370,8 @@ def shuffle(items: MutableSequence, rng: random.Random) -> None:
     getrandbits = rng.getrandbits
     bound = len(items)
     while bound > 1:
-        # To save time, compute the number of random bits only once for all
-        # bounds of the same bit length.
+        # Bounds of the same bit length need equally many random bits. To save
+        # time, call bit_length() once for all of these bounds.
         num_bits = bound.bit_length()
         lowest = 1 << (num_bits - 1)
         for last in range(bound - 1, lowest - 2, -1):

@@ -241,10 +241,10 @@ class Job:
         ]
 
     def _create_tasks(self) -> list[parts.Task]:
-        """Distributes the parts of the corpus and the shards over tasks.
+        """Assigns each task parts of the corpus to read, and shards to write.
 
         Raises a ValueError if a task would get more than MAX_TASK_SHARDS
-        shards, or the evaluation set would replace an input.
+        shards, or if the evaluation set would overwrite an input file.
         """
         path = self._eval_file
         if self.instances.eval_fraction and os.path.exists(path):

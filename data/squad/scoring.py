@@ -76,10 +76,9 @@ def has_gold_answers(
 ) -> bool:
     """Returns whether the right answers to a question are known.
 
-    In v1.1, the file must contain an answer to the question. In v2.0, a
-    question without answers counts as unanswerable, and "no answer" is right.
-    But if such a question's `is_impossible` is false, it is answerable, and its
-    right answers are unknown.
+    They are known if the file lists an answer. In v2.0, they are also known if
+    the file lists none, because then "no answer" is right. The exception is a
+    question whose `is_impossible` is false: the file omits its answers.
 
     `qa` is the question in SQuAD's JSON. Its "answers" are a list.
     """

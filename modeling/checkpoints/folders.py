@@ -114,7 +114,7 @@ def _recorded_best(path: str | os.PathLike[str], newest: int) -> int | None:
 
 
 def _newest_step(folder: str) -> int:
-    """Returns the newest step of a folder's checkpoints, -1 if it has none."""
+    """Returns the newest step of a folder's checkpoints, -1 without any."""
     system = file_system(folder)
     names = system.listdir(folder) if system.isdir(folder) else []
     return max(run_files.checkpoint_steps(names), default=-1)

@@ -207,7 +207,7 @@ def test_flags_that_contradict_the_folder_are_refused(converted, tmp_path):
     write_vocab(tmp_path / "other.txt", [*TOKENS[:5], "tape", *TOKENS[6:]])
     cases = [
         ("--do_lower_case=True", "do_lower_case=False; received True"),
-        ("--vocab_file=other.txt", "line 6 is 'tape'", "but 'film' in"),
+        ("--vocab_file=other.txt", "line 6 is 'tape'", "instead of 'film'"),
         ("--bert_config_file=relu.json", "hidden_act=gelu", "received relu"),
     ]
     # Released weights, and a Hugging Face folder.

@@ -196,7 +196,7 @@ def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
         ),
         (
             {"input_file": "in.csv", "shard": "0/2"},
-            "--shard=0/2 must be the number of a part",
+            "--shard=0/2 must be I/N: part I",
         ),
         ({"shard": "1/2"}, "--shard=1/2 needs an input that"),
         ({"input_format": "parquet"}, "parquet needs --input_file"),

@@ -120,7 +120,7 @@ def test_another_models_release_is_refused_before_the_training(
     release.mkdir()
     (release / "labels.txt").write_text("no\nyes\n")
     manifests.add(release, ["labels.txt"])
-    with pytest.raises(ValueError, match="contains a model with labels.txt"):
+    with pytest.raises(ValueError, match="not replace its labels.txt"):
         train_and_export(config_file, tmp_path, **LAST)
     assert not [*(tmp_path / "run").glob("model.ckpt-*")]
 
