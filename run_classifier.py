@@ -85,8 +85,7 @@ class ClassifierTask(task.Task):
         if table.labels is None and not options.do_train:
             table = dataclasses.replace(table, labels=saved_labels)
         self.processors = glue.create_processors(table)
-        # MultiNLI also contains mismatched dev and test sets. The names of
-        # their splits end in "_mm".
+        # The names of MultiNLI's mismatched dev and test sets end in "_mm".
         self.splits = {"train": ["train"]} | {
             purpose: [f"{purpose}{suffix}" for suffix in self.processors]
             for purpose in ("eval", "predict")

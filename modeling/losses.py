@@ -146,7 +146,7 @@ class MultipleChoiceLoss(ClassifierLoss):
 
 
 class SquaredLoss(WeightedLoss):
-    """Base class of losses whose distance from a teacher is a squared error."""
+    """Base class of losses: the squared distance from a teacher's outputs."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float
@@ -359,10 +359,7 @@ class PretrainingLoss(WeightedLoss):
 
 
 def _example_weights(features: Features, counted: str = "input_ids") -> Tensor:
-    """Returns each example's weight, [B].
-
-    `counted` is the name of a feature whose first axis has the length B.
-    """
+    """Returns each example's weight, [B]. The feature `counted` is [B, ...]."""
     given = [
         keras.ops.reshape(keras.ops.cast(features[name], "float32"), (-1,))
         for name in ("is_real_example", "example_weights")
@@ -397,9 +394,6 @@ def _divergence(
 def _token_divergence(
     logits: Tensor, teacher_logits: Tensor, temperature: float
 ) -> Tensor:
-    """Returns `_divergence`, with the teacher's logits cut to length T.
-
-    T is the length of the student's sequences, which may be shorter.
-    """
+    """Returns `_divergence`. Cuts the teacher's logits to the student's T."""
     length = keras.ops.shape(logits)[1]
     return _divergence(logits, teacher_logits[:, :length], temperature)

@@ -28,9 +28,8 @@ _CUTS = {
     "subword_tokenizer_type": (None, "wordpiece"),
 }
 # Tokenizer classes of transformers that return the same tokens as
-# BertTokenizer. The generic classes (PreTrainedTokenizerFast,
-# TokenizersBackend) read a tokenizer.json, or else a vocab.txt in the same way
-# as BertTokenizer.
+# BertTokenizer. PreTrainedTokenizerFast and TokenizersBackend read a
+# tokenizer.json, or else a vocab.txt in the same way as BertTokenizer.
 _CLASSES = re.compile(
     r"(?:Bert|BertJapanese|ConvBert|DistilBert|DPR\w+|Electra|Ernie|LayoutLM"
     "|Lxmert|MobileBert|PreTrained|Realm|RetriBert|Splinter|SqueezeBert)"
@@ -74,11 +73,9 @@ _EXPECTED = {
 _MAY_BE_NULL = ("model.type", "normalizer.strip_accents")
 # Limits of the fraction of words that contain a capital letter (A to Z): a
 # vocabulary is cased above the first limit, and lower-cased below the second.
-# In Google's cased vocabularies the fraction is 29% and 16%, in Google's
-# lower-cased vocabularies nearly 0.
+# In Google's cased vocabularies it is 29% and 16%, in the others nearly 0.
 _CASED_SHARE, _UNCASED_SHARE = 0.05, 0.001
-# If fewer words contain a small letter (a to z), the vocabulary is too small to
-# judge its casing.
+# If fewer words contain a letter a to z, the vocabulary is too small to judge.
 _FEWEST_WORDS = 5000
 
 
@@ -137,8 +134,8 @@ def find_casing(
 def is_stated(options: Any, tokens: Sequence[str]) -> bool:
     """Returns whether a flag, a file or the vocabulary determines the casing.
 
-    Otherwise, `find_casing` only assumes that text is lower-cased. The
-    arguments are the same as in `find_casing`.
+    Otherwise, `find_casing`, which has the same arguments, only assumes that
+    text is lower-cased.
     """
     return bool(
         not options.do_lower_case
@@ -178,8 +175,7 @@ def _settings(
         places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
     for place in dict.fromkeys(map(os.path.normpath, places)):
         file, is_lower_case = _CONFIG_FILE, read_do_lower_case(place)
-        # If the vocabulary is a tokenizer.json, do not read it again, because
-        # FullTokenizer already read its casing.
+        # Skip a tokenizer.json, because FullTokenizer already read its casing.
         if is_lower_case is None and (
             os.path.basename(vocab_file) != _TOKENIZER_FILE
         ):
