@@ -95,6 +95,7 @@ def test_shapes_are_known_before_the_first_call(kind):
         assert symbol.dtype == dtype
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LAYERS)
 def test_a_layer_is_exported_inside_a_functional_model(kind, tmp_path):
     model, inputs = create_functional(kind, free=True)

@@ -16,6 +16,8 @@ from tests import script_runner
 from tests.checkpoints import INPUTS, read_records, serve
 from tests.script_runner import parse_flags
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory, tiny, model_flags):

@@ -37,7 +37,7 @@ def cases():
             marks = []
             if is_compiled and width not in widths:
                 marks = [pytest.mark.soak]
-            elif is_compiled and dtype == "bfloat16":
+            elif is_compiled and (dtype == "bfloat16" or width == 1):
                 marks = [pytest.mark.slow]
             yield pytest.param(table, name, dtype, width, marks=marks)
 

@@ -133,7 +133,7 @@ def test_training_runs_compiled_kernels_and_fused_products():
     [
         ("float32", 1e-5),
         pytest.param("bfloat16", 0.1, marks=pytest.mark.slow),
-        ("mixed_bfloat16", 0.1),
+        pytest.param("mixed_bfloat16", 0.1, marks=pytest.mark.slow),
     ],
 )
 def test_the_outputs_are_as_near_to_float64_as_the_plain_forms(
