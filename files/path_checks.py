@@ -217,7 +217,7 @@ def _check_equal(output: _Place, other: _Place) -> None:
             f"{output.flag}: {other.path} is named twice. Use different paths"
         )
     raise ValueError(
-        f"{output} and {other} are the same path; change one of them"
+        f"{output} and {other} are the same file or folder; change one path"
     )
 
 

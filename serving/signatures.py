@@ -217,7 +217,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     `attention` returns `tokens`, `lengths` and
 
         attention_probs float32 [N, L, A, T, T], how much each token attends to
-                         each token. The sum over the last axis is 1. Rows
+                         each token. The sum over the last axis is 1. Values
                          at positions of padding are 0
 
     Args:

@@ -50,8 +50,8 @@ def export(
         found = _evaluate(task, trainer, folder, splits)
         if not found:
             logging.warning(
-                "The export is not checked, because no installed engine can "
-                "run it."
+                "The export is not checked, because no installed engine could "
+                "evaluate it."
             )
         else:
             named = {

@@ -109,9 +109,9 @@ def of_one_dev_set(runs: Sequence[Run]) -> list[Run]:
     """Drops runs whose dev set differs from the dev set of similar runs.
 
     Runs are similar if they differ only in training flags. From each group of
-    similar runs, the function keeps the runs with the dev set that most of the
-    group used or, if there is a tie, with the dev set that was used last. A
-    warning names the dropped runs.
+    similar runs, the function keeps the runs with the most frequent dev set or,
+    if there is a tie, with the dev set that was used last. A warning names the
+    dropped runs.
     """
     trained = {
         field.name

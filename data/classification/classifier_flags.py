@@ -134,7 +134,7 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
     if options.tune_thresholds and output_mode != "multilabel":
         raise ValueError(
             "--tune_thresholds needs --output_mode=multilabel (any number of "
-            f"labels for each text). Received: --output_mode={output_mode}"
+            f"labels for each text). Received: {output_mode}"
         )
     if options.calibrate and output_mode == "regression":
         raise ValueError(
@@ -154,7 +154,7 @@ def check_mode(options: ClassifierOptions, output_mode: str) -> None:
     if output_mode != "classification":
         raise ValueError(
             "--class_weights needs --output_mode=classification. Remove the "
-            f"flag. Received: --output_mode={output_mode}"
+            f"flag. Received: {output_mode}"
         )
     if weights != BALANCED and not os.path.isfile(weights):
         raise FileNotFoundError(

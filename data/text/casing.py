@@ -175,7 +175,7 @@ def _settings(
         places.append(checkpoint if is_folder else os.path.dirname(checkpoint))
     for place in dict.fromkeys(map(os.path.normpath, places)):
         file, is_lower_case = _CONFIG_FILE, read_do_lower_case(place)
-        # Skip a tokenizer.json, because FullTokenizer already read its casing.
+        # FullTokenizer already read the casing of a vocabulary in this format.
         if is_lower_case is None and (
             os.path.basename(vocab_file) != _TOKENIZER_FILE
         ):

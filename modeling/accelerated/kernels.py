@@ -116,7 +116,7 @@ def keep_mask(
 ) -> Tensor:
     """Returns the mask of `ops.keep_mask`, drawn with `random_bits`.
 
-    XLA computes these random numbers in the loop that drops the elements.
+    XLA can compute these random numbers in the loop that drops the elements.
     """
     return random_bits(shape, seed) >= _uint32(int(dropout_prob * 2**32))
 

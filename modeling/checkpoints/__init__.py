@@ -81,8 +81,8 @@ def _refuse_foreign(path: str, looks_inside: bool = True) -> None:
     # Ignore hidden files, such as ._model.safetensors, which macOS creates.
     names = [name for name in sorted(os.listdir(path)) if name[0] != "."]
     files = [os.path.join(path, name) for name in names]
-    # This file means that the folder contains only an adapter, which
-    # transformers loads into a base model.
+    # With this file, transformers adds the folder's adapter to the model, even
+    # to a complete model beside it. This project cannot read adapters.
     if "adapter_config.json" in names:
         _refuse(x for x in files if "adapter_model" in os.path.basename(x))
     if is_huggingface(path) or any(file.endswith(".index") for file in files):

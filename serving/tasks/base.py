@@ -63,7 +63,7 @@ class Row:
     """A request, its encoded inputs and, after `compute`, their outputs.
 
     Attributes:
-        request: {field: value}, as the client sent it.
+        request: {field: value}, as `TextTask.check` left it.
         inputs: inputs of the network, several for a long text.
         tokens: WordPieces of the first input.
         num_cut: number of WordPieces beyond the model's maximum length.

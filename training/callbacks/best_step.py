@@ -82,7 +82,7 @@ class BestStep(Callback):
             else:
                 fault = f"{self._path} contains metrics of another dev set"
         if fault:
-            logging.warning("%s; the next evaluation overwrites best/.", fault)
+            logging.warning("%s; the next best step overwrites best/.", fault)
             # Start from the best evaluation in the history, so that a worse
             # step does not become the best.
             best = run.best() or {}

@@ -44,7 +44,7 @@ def tokenizer_files(
     Args:
         tokenizer: FullTokenizer to describe.
         max_length: maximum length of inputs, in WordPieces.
-        vocab_size: maximum size of the vocabulary. None = any size.
+        vocab_size: size of the model's vocabulary. None skips `check_vocab`.
 
     Raises:
         ValueError: the vocabulary is larger than `vocab_size`, lacks a special
