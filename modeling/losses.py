@@ -146,7 +146,7 @@ class MultipleChoiceLoss(ClassifierLoss):
 
 
 class SquaredLoss(WeightedLoss):
-    """Base class of losses: the squared distance from a teacher's outputs."""
+    """Base class of losses that distill outputs by squared distance."""
 
     def value_divergences(
         self, outputs: Any, teacher_outputs: Any, temperature: float

@@ -211,8 +211,8 @@ class Job:
             for file, contents in (self.manifest_file, found), (path, begun):
                 if contents and contents.get("version") != _VERSION:
                     raise ValueError(
-                        f"{file} belongs to an unfinished run of a different "
-                        "version of this script, which writes other records"
+                        f"{file} was written by a different version of this "
+                        "script, which writes other records"
                     )
         except ValueError as error:
             raise ValueError(
