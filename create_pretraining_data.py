@@ -133,15 +133,15 @@ def create_at_scale(
     output_file, boundary_files = config.output_file, list[str]()
     if "," in output_file:
         raise ValueError(
-            "--output_file must be one name in the scalable mode (see --help), "
-            "because the script adds the numbers of the shards to the name. "
-            f"Received: {output_file}"
+            "--output_file must be one name with flags such as --num_processes "
+            "(the scalable mode, see --help), because the script adds the "
+            f"numbers of the shards to the name. Received: {output_file}"
         )
     if is_remote(output_file):
         raise ValueError(
-            f"--output_file={output_file}: the scalable mode (see --help) can "
-            "resume killed runs only on a local file system; use a local path, "
-            "and copy the shards afterwards"
+            f"--output_file={output_file}: with flags such as --num_processes "
+            "(scalable mode, see --help), this script can resume killed runs "
+            "only on a local file system; use a local path, and copy the shards"
         )
     if config.word_boundary_file:
         boundary_files = text_files.expand_patterns(
