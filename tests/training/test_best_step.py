@@ -391,5 +391,5 @@ def test_damaged_best_weights_are_named_before_training(options, tmp_path):
         trains_on(options, [], num_train_epochs=4)
     for file in data.parent.glob("model.ckpt-4.*"):
         file.unlink()
-    with pytest.raises(OSError, match="run/best must contain one ch"):
+    with pytest.raises(OSError, match="run/best must contain exactly one ch"):
         trains_on(options, [], num_train_epochs=4)
