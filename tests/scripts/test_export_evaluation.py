@@ -1,4 +1,4 @@
-"""What is exported is scored on the dev set before it replaces anything."""
+"""Each export is scored on the dev set before it replaces an older one."""
 
 import json
 import random

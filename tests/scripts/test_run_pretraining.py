@@ -35,7 +35,7 @@ def test_results_are_the_originals(pretrained):
     assert "global_step = 7\n" in (folder / "eval_results.txt").read_text()
     assert 0 <= results["masked_lm_accuracy"] <= 1
     assert 0 <= results["next_sentence_accuracy"] <= 1
-    # A model that knows next to nothing of 1,600 words and 2 labels.
+    # A model that knows almost nothing about 1,600 words and 2 labels.
     assert abs(results["masked_lm_loss"] - math.log(1600)) < 0.5
     assert abs(results["next_sentence_loss"] - math.log(2)) < 0.2
     for line in ("*** Input Files ***", "***** Eval results *****"):

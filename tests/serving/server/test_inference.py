@@ -56,7 +56,10 @@ BAD = [
         {"inputs": [TEXT | {"datatype": "FP32"}]},
         "text must have datatype BYTES. Received:",
     ),
-    ({"inputs": [TEXT | {"shape": [2]}]}, "1 values do not fit the shape [2]"),
+    (
+        {"inputs": [TEXT | {"shape": [2]}]},
+        "text: 1 values do not fit the shape [2]",
+    ),
     ({"inputs": [TEXT | {"shape": [1, 1]}]}, "text must have shape [-1]"),
     (
         {"inputs": [TEXT | {"shape": [-1]}]},
