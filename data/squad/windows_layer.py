@@ -33,6 +33,10 @@ from data.text.tokenizer_layer import (
 _WHITE_SPACE = [ord(char) for char in " \t\r\n\u202f"]
 WHITE_SPACE_RUN = "[ \\t\\r\\n\\x{202F}]+"
 
+# Number of characters that `_join_words` encodes together. A larger number
+# needs more memory.
+_CHARACTERS_AT_A_TIME = 1 << 16
+
 
 @functools.cache
 def _accents() -> np.ndarray:
@@ -115,14 +119,16 @@ def create_windows(
     # Run the steps that need the most memory first, while few tensors exist.
     # Each step waits until the preceding step is done, so that the temporary
     # tensors of two steps are never in memory together.
-    ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
+    starts = _find_starts(contexts)
+    with tf.control_dependencies([starts]):
+        ids, first_char, chars = tokenizer.tokenize_with_chars(
+            tf.identity(texts)
+        )
     with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
     with tf.control_dependencies(words.values()):
         letters = _find_letters(chars)
     with tf.control_dependencies(letters.values()):
-        starts = _find_starts(contexts)
-    with tf.control_dependencies([starts]):
         is_unknown = ids.flat_values == tokenizer.id_of("[UNK]")
         begun = tf.cumsum(tf.cast(is_unknown, tf.int32))
         num_unknown = tf.concat([[0], begun], 0)
@@ -211,19 +217,29 @@ def _join_words(chars: Characters) -> dict[str, tf.Tensor]:
     Returns:
         the fields `tokenized`, `char_starts` and `char_sizes` of Passages.
     """
-    begun = tf.cumsum(tf.cast(chars.begins, tf.int32))
-    num_chars = tf.size(chars.cps)
-    num_words = tf.math.count_nonzero(chars.begins, dtype=tf.int32)
-    # To insert a space before each word, move each character by the number of
-    # words that have begun.
-    cps = tf.tensor_scatter_nd_update(
-        tf.fill([num_chars + num_words], ord(" ")),
-        (tf.range(num_chars) + begun)[:, None],
-        chars.cps,
+
+    def join_part(begin: tf.Tensor) -> tf.Tensor:
+        cps = chars.cps[begin : begin + _CHARACTERS_AT_A_TIME]
+        begins = chars.begins[begin : begin + _CHARACTERS_AT_A_TIME]
+        begun = tf.cumsum(tf.cast(begins, tf.int32))
+        # To insert a space before each token, move each character by the
+        # number of tokens that have begun.
+        num_chars = tf.size(cps)
+        cps = tf.tensor_scatter_nd_update(
+            tf.fill([num_chars + begun[-1]], ord(" ")),
+            (tf.range(num_chars) + begun)[:, None],
+            cps,
+        )
+        return tf.strings.unicode_encode(cps, "UTF-8")
+
+    parts = tf.map_fn(
+        join_part,
+        tf.range(0, tf.size(chars.cps), _CHARACTERS_AT_A_TIME),
+        fn_output_signature=tf.string,
+        parallel_iterations=1,
     )
-    tokenized = tf.strings.unicode_encode(cps, "UTF-8")
-    # Start the next step only when `tokenized` is computed, because both steps
-    # need much memory. Recompute `begun`, so that it need not stay in memory.
+    tokenized = tf.strings.reduce_join(parts)
+    # Start the next step only when `tokenized` is computed, to limit memory.
     with tf.control_dependencies([tokenized]):
         sizes = utf8_length(tf.identity(chars.cps))
         begun = tf.cumsum(tf.cast(tf.identity(chars.begins), tf.int32))

@@ -33,16 +33,16 @@ ALLOWED = frozenset(
     Mean Min Minimum Mul Neg NoOp NotEqual OneHot OnesLike Pack Pad PadV2
     PartitionedCall Placeholder Pow Prod RaggedGather RaggedRange
     RaggedTensorFromVariant RaggedTensorToTensor RaggedTensorToVariant Range
-    ReadVariableOp RealDiv Relu Reshape ReverseV2 RightShift Round Rsqrt
-    ScatterNd Select SelectV2 Shape Sigmoid Size Softmax Softplus Split Square
-    SquaredDifference Squeeze StatefulPartitionedCall StatelessIf StatelessWhile
-    StaticRegexFullMatch StaticRegexReplace StopGradient StridedSlice StringJoin
-    StringLength StringSplitV2 Sub Substr Sum Tanh TensorListConcatV2
-    TensorListFromTensor TensorListGetItem TensorListReserve TensorListSetItem
-    TensorListStack TensorScatterUpdate Tile TopKV2 Transpose UnicodeDecode
-    UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode Unique Unpack
-    UnsortedSegmentMin UnsortedSegmentSum UpperBound VarHandleOp Where While
-    ZerosLike
+    ReadVariableOp RealDiv ReduceJoin Relu Reshape ReverseV2 RightShift Round
+    Rsqrt ScatterNd Select SelectV2 Shape Sigmoid Size Softmax Softplus Split
+    Square SquaredDifference Squeeze StatefulPartitionedCall StatelessIf
+    StatelessWhile StaticRegexFullMatch StaticRegexReplace StopGradient
+    StridedSlice StringJoin StringLength StringSplitV2 Sub Substr Sum Tanh
+    TensorListConcatV2 TensorListFromTensor TensorListGetItem TensorListReserve
+    TensorListSetItem TensorListStack TensorScatterUpdate Tile TopKV2 Transpose
+    UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeTranscode Unique
+    Unpack UnsortedSegmentMin UnsortedSegmentSum UpperBound VarHandleOp Where
+    While ZerosLike
     """.split()
 )
 # Operations of the functions that save and restore weights. TensorFlow Serving
