@@ -121,9 +121,7 @@ def create_windows(
     # tensors of two steps are never in memory together.
     starts = _find_starts(contexts)
     with tf.control_dependencies([starts]):
-        ids, first_char, chars = tokenizer.tokenize_with_chars(
-            tf.identity(texts)
-        )
+        ids, first_char, chars = tokenizer.tokenize_with_chars(texts)
     with tf.control_dependencies([first_char, *chars]):
         words = _join_words(chars)
     with tf.control_dependencies(words.values()):

@@ -53,4 +53,4 @@ def rows(
 def where(condition: tf.Tensor) -> tf.Tensor:
     """Returns the indices, int32, at which `condition`, bool [C], is true."""
     # Cast to int32, which needs half the memory of the int64 of tf.where.
-    return tf.cast(tf.where(condition)[:, 0], tf.int32)
+    return tf.cast(tf.reshape(tf.where(condition), [-1]), tf.int32)
