@@ -27,6 +27,8 @@ _N_BEST = {
     "nbest_end_bytes": "end_bytes",
     "nbest_sizes": "num_answers",
 }
+# Number of questions whose answers are decoded together.
+_QUESTIONS_AT_A_TIME = 64
 
 
 def export_span_labeler(
@@ -117,14 +119,22 @@ def export_span_labeler(
             tf.size(places.rows),
             batch_size,
         )
-        outputs = decode(places, passages, best)
-        return {
-            _N_BEST.get(name, name): tf.cast(value, tf.float32)
-            if value.dtype == tf.float64
-            else value
-            for name, value in outputs.items()
-            if not name.endswith("_logits")
-        }
+
+        def decode_some(begin: tf.Tensor, end: tf.Tensor) -> Features:
+            outputs = decode(places, passages, best, tf.range(begin, end))
+            return {
+                _N_BEST.get(name, name): tf.cast(value, tf.float32)
+                if value.dtype == tf.float64
+                else value
+                for name, value in outputs.items()
+                if not name.endswith("_logits")
+            }
+
+        # Join the outputs of many questions at a time, because many small
+        # tensors need several times the memory of their values.
+        return batches.call_in_batches(
+            decode_some, tf.size(context), _QUESTIONS_AT_A_TIME
+        )
 
     def answer(question: tf.Tensor, context: tf.Tensor) -> Features:
         outputs = answer_n_best(question, context)

@@ -86,6 +86,7 @@ class SquadDecoder:
         windows: Windows,
         passages: Passages,
         best: Mapping[str, tf.Tensor],
+        rows: tf.Tensor | None = None,
     ) -> dict[str, tf.Tensor]:
         """Returns the answers to N questions.
 
@@ -93,6 +94,7 @@ class SquadDecoder:
             windows: windows of all questions, as `create_windows` returns them.
             passages: Passages, one for each question.
             best: result of `find_best` for all windows.
+            rows: int32 [N], indices of the questions to answer. None for all.
 
         Returns:
             dict of tensors. B = `options.n_best_size` + 1.
@@ -109,21 +111,20 @@ class SquadDecoder:
             `nbest_start_bytes`, `nbest_end_bytes`: int32 [N, B], padded with
             -1.
         """
-        num_questions = tf.size(passages.contexts)
-        bounds = tf.searchsorted(
-            windows.rows, tf.range(tf.cast(num_questions, tf.int64) + 1)
-        )
+        if rows is None:
+            rows = tf.range(tf.size(passages.contexts))
 
         def answer(row: tf.Tensor) -> dict[str, tf.Tensor]:
             alignment = Alignment(passages, row, self.use_char_offsets)
-            some = bounds[row], bounds[row + 1]
-            found = self._find_nbest(windows, best, *some, alignment)
+            bounds = tf.cast([row, row + 1], tf.int64)
+            begin, end = tf.unstack(tf.searchsorted(windows.rows, bounds))
+            found = self._find_nbest(windows, best, begin, end, alignment)
             return self._answer(*found)
 
         # Answer one question at a time, to limit memory.
         outputs = tf.map_fn(
             answer,
-            tf.range(num_questions),
+            rows,
             fn_output_signature=self._specs(),
             parallel_iterations=1,
         )
