@@ -18,6 +18,8 @@ from data.text.tokenizer_layer import TokenizerLayer, drop_invalid
 
 # Regular expression (RE2) of the white space at which `str.split` splits.
 _WHITE_SPACE_RUN = "[\\x09-\\x0d\\x1c-\\x20\\x{85}\\pZ]+"
+# Maximum number of words in a block of `decode_legal`.
+_BLOCK = 512
 
 
 def split_punctuation(texts: tf.Tensor) -> tf.Tensor:
@@ -89,45 +91,72 @@ def decode_legal(
         labels: names of the L tags, in the order of the probabilities.
 
     Returns:
-        index of each word's chosen tag, int64 [number of words in all texts].
+        index of each word's chosen tag, int32 [number of words in all texts].
     """
     start, between, end = legal_tags.find_penalties(tuple(labels))
-    lengths = probabilities.row_lengths()
-    # Compute scores [M + 2, N, L]. Append two words of padding, so that neither
-    # call of tf.scan below gets an empty tensor.
-    scores = tf.math.log(tf.maximum(probabilities.to_tensor(), 1e-37))
-    scores = tf.pad(tf.transpose(scores, [1, 0, 2]), [[0, 2], [0, 0], [0, 0]])
+    lengths = tf.cast(probabilities.row_lengths(), tf.int32)
+    # A loop keeps a small tensor for each of its steps, which takes several
+    # times the memory of its values. So search in blocks of words, whose values
+    # become one tensor. Pad the texts with at least one word, because tf.scan
+    # rejects empty tensors.
+    longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
+    num_blocks = longest // _BLOCK + 1
+    size = longest // num_blocks + 1
+    num_texts, num_tags = tf.size(lengths), len(labels)
+    padded = probabilities.to_tensor(
+        shape=tf.stack([num_texts, num_blocks * size, num_tags])
+    )
+    words = (
+        tf.reshape(
+            tf.transpose(padded, [1, 0, 2]),
+            [num_blocks, size, num_texts, num_tags],
+        ),
+        tf.reshape(tf.range(num_blocks * size), [num_blocks, size]),
+    )
     # In the search, a padding word repeats the tag before it, so that padding
     # does not change the tags of real words.
-    unchanged = tf.range(len(labels), dtype=tf.int64)
+    unchanged = tf.range(num_tags)
 
     def forward(
         state: tuple[tf.Tensor, tf.Tensor], word: tuple[tf.Tensor, tf.Tensor]
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        total, row = state[0], word[0]
-        paths = total[:, :, None] + between
+        total, row = state[0], tf.math.log(tf.maximum(word[0], 1e-37))
+        paths = total[:, :, None] + tf.where(word[1] == 0, start, between)
         best = tf.reduce_max(paths, [1, 2])[:, None]
         is_real = (word[1] < lengths)[:, None]
         return (
             tf.where(is_real, tf.reduce_max(paths, 1) - best + row, total),
-            tf.where(is_real, tf.argmax(paths, 1), unchanged),
+            tf.where(is_real, tf.argmax(paths, 1, tf.int32), unchanged),
         )
 
-    places = tf.range(1, tf.shape(scores, tf.int64)[0])
-    first = scores[0] + start
+    def forward_block(
+        state: tuple[tf.Tensor, tf.Tensor], block: tuple[tf.Tensor, tf.Tensor]
+    ) -> tuple[tf.Tensor, tf.Tensor]:
+        totals, steps = tf.scan(forward, block, (state[0], state[1][0]))
+        return totals[-1], steps
+
+    def backward_block(following: tf.Tensor, steps: tf.Tensor) -> tf.Tensor:
+        return tf.scan(
+            lambda tag, step: tf.gather(step, tag, batch_dims=1),
+            steps,
+            following[0],
+            reverse=True,
+        )
+
     totals, steps = tf.scan(
-        forward,
-        (scores[1:], places),
-        (first, tf.zeros_like(first, tf.int64)),
+        forward_block,
+        words,
+        (
+            tf.zeros([num_texts, num_tags]),
+            tf.zeros([size, num_texts, num_tags], tf.int32),
+        ),
     )
-    last = tf.argmax(totals[-1] + end, -1)
+    last = tf.argmax(totals[-1] + end, -1, tf.int32)[None]
     before = tf.scan(
-        lambda tag, step: tf.gather(step, tag, batch_dims=1),
-        steps,
-        last,
-        reverse=True,
+        backward_block, steps, tf.repeat(last, size, 0), reverse=True
     )
-    # Join the tags of all words, including padding, [N, M + 2]. The return
-    # statement then drops the padding.
-    ids = tf.transpose(tf.concat([before, last[None]], 0))
+    # `before` contains the tag before each word. Join the tags of all words,
+    # including padding. The return statement then drops the padding.
+    before = tf.reshape(before, [-1, num_texts])
+    ids = tf.transpose(tf.concat([before[1:], last], 0))
     return tf.RaggedTensor.from_tensor(ids, lengths).flat_values

@@ -64,6 +64,26 @@ def test_the_best_legal_sequence_of_all(scheme):
     assert ids.numpy().tolist() == [*itertools.chain(*found)]
 
 
+def test_texts_of_several_blocks_of_words():
+    """The graph searches in blocks of words, and pads the last one."""
+    labels, rng = SCHEMES["IOB2"], np.random.default_rng(2)
+    decode = tf.function(lambda rows: layers.decode_legal(rows, labels))
+    # Near the sizes of one, two and three blocks.
+    for longest in (510, 511, 512, 513, 1023, 1024, 1600):
+        lengths = [3, longest, 600, 0]
+        rows = [rng.dirichlet(np.ones(len(labels)), n) for n in lengths]
+        found = decode(
+            tf.RaggedTensor.from_row_lengths(
+                np.concatenate(rows).astype(np.float32), lengths
+            )
+        )
+        expected = [
+            legal_tags.decode(legal_tags.to_scores(row), labels, True)
+            for row in rows
+        ]
+        assert found.numpy().tolist() == [*itertools.chain(*expected)]
+
+
 def test_no_text_and_no_probability():
     labels = SCHEMES["IOB2"]
     nothing = tf.RaggedTensor.from_row_lengths(tf.zeros([0, 5]), [])
