@@ -100,16 +100,15 @@ def test_a_model_of_mnli_from_elsewhere(models, tmp_path):
             other["output_weights"], weights[0]["output_weights"]
         )
     for name, each in zip(names, done, strict=True):
-        stderr = each.check().stderr
         labels = (tmp_path / f"{name}_weights/labels.txt").read_text()
         assert labels.split() == MNLI
         is_unnamed = (
             "unnamed does not name its outputs. They are assumed to be "
         )
         is_unnamed += "contradiction, entailment, neutral, in this order."
-        assert (is_unnamed in stderr) == (name == "unnamed")
+        assert (is_unnamed in each.stderr) == (name == "unnamed")
         is_moved = "reordered the outputs to contradiction, entailment"
-        assert (is_moved in stderr) == (name == "reordered")
+        assert (is_moved in each.stderr) == (name == "reordered")
 
 
 CSV = "--task_name=csv --data_dir=table"

@@ -88,7 +88,7 @@ def test_resumes_from_the_newest_undamaged_checkpoint(
     ]
     changes[0] |= {"num_train_steps": 9, "do_eval": True}
     further, again, fallen_back = (
-        done.check().stderr
+        done.stderr
         for done in script_runner.run_each(
             "run_pretraining.py", tmp_path, two_blocks | flags, changes
         )
@@ -124,7 +124,7 @@ def test_trains_from_a_checkpoint_the_same_each_time(
     for done in script_runner.run_each(
         "run_pretraining.py", tmp_path, flags, changes
     ):
-        assert " variables loaded" in done.check().stderr
+        assert " variables loaded" in done.stderr
     a, b, c, d = (values(tmp_path / name, 2) for name in "abcd")
     assert_same_bits(b, a)
     assert not np.array_equal(a[WORDS], c[WORDS])
@@ -164,10 +164,7 @@ def test_what_is_exported_is_what_the_folder_means(
 def test_compiled_training_is_the_same(tmp_path, two_blocks):
     flags = two_blocks | {"do_train": True, "num_train_steps": 2}
     changes = [{"output_dir": "a"}, {"output_dir": "b", "jit_compile": True}]
-    for done in script_runner.run_each(
-        "run_pretraining.py", tmp_path, flags, changes
-    ):
-        done.check()
+    script_runner.run_each("run_pretraining.py", tmp_path, flags, changes)
     compiled = values(tmp_path / "b", 2)
     for name, value in values(tmp_path / "a", 2).items():
         np.testing.assert_allclose(
@@ -240,10 +237,7 @@ def test_losses_in_bfloat16_stay_close(tmp_path):
     """)
     precisions = ("float32", "bfloat16")
     changes = [{"output_dir": x, "mixed_precision": x} for x in precisions]
-    for done in script_runner.run_each(
-        "run_pretraining.py", tmp_path, flags, changes
-    ):
-        done.check()
+    script_runner.run_each("run_pretraining.py", tmp_path, flags, changes)
     for name in ("masked_lm_loss", "next_sentence_loss"):
         exact, rounded = (
             np.array(

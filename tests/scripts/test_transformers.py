@@ -162,10 +162,7 @@ def answers(python, tmp_path_factory):
             | ({"model": kind} if kind else {})
         )
     flags = {k: flags[k] for k in ("bert_config_file", "vocab_file")}
-    for done in script_runner.run_each(
-        "tools.convert_checkpoint", folder, flags, converted
-    ):
-        done.check()
+    script_runner.run_each("tools.convert_checkpoint", folder, flags, converted)
     (folder / "asked.json").write_text(json.dumps(ASKED))
     (folder / "theirs.py").write_text(THEIRS)
     subprocess.run(
