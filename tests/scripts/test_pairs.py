@@ -10,6 +10,7 @@ import modeling
 import serving
 from data.text.tokenization import FullTokenizer
 from tests import script_runner
+from tests.conftest import write_config
 from tests.script_runner import (
     check_errors,
     parse_flags,
@@ -147,12 +148,7 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
 
 
 def test_vectors_have_no_head(trained, tmp_path):
-    narrow = json.loads(
-        (trained["ranking"] / "run/bert_config.json").read_text()
-    )
-    (tmp_path / "thin.json").write_text(
-        json.dumps(narrow | {"hidden_size": 16})
-    )
+    write_config(tmp_path / "thin.json", hidden_size=16)
     run = trained["ranking"] / "run"
     flags = parse_flags("--task_name=embedding --max_seq_length=24")
     flags |= {"data_dir": trained["scores"], "vocab_file": run / "vocab.txt"}

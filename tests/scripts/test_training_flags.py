@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from tests import events, script_runner
 from tests.checkpoints import values
+from tests.conftest import write_config
 from tests.script_runner import check_refusals, parse_flags
 from training import checkpointing, model_folder
 
@@ -185,9 +186,7 @@ def test_the_newest_checkpoints_are_kept(runs, pretrained):
 
 def test_a_run_is_not_continued_as_another(runs, flags, tiny, tmp_path):
     folder, _ = runs["plain"]
-    other = tmp_path / "other_config.json"
-    config = json.loads((tiny / "bert_config.json").read_text())
-    other.write_text(json.dumps(config | {"hidden_dropout_prob": 0.2}))
+    other = write_config(tmp_path / "other.json", hidden_dropout_prob=0.2)
     records = list(tf.data.TFRecordDataset(tiny / "train.tfrecord"))
     # Of the same name and length, but the other way round.
     with tf.io.TFRecordWriter(str(tmp_path / "train.tfrecord")) as writer:

@@ -8,6 +8,7 @@ import pytest
 
 import modeling
 from tests import script_runner
+from tests.conftest import write_config
 from training import costs
 from training.callbacks import memory_check
 
@@ -15,17 +16,11 @@ LENGTH, NUM_PREDICTIONS = 32, 5
 
 
 @pytest.fixture(scope="module")
-def config_file(tiny, tmp_path_factory):
+def config_file(tmp_path_factory):
     """A model whose activations need more than TensorFlow itself."""
     path = tmp_path_factory.mktemp("config") / "config.json"
-    config = json.loads((tiny / "bert_config.json").read_text())
-    config |= {
-        "hidden_size": 256,
-        "num_hidden_layers": 8,
-        "intermediate_size": 1024,
-    }
-    path.write_text(json.dumps(config))
-    return path
+    sizes = {"hidden_size": 256, "intermediate_size": 1024}
+    return write_config(path, num_hidden_layers=8, **sizes)
 
 
 @pytest.mark.parametrize(

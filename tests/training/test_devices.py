@@ -7,10 +7,11 @@ import socket
 import time
 
 import pytest
-import tensorflow as tf
 
-from tests import script_runner
+from tests import events, script_runner
+from tests.conftest import write_config
 from tests.golden import ROOT
+from tests.models import NO_DROPOUT
 from tests.scripts import test_run_swag
 from training import checkpointing
 from training.callbacks import endings
@@ -20,14 +21,10 @@ NUM_STEPS = 20
 
 
 @pytest.fixture(scope="module")
-def flags(tiny, pretraining_flags, tmp_path_factory):
+def flags(pretraining_flags, tmp_path_factory):
     """Flags of a pretraining without dropout."""
-    config = json.loads((tiny / "one_block/bert_config.json").read_text()) | {
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }
     path = tmp_path_factory.mktemp("configs") / "bert_config.json"
-    path.write_text(json.dumps(config))
+    write_config(path, num_hidden_layers=1, **NO_DROPOUT)
     return pretraining_flags | {
         "bert_config_file": path,
         "do_train": True,
@@ -56,12 +53,7 @@ def stop_after_some_steps(run, output_dir):
 
 def recorded_losses(output_dir):
     """Returns the first losses, by step, as TensorBoard would show them."""
-    losses = {}
-    for path in output_dir.glob("events.out.tfevents.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                if value.tag == "loss":
-                    losses[event.step] = float(tf.make_ndarray(value.tensor))
+    losses = events.scalars(output_dir).get("loss", {})
     return {step: losses[step] for step in losses if step <= NUM_STEPS}
 
 

@@ -1,7 +1,6 @@
 """--teacher: its checks, its outputs kept on disk, and an exact resume."""
 
 import dataclasses
-import json
 import shutil
 from pathlib import Path
 
@@ -13,8 +12,9 @@ from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from modeling import losses
 from modeling.model import select_features
-from tests import conftest, script_runner, toy_task
+from tests import script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
+from tests.conftest import write_config
 from training import fine_tuning, model_folder
 from training.callbacks import distillation
 
@@ -41,11 +41,6 @@ class ToyTask(toy_task.ToyTask):
         return modeling.BertClassifier(config, 2, **options)
 
 
-def write_config(path, **changes):
-    path.write_text(json.dumps(conftest.TINY | changes))
-    return modeling.load_config(path)
-
-
 @pytest.fixture(scope="module")
 def teacher(tmp_path_factory):
     """A folder with a teacher of 4 blocks, wider than its student."""
@@ -53,7 +48,7 @@ def teacher(tmp_path_factory):
     config = write_config(
         folder / "config.json", hidden_size=48, num_hidden_layers=4
     )
-    model = modeling.BertClassifier(config, 2, seed=5)
+    model = modeling.BertClassifier(modeling.load_config(config), 2, seed=5)
     model.build()
     modeling.save_release(model, folder / "tf1", labels=["no", "yes"])
     modeling.save_huggingface(model, folder / "hf", labels=["no", "yes"])
@@ -61,10 +56,9 @@ def teacher(tmp_path_factory):
 
 
 def create_options(folder, teacher):
-    write_config(folder / "config.json")
     return toy_task.create_config(
         folder / "run",
-        bert_config_file=str(folder / "config.json"),
+        bert_config_file=str(write_config(folder / "config.json")),
         max_seq_length=LENGTH,
         train_batch_size=BATCH_SIZE,
         learning_rate=1e-2,
@@ -181,7 +175,7 @@ def test_outputs_are_kept_until_what_they_are_made_from_changes(
 
 def test_a_teacher_keeps_its_network(options, tmp_path):
     folder = tmp_path / "teacher"
-    config = write_config(tmp_path / "teacher.json")
+    config = modeling.load_config(write_config(tmp_path / "teacher.json"))
     model = modeling.BertClassifier(config, 2, bilstm=True, seed=5)
     model.build()
     modeling.save_release(model, folder, labels=["no", "yes"])
@@ -274,7 +268,9 @@ def test_a_teacher_of_another_shape_task_or_folder_is_refused(
     same = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
     with pytest.raises(ValueError, match="is also the folder of --teacher="):
         distillation.check_teacher(same, config)
-    config = write_config(tmp_path / "config.json", num_attention_heads=4)
+    config = modeling.load_config(
+        write_config(tmp_path / "config.json", num_attention_heads=4)
+    )
     layers = dataclasses.replace(options, distill_layers=True)
     with pytest.raises(ValueError, match="sets num_attention_heads=2"):
         distillation.check_teacher(layers, config)
@@ -294,7 +290,8 @@ def test_a_teacher_of_another_shape_task_or_folder_is_refused(
 
 @pytest.mark.slow
 def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
-    model = modeling.BertPretrainer(write_config(tmp_path / "two.json"), seed=5)
+    config = modeling.load_config(write_config(tmp_path / "two.json"))
+    model = modeling.BertPretrainer(config, seed=5)
     model.build()
     modeling.save_release(model, tmp_path / "teacher")
     write_config(tmp_path / "one.json", num_hidden_layers=1)
