@@ -20,9 +20,10 @@ def create_config(folder, **changes):
     )
 
 
-def create_run(folder, **changes):
-    """Returns the flags to train a model with one block in FOLDER/run."""
-    config = write_config(folder / "config.json", num_hidden_layers=1)
+def create_run(folder, num_hidden_layers=1, **changes):
+    """Returns the flags to train a tiny model in FOLDER/run."""
+    config = folder / "config.json"
+    write_config(config, num_hidden_layers=num_hidden_layers)
     return create_config(
         folder / "run",
         bert_config_file=str(config),

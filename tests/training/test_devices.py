@@ -155,18 +155,12 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
 def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
     for name, count in (("train", 16), ("val", 8), ("test", 5)):
         test_run_swag.write_set(tmp_path / f"{name}.csv", count)
-    fine_tuning = {
-        "bert_config_file": flags["bert_config_file"],
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "data_dir": tmp_path,
-        "export_dir": tmp_path / "export",
-        "do_train": True,
-        "do_eval": True,
-        "do_predict": True,
-        "max_seq_length": 24,
-        "train_batch_size": 4,
-        "num_train_epochs": 1,
-    }
+    fine_tuning = script_runner.fine_tuning_flags(
+        tmp_path,
+        flags["bert_config_file"].parent,
+        export_dir=tmp_path / "export",
+        num_train_epochs=1,
+    )
     with workers(fine_tuning, tmp_path / "run", "run_swag.py") as pair:
         stderrs = [worker.finish().check().stderr for worker in pair]
     assert "Wrote 5 predictions" in stderrs[0]

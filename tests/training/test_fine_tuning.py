@@ -30,18 +30,16 @@ def flags(tiny, tmp_path_factory):
             seen = label if rng.random() < 0.9 else "green"
             lines.append(f"the {seen} one is near the {place}\t{label}")
         (data_dir / f"{name}.tsv").write_text("\n".join(lines) + "\n")
-    return {
-        "task_name": "csv",
-        "data_dir": data_dir,
-        "bert_config_file": tiny / "one_block/bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "max_seq_length": 16,
-        "train_batch_size": 8,
-        "learning_rate": 1e-3,
-        "num_train_epochs": 20,
-        "do_train": True,
-        "do_eval": True,
-    }
+    return script_runner.fine_tuning_flags(
+        data_dir,
+        tiny / "one_block",
+        task_name="csv",
+        max_seq_length=16,
+        train_batch_size=8,
+        learning_rate=1e-3,
+        num_train_epochs=20,
+        do_predict=False,
+    )
 
 
 def read_best(folder):
@@ -62,8 +60,7 @@ def test_early_stopping_survives_kills(flags, tmp_path):
             "run_classifier.py",
             tmp_path,
             **kwargs,
-            **flags,
-            output_dir=output_dir,
+            **flags | {"output_dir": output_dir},
         )
 
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"

@@ -15,24 +15,22 @@ from modeling.model import select_features
 from tests import script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
 from tests.conftest import write_config
+from tests.models import built
+from tests.script_runner import parse_flags
 from training import fine_tuning, model_folder
 from training.callbacks import distillation
-
-LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
 
 
 class ToyTask(toy_task.ToyTask):
     """Classifies sequences of different lengths."""
 
     labels = ("no", "yes")
-    num_examples = EXAMPLES
-    max_seq_length = LENGTH
 
     def __init__(self, first_label=0):
         self.first_label = first_label
 
     def length(self, number):
-        return 2 + number % (LENGTH - 2)
+        return 2 + number % (self.max_seq_length - 2)
 
     def label(self, number):
         return self.first_label if number == 5 else number % 2
@@ -48,24 +46,22 @@ def teacher(tmp_path_factory):
     config = write_config(
         folder / "config.json", hidden_size=48, num_hidden_layers=4
     )
-    model = modeling.BertClassifier(modeling.load_config(config), 2, seed=5)
-    model.build()
+    config = modeling.load_config(config)
+    model = built(modeling.BertClassifier(config, 2, seed=5))
     modeling.save_release(model, folder / "tf1", labels=["no", "yes"])
     modeling.save_huggingface(model, folder / "hf", labels=["no", "yes"])
     return folder
 
 
 def create_options(folder, teacher):
-    return toy_task.create_config(
-        folder / "run",
-        bert_config_file=str(write_config(folder / "config.json")),
-        max_seq_length=LENGTH,
-        train_batch_size=BATCH_SIZE,
+    return toy_task.create_run(
+        folder,
+        num_hidden_layers=2,
+        max_seq_length=ToyTask.max_seq_length,
         learning_rate=1e-2,
         num_train_epochs=2,
         save_checkpoints_steps=1,
         keep_checkpoint_max=0,
-        summary_steps=0,
         do_train=True,
         teacher=str(teacher / "tf1"),
     )
@@ -135,7 +131,7 @@ def test_outputs_on_disk_are_those_of_the_teacher(trained, teacher):
 
 def create_dataset(path, spec):
     records = tfrecords.Records([str(path)], spec)
-    return tfrecords.create_dataset(records, EXAMPLES, False)
+    return tfrecords.create_dataset(records, ToyTask.num_examples, False)
 
 
 @pytest.mark.slow
@@ -176,8 +172,7 @@ def test_outputs_are_kept_until_what_they_are_made_from_changes(
 def test_a_teacher_keeps_its_network(options, tmp_path):
     folder = tmp_path / "teacher"
     config = modeling.load_config(write_config(tmp_path / "teacher.json"))
-    model = modeling.BertClassifier(config, 2, bilstm=True, seed=5)
-    model.build()
+    model = built(modeling.BertClassifier(config, 2, bilstm=True, seed=5))
     modeling.save_release(model, folder, labels=["no", "yes"])
     (folder / model_folder.FORMER_FILE).write_text('{"bilstm": true}')
     made = []
@@ -291,26 +286,13 @@ def test_a_teacher_of_another_shape_task_or_folder_is_refused(
 @pytest.mark.slow
 def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
     config = modeling.load_config(write_config(tmp_path / "two.json"))
-    model = modeling.BertPretrainer(config, seed=5)
-    model.build()
+    model = built(modeling.BertPretrainer(config, seed=5))
     modeling.save_release(model, tmp_path / "teacher")
-    write_config(tmp_path / "one.json", num_hidden_layers=1)
-    done = script_runner.run(
-        "run_pretraining.py",
-        tmp_path,
-        **pretraining_flags
-        | {
-            "bert_config_file": "one.json",
-            "teacher": "teacher",
-            "init_layers": "1",
-            "distill_layers": True,
-            "output_dir": "student",
-            "do_train": True,
-            "do_eval": True,
-            "num_train_steps": 3,
-            "summary_steps": 0,
-        },
-    ).check()
+    flags = pretraining_flags | parse_flags("""
+        --teacher=teacher --init_layers=1 --distill_layers --output_dir=student
+        --do_train --do_eval --num_train_steps=3 --summary_steps=0
+    """)
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
     settings = model_folder.read(tmp_path / "student").settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")
