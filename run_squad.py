@@ -117,17 +117,13 @@ class SquadTask(task.Task):
 
     options: Config
 
-    def __init__(self, options: Config) -> None:
-        super().__init__(options)
-        self.train_file = options.train_file or ""
-        self.predict_file = options.predict_file or ""
+    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
+        """Creates the loss and the tokenizer."""
+        self.predict_file = self.options.predict_file or ""
         # The records of evaluations do not contain the right answers, so
         # `evaluate` reads the answers from this file.
         self.eval_files = [self.predict_file]
         self.features: list[windows.SquadFeatures] = []
-
-    def prepare(self, config: Any, saved_labels: Sequence[str] | None) -> None:
-        """Creates the loss and the tokenizer."""
         self.loss = modeling.SpanLoss()
         self.tokenizer = tokenization.load_tokenizer(
             self.options, config.vocab_size
@@ -141,7 +137,8 @@ class SquadTask(task.Task):
                 no answers.
         """
         is_training = split == "train"
-        path = self.train_file if is_training else self.predict_file
+        train_file = self.options.train_file or ""
+        path = train_file if is_training else self.predict_file
         examples = reading.read_squad_examples(
             path,
             is_training,

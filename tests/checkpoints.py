@@ -71,26 +71,3 @@ def assert_same(found, expected, atol=1e-5, rtol=1e-4):
         assert found == pytest.approx(expected, rel=rtol, abs=atol)
     else:
         assert found == expected
-
-
-def assert_exported(export_dir, averages):
-    """Checks that a SavedModel contains a run's averages, not its last weights.
-
-    Args:
-        export_dir: folder of the SavedModel.
-        averages: folder `averages/` of the run.
-    """
-    found = [*values(f"{export_dir}/variables/variables").values()]
-
-    def is_exported(value):
-        return any(np.array_equal(value, one) for one in found)
-
-    trained = values(tf.train.latest_checkpoint(averages.parent))
-    kept = values(tf.train.latest_checkpoint(averages))
-    num_averaged = 0
-    for name, value in kept.items():
-        if f"{name}/ExponentialMovingAverage" in trained:
-            assert is_exported(value), name
-            assert not is_exported(trained[name]), name
-            num_averaged += 1
-    assert num_averaged > 10

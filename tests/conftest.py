@@ -39,6 +39,12 @@ TINY = {
 }
 
 
+def write_config(path, **changes):
+    """Writes the configuration of TINY with changed values. Returns `path`."""
+    path.write_text(json.dumps(TINY | changes))
+    return path
+
+
 def _folder_of(path):
     """Returns the name of a test file's folder in tests/."""
     return path.removeprefix("tests/").split("/")[0]
@@ -115,13 +121,10 @@ def tiny(made_once):
     """
 
     def make_tiny(folder):
+        write_config(folder / "bert_config.json")
         (folder / "one_block").mkdir()
-        for path, changes in (
-            (".", {}),
-            ("one_block", {"num_hidden_layers": 1}),
-        ):
-            config = folder / path / "bert_config.json"
-            config.write_text(json.dumps(TINY | changes))
+        config = folder / "one_block/bert_config.json"
+        write_config(config, num_hidden_layers=1)
         script_runner.create_records(folder, "train.tfrecord")
         return folder
 

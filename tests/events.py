@@ -34,7 +34,7 @@ def check_evaluations(run):
     return found
 
 
-def _values(folder, plugin):
+def entries(folder, plugin):
     """Yields (step, value) of all entries for a TensorBoard plugin."""
     for path in folder.glob("events.out.tfevents.*"):
         for event in tf.compat.v1.train.summary_iterator(str(path)):
@@ -46,7 +46,7 @@ def _values(folder, plugin):
 def scalars(folder):
     """Returns {tag: {step: value}} of the scalars in TensorBoard."""
     found = {}
-    for step, value in _values(folder, "scalars"):
+    for step, value in entries(folder, "scalars"):
         number = float(tf.make_ndarray(value.tensor))
         found.setdefault(value.tag, {})[step] = number
     return found
@@ -65,7 +65,7 @@ def texts(folder):
         return html.unescape(page[3:-4])
 
     found = {}
-    for step, value in _values(folder, "text"):
+    for step, value in entries(folder, "text"):
         columns, *rows = tf.make_ndarray(value.tensor).tolist()
         names = [name.decode() for name in columns]
         steps = found.setdefault(value.tag, {})
@@ -81,7 +81,7 @@ def hyperparameters(folder):
     from tensorboard.plugins.hparams import plugin_data_pb2
 
     found = {}
-    for _, value in _values(folder, "hparams"):
+    for _, value in entries(folder, "hparams"):
         content = value.metadata.plugin_data.content
         data = plugin_data_pb2.HParamsPluginData.FromString(content)
         for name, one in data.session_start_info.hparams.items():

@@ -247,8 +247,12 @@ def run_all(commands):
 
 
 def run_each(script, folder, flags, changes):
-    """Runs a script for each dict of changed flags. Returns their Dones."""
-    return run_all([(script, folder, {**flags, **more}) for more in changes])
+    """Runs a script for each dict of changed flags. Returns their Dones.
+
+    Fails if one of these commands fails.
+    """
+    commands = [(script, folder, {**flags, **more}) for more in changes]
+    return [done.check() for done in run_all(commands)]
 
 
 def read_results(folder, name="eval_results.txt"):
@@ -327,13 +331,14 @@ def check_errors(folder, script, flags, cases):
         cases: tuples of the flags to change, as "--name=value ...", and texts
             that the error message must contain.
     """
-    changes = []
+    commands = []
     for number, (text, *_) in enumerate(cases):
-        changes.append(parse_flags(text))
-        if {**flags, **changes[-1]}.get("output_dir") == "out":
+        changed = {**flags, **parse_flags(text)}
+        if changed.get("output_dir") == "out":
             # Set another folder, because commands run at the same time.
-            changes[-1]["output_dir"] = f"out{number}"
-    found = run_each(script, folder, flags, changes)
+            changed["output_dir"] = f"out{number}"
+        commands.append((script, folder, changed))
+    found = run_all(commands)
     for done, (text, *parts) in zip(found, cases, strict=True):
         lost = [part for part in parts if part not in done.error]
         assert not lost, f"{text}: {done.error}"

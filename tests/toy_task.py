@@ -1,14 +1,12 @@
 """Defines a task that tests can train without a script or data files."""
 
-import json
-
 import keras
 
 import modeling
 from data.io import feature_specs
 from data.io.records import encode_example
 from modeling import losses
-from tests import conftest
+from tests.conftest import write_config
 from training import task
 from training.config import FineTuningConfig
 
@@ -22,10 +20,10 @@ def create_config(folder, **changes):
     )
 
 
-def create_run(folder, **changes):
-    """Returns the flags to train a model with one block in FOLDER/run."""
+def create_run(folder, num_hidden_layers=1, **changes):
+    """Returns the flags to train a tiny model in FOLDER/run."""
     config = folder / "config.json"
-    config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
+    write_config(config, num_hidden_layers=num_hidden_layers)
     return create_config(
         folder / "run",
         bert_config_file=str(config),

@@ -114,12 +114,7 @@ class _Flow:
             "train_records": fingerprints.fingerprint(records.files),
             # Reading the complete records for their checksums is fast. This run
             # has just written them, so they are in the system's file cache.
-            "train_records_checksum": [
-                checksum
-                for *_, checksum in fingerprints.fingerprint(
-                    records.files, whole=True
-                )
-            ],
+            "train_records_checksum": fingerprints.checksums(records.files),
         }
         if tokenizer := getattr(task, "tokenizer", None):
             settings["tokenizer"] = tokenizer.identity

@@ -163,6 +163,11 @@ def fingerprint(files: Iterable[str], whole: bool = False) -> list[list]:
     return found
 
 
+def checksums(files: Iterable[str]) -> list[int]:
+    """Returns the checksum of each complete file."""
+    return [checksum for *_, checksum in fingerprint(files, whole=True)]
+
+
 def fingerprint_checkpoint(path: str) -> list[list]:
     """Returns the fingerprint of a checkpoint's files.
 

@@ -112,12 +112,7 @@ class Splits:
                     list(self._task.labels or ()),
                 ]
         if "dev_set" in found:
-            found["dev_set"] += [
-                checksum
-                for *_, checksum in fingerprints.fingerprint(
-                    self._task.eval_files, whole=True
-                )
-            ]
+            found["dev_set"] += fingerprints.checksums(self._task.eval_files)
         return found
 
     def create_dataset(self, name: str, batch_size: int) -> tf.data.Dataset:

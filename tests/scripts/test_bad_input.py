@@ -6,7 +6,6 @@ one of the tables; the readers' own tests have all that can be wrong in a file.
 """
 
 import itertools
-import json
 import os
 import re
 import shutil
@@ -17,6 +16,7 @@ import tensorflow as tf
 from data.io import records
 from modeling.checkpoints import tf1
 from tests import script_runner
+from tests.conftest import write_config
 from tests.script_runner import check_refusals
 
 SAMPLES = script_runner.SAMPLES
@@ -59,12 +59,8 @@ def files(tmp_path_factory, tiny):
         (folder / name).write_text(text, encoding="utf-8")
     os.symlink("a.txt", folder / "link.txt")
     os.link(folder / "a.txt", folder / "hard.txt")
-    config = json.loads((tiny / "bert_config.json").read_text())
-    for name, change in {
-        "more_words": {"vocab_size": 1601},
-        "fewer_words": {"vocab_size": 100},
-    }.items():
-        (folder / f"{name}.json").write_text(json.dumps(config | change))
+    write_config(folder / "more_words.json", vocab_size=1601)
+    write_config(folder / "fewer_words.json", vocab_size=100)
     whole = (tiny / "train.tfrecord").read_bytes()
     (folder / "cut.tfrecord").write_bytes(whole[:100])
     # Sound at its front, where it is looked into before the work.

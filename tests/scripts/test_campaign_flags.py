@@ -17,6 +17,7 @@ import pytest
 from files import flags
 from files.flags import Role
 from tests import script_runner
+from tests.conftest import write_config
 from tests.script_runner import parse_flags
 from tests.scripts import test_run_ner, test_run_swag
 
@@ -145,9 +146,7 @@ def write_data(folder, runner, tiny):
     (folder / "weights.json").write_text('{"0": 1, "1": 2}')
     shutil.copy(tiny / "train.tfrecord", data)
     script_runner.create_records(folder, "other.tfrecord", random_seed=3)
-    config = json.loads((tiny / "bert_config.json").read_text())
-    config["num_attention_heads"] //= 2
-    (folder / "other_config.json").write_text(json.dumps(config))
+    write_config(folder / "other_config.json", num_attention_heads=1)
     tokens = (SAMPLES / "vocab.txt").read_text("utf-8").splitlines()
     tokens[-1], tokens[-2] = tokens[-2:]
     (folder / "other_vocab.txt").write_text("\n".join(tokens), "utf-8")

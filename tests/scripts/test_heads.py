@@ -53,7 +53,6 @@ def models(tmp_path_factory):
         problem_type=MULTILABEL,
     )
     save(folder / "number", classifier, 1, problem_type="regression")
-    save(folder / "tags", modeling.BertTokenClassifier, 3)
     glue_sets.write_mnli(folder / "mnli_data")
     glue_sets.write_regression(folder / "pairs")
     (folder / "table").mkdir()
@@ -61,6 +60,14 @@ def models(tmp_path_factory):
     test_run_ner.write_set(folder / "test.txt", 3)
     test_run_swag.write_set(folder / "test.csv", 2)
     return folder
+
+
+def add_weight(folder, name, shape):
+    """Adds a weight to a model's safetensors file."""
+    file = folder / "model.safetensors"
+    tensors = safetensors.numpy.load_file(file)
+    tensors[name] = np.zeros(shape, np.float32)
+    safetensors.numpy.save_file(tensors, file)
 
 
 def flags(folder, **changes):
@@ -100,65 +107,43 @@ def test_a_model_of_mnli_from_elsewhere(models, tmp_path):
             other["output_weights"], weights[0]["output_weights"]
         )
     for name, each in zip(names, done, strict=True):
-        stderr = each.check().stderr
         labels = (tmp_path / f"{name}_weights/labels.txt").read_text()
         assert labels.split() == MNLI
         is_unnamed = (
             "unnamed does not name its outputs. They are assumed to be "
         )
         is_unnamed += "contradiction, entailment, neutral, in this order."
-        assert (is_unnamed in stderr) == (name == "unnamed")
+        assert (is_unnamed in each.stderr) == (name == "unnamed")
         is_moved = "reordered the outputs to contradiction, entailment"
-        assert (is_moved in stderr) == (name == "reordered")
+        assert (is_moved in each.stderr) == (name == "reordered")
 
 
 CSV = "--task_name=csv --data_dir=table"
-STS = "--task_name=sts-b --data_dir=pairs"
-MNLI_DATA = "--task_name=mnli --data_dir=mnli_data"
-SINGLE = "single_label_classification"
 
 
-@pytest.mark.parametrize(
-    ("script", "head", "cases"),
-    [
-        (
-            "run_classifier.py",
-            "BertClassifier",
-            [(MNLI_DATA, "tags", "contains a BertTokenClassifier")],
-        ),
-        (
-            "run_swag.py",
-            "BertMultipleChoice",
-            [("--data_dir=.", "number", "contains a BertClassifier")],
-        ),
-        (
-            "run_classifier.py",
-            None,
-            [
-                (MNLI_DATA, "others", "the labels ['anger', 'joy', 'fear']"),
-                (STS, "multilabel", f"={MULTILABEL}, but this task needs regr"),
-                (
-                    f"{CSV} --output_mode=classification",
-                    "multilabel",
-                    f"={MULTILABEL}, but this task needs {SINGLE}",
-                ),
-                (
-                    f"{CSV} --output_mode=multilabel --labels=a",
-                    "number",
-                    f"=regression, but this task needs {MULTILABEL}",
-                ),
-            ],
-        ),
-    ],
-)
-def test_another_tasks_head_is_refused(models, script, head, cases):
+def test_another_tasks_head_is_refused(models):
+    """Heads of other classes are in tests/training/test_heads.py."""
     predicting = flags(models, do_predict=True, output_dir="out")
-    needed = f", but this task needs a {head}. Use the model for"
     cases = [
-        (f"{given} --init_checkpoint={name}", message + needed * bool(head))
-        for given, name, message in cases
+        (
+            "--task_name=mnli --data_dir=mnli_data --init_checkpoint=others",
+            "the labels ['anger', 'joy', 'fear']",
+        ),
+        (
+            "--task_name=sts-b --data_dir=pairs --init_checkpoint=multilabel",
+            f"={MULTILABEL}, but this task needs regression",
+        ),
+        (
+            f"{CSV} --output_mode=classification --init_checkpoint=multilabel",
+            f"={MULTILABEL}, but this task needs single_label_classification",
+        ),
+        (
+            f"{CSV} --output_mode=multilabel --labels=a "
+            "--init_checkpoint=number",
+            f"=regression, but this task needs {MULTILABEL}",
+        ),
     ]
-    check_errors(models, script, predicting, cases)
+    check_errors(models, "run_classifier.py", predicting, cases)
 
 
 @pytest.mark.slow
@@ -218,27 +203,21 @@ def test_a_head_that_is_missing_is_warned_of(models, tmp_path):
     assert "does not name its outputs" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["score.weight", "model.score.weight"])
-def test_a_head_under_a_foreign_name_is_refused(models, tmp_path, name):
+def test_a_head_under_a_foreign_name_is_refused(models, tmp_path):
     """Other programs' heads do not become random outputs."""
-    save(tmp_path / "encoder", modeling.BertModel)
-    file = tmp_path / "encoder" / "model.safetensors"
-    tensors = safetensors.numpy.load_file(file)
-    tensors[name] = np.zeros((4, 32), np.float32)
-    safetensors.numpy.save_file(tensors, file)
+    cases = []
+    for name in ("score.weight", "model.score.weight"):
+        save(tmp_path / name, modeling.BertModel)
+        add_weight(tmp_path / name, name, (4, 32))
+        start = f"--init_checkpoint={name}"
+        cases.append((start, f"{start} contains {name}, but no head"))
     given = flags(models, data_dir=models, labels="O,B-LOC,B-ORG,I-ORG")
-    cases = [
-        (
-            "--init_checkpoint=encoder --output_dir=out --do_predict",
-            f"--init_checkpoint=encoder contains {name}, but no head",
-        )
-    ]
+    given |= {"output_dir": "out", "do_predict": True}
     check_errors(tmp_path, "run_ner.py", given, cases)
 
 
 def test_weights_that_would_not_be_used(models, tmp_path):
     """Adapters, blocks that the configuration omits, and other layers."""
-    rows = np.zeros((32, 32), np.float32)
     encoder = "bert.encoder.layer.0"
     for name, weight in (
         ("adapter", f"{encoder}.attention.self.query.lora_A.default.weight"),
@@ -246,9 +225,7 @@ def test_weights_that_would_not_be_used(models, tmp_path):
         ("layer", "dense.weight"),
     ):
         shutil.copytree(models / "others", tmp_path / name)
-        file = tmp_path / name / "model.safetensors"
-        tensors = safetensors.numpy.load_file(file) | {weight: rows}
-        safetensors.numpy.save_file(tensors, file)
+        add_weight(tmp_path / name, weight, (32, 32))
     given = {"task_name": "csv", "data_dir": models / "table"}
     given |= {"max_seq_length": 32, "do_predict": True}
     cases = [

@@ -117,10 +117,7 @@ def test_the_folder_brings_the_windows_and_flags_count(trained, tmp_path):
         {"output_dir": tmp_path / "cut", "doc_stride": 0},
     )
     evaluating["init_checkpoint"] = folder / "run"
-    for done in script_runner.run_each(
-        "run_classifier.py", folder, evaluating, changes
-    ):
-        done.check()
+    script_runner.run_each("run_classifier.py", folder, evaluating, changes)
     expected = read_results(folder / "run")
     loss = {
         name: read_results(tmp_path / name)["eval_loss"]

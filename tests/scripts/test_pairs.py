@@ -10,7 +10,13 @@ import modeling
 import serving
 from data.text.tokenization import FullTokenizer
 from tests import script_runner
-from tests.script_runner import parse_flags, read_lines, read_results
+from tests.conftest import write_config
+from tests.script_runner import (
+    check_errors,
+    parse_flags,
+    read_lines,
+    read_results,
+)
 from tests.scripts.test_heads import CONFIG, VOCAB, save
 
 pytestmark = pytest.mark.slow
@@ -114,18 +120,16 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
     config = json.loads((tmp_path / "theirs/config.json").read_text())
     assert config["id2label"] == {"0": "LABEL_0"}
     assert "problem_type" not in config
-    done = script_runner.run_each(
+    script_runner.run_each(
         "run_classifier.py",
         tmp_path,
-        parse_flags(f"--init_checkpoint={tmp_path}/theirs")
-        | {"max_seq_length": 32, "export_format": "litert"},
+        parse_flags("--init_checkpoint=theirs --export_format=litert")
+        | {"max_seq_length": 32},
         [
             {"task_name": name, "output_dir": name, "export_dir": f"{name}_it"}
             for name in ("ranking", "csv")
         ],
     )
-    for one in done:
-        one.check()
     tokenizer = FullTokenizer(VOCAB)
     logits = []
     for text in TEXTS:
@@ -144,42 +148,26 @@ def test_a_cross_encoder_from_elsewhere_answers(tmp_path):
 
 
 def test_vectors_have_no_head(trained, tmp_path):
-    narrow = json.loads(
-        (trained["ranking"] / "run/bert_config.json").read_text()
-    )
-    (tmp_path / "thin.json").write_text(
-        json.dumps(narrow | {"hidden_size": 16})
-    )
+    write_config(tmp_path / "thin.json", hidden_size=16)
     run = trained["ranking"] / "run"
-    evaluated, *refused = script_runner.run_each(
-        "run_classifier.py",
-        tmp_path,
-        parse_flags("--task_name=embedding --max_seq_length=24")
-        | {"data_dir": trained["scores"], "vocab_file": run / "vocab.txt"},
-        [
-            parse_flags(flags) | {"output_dir": f"run_{number}"}
-            for number, flags in enumerate(
-                (
-                    f"--do_eval --init_checkpoint={run}",
-                    f"--do_eval --init_checkpoint={run} --report",
-                    f"--do_train --init_checkpoint={run} --bilstm",
-                    f"--do_eval --init_checkpoint={run} --labels=a,b",
-                    f"--do_train --teacher={run} --bert_config_file=thin.json",
-                )
-            )
-        ],
-    )
+    flags = parse_flags("--task_name=embedding --max_seq_length=24")
+    flags |= {"data_dir": trained["scores"], "vocab_file": run / "vocab.txt"}
+    flags["output_dir"] = "out"
+    evaluating = f"--do_eval --init_checkpoint={run}"
+    done = script_runner.run(
+        "run_classifier.py", tmp_path, **flags, **parse_flags(evaluating)
+    ).check()
     # A classifier has vectors as well.
-    assert "outputs are random" not in evaluated.check().stderr
-    assert "spearman" in read_results(tmp_path / "run_0")
-    for done, message in zip(
-        refused,
+    assert "outputs are random" not in done.stderr
+    assert "spearman" in read_results(tmp_path / "out")
+    unused = "is not used by --task_name=embedding"
+    cases = [
+        (f"{evaluating} --report", f"--report {unused}"),
+        (f"--do_train --init_checkpoint={run} --bilstm", f"--bilstm {unused}"),
+        (f"{evaluating} --labels=a,b", f"--labels {unused}"),
         (
-            "--report is not used by --task_name=embedding",
-            "--bilstm is not used by --task_name=embedding",
-            "--labels is not used by --task_name=embedding",
+            f"--do_train --teacher={run} --bert_config_file=thin.json",
             "sets hidden_size=32, but the model has 16",
         ),
-        strict=True,
-    ):
-        assert message in done.error
+    ]
+    check_errors(tmp_path, "run_classifier.py", flags, cases)

@@ -17,7 +17,7 @@ import tensorflow as tf
 from data.text.tokenization import FullTokenizer
 from files.json_files import read_json
 from tests import glue_sets, script_runner
-from tests.conftest import TINY
+from tests.conftest import write_config
 from tests.script_runner import SAMPLES, parse_flags
 from tests.scripts import test_run_ner
 
@@ -117,8 +117,8 @@ def python():
 def answers(python, tmp_path_factory):
     """A folder with runs, exports and conversions, and what is answered."""
     folder = tmp_path_factory.mktemp("transformers")
-    config = TINY | {"num_hidden_layers": 1, "initializer_range": 0.5}
-    (folder / "bert_config.json").write_text(json.dumps(config))
+    changes = {"num_hidden_layers": 1, "initializer_range": 0.5}
+    write_config(folder / "bert_config.json", **changes)
     glue_sets.write_regression(folder / "pairs")
     glue_sets.write_table(folder / "table")
     for name in ("train", "test"):
@@ -162,10 +162,7 @@ def answers(python, tmp_path_factory):
             | ({"model": kind} if kind else {})
         )
     flags = {k: flags[k] for k in ("bert_config_file", "vocab_file")}
-    for done in script_runner.run_each(
-        "tools.convert_checkpoint", folder, flags, converted
-    ):
-        done.check()
+    script_runner.run_each("tools.convert_checkpoint", folder, flags, converted)
     (folder / "asked.json").write_text(json.dumps(ASKED))
     (folder / "theirs.py").write_text(THEIRS)
     subprocess.run(

@@ -77,18 +77,13 @@ def create_config(output_dir="", **changes):
     )
 
 
-def create_trainer(
-    precision="float32", strategy=None, callbacks=(), records=None, **changes
-):
+def create_trainer(precision="float32", strategy=None, callbacks=(), **changes):
     config = create_config(**{"learning_rate": 0.1} | changes)
     optimizer = optimization.create_optimizer(config, 100, 0)
     if precision == "float16":
         optimizer = keras.optimizers.LossScaleOptimizer(optimizer)
-    trainer = Trainer(
-        Pair(), Sum(), optimizer, config, [NonFinite(), *callbacks], strategy
-    )
-    trainer.records = records
-    return trainer
+    callbacks = [NonFinite(), *callbacks]
+    return Trainer(Pair(), Sum(), optimizer, config, callbacks, strategy)
 
 
 def fit(trainer, dataset, num_train_steps):

@@ -31,20 +31,13 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
                 del row["answer"]
         lines = "".join(f"{json.dumps(row)}\n" for row in rows)
         (folder / f"{name}.jsonl").write_text(lines)
-    flags = {
-        "bert_config_file": tiny / "bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "data_dir": folder,
-        "output_dir": "run",
-        "export_dir": "served",
-        "max_seq_length": 32,
-        "train_batch_size": 4,
-        "num_train_epochs": 2,
-        "evaluate_each_epoch": True,
-        "do_train": True,
-        "do_eval": True,
-        "do_predict": True,
-    }
+    flags = script_runner.fine_tuning_flags(
+        folder,
+        tiny,
+        export_dir="served",
+        num_train_epochs=2,
+        evaluate_each_epoch=True,
+    )
     done = script_runner.run(script, folder, **flags).check()
     assert "Training step 8 of 8" in done.stderr
     results = (folder / "run/eval_results.txt").read_text()
@@ -52,12 +45,12 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
     assert names == ["accuracy", "eval_loss", "f1", "global_step", "loss"]
     exported = (folder / "run/export_eval_results.txt").read_text()
     assert f"saved_model_{results.splitlines()[0]}\n" in exported
-    lines = (folder / "run/predictions.jsonl").read_text().splitlines()
-    for entry in map(json.loads, lines):
+    entries = script_runner.read_lines(folder / "run/predictions.jsonl")
+    for entry in entries:
         assert entry["question"] == "is the river blue"
         assert entry["label"] in ("no", "yes")
         assert list(entry["probabilities"]) == ["no", "yes"]
-    assert len(lines) == 3
+    assert len(entries) == 3
     assert (folder / "run/labels.txt").read_text() == "no\nyes\n"
 
     served = tf.saved_model.load(str(folder / "served"))
@@ -67,8 +60,8 @@ def test_its_file_trains_evaluates_predicts_and_exports(tmp_path, tiny):
             :3
         ],
     )
-    for row, line in zip(outputs["probabilities"], lines, strict=True):
-        expected = list(json.loads(line)["probabilities"].values())
+    for row, entry in zip(outputs["probabilities"], entries, strict=True):
+        expected = list(entry["probabilities"].values())
         assert list(row.numpy()) == pytest.approx(expected, abs=1e-5)
     (folder / "broken").mkdir()
     (folder / "broken/train.jsonl").write_text('{"question": "is it"}\n')

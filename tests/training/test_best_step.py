@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import modeling
 from tests import toy_task
@@ -74,20 +73,24 @@ def accuracies(*values):
     return [{"accuracy": value, "f1": 1 - value} for value in values]
 
 
+def trains_on(options, accuracies_of, **changes):
+    """Trains with scripted scores, and returns the task."""
+    chosen = ScriptedTask(*accuracies(*accuracies_of))
+    chosen.eval_labels = changes.pop("eval_labels", 0)
+    for file in Path(options.export_dir).iterdir():
+        file.unlink()
+    fine_tuning.run(chosen, dataclasses.replace(options, **changes))
+    return chosen
+
+
 def used_step(folder):
     """Returns the steps whose weights were exported and whose logits are."""
-    exported = tf.train.load_checkpoint(str(folder / "export/exported.ckpt"))
+    exported = values(folder / "export/exported.ckpt")
     found = set()
-    run = folder / "run"
-    for path in (run, run / "best"):
+    for path in (folder / "run", folder / "run/best"):
         for step in checkpointing.checkpoint_steps(path):
-            saved = tf.train.load_checkpoint(str(path / f"model.ckpt-{step}"))
-            if all(
-                np.array_equal(
-                    exported.get_tensor(name), saved.get_tensor(name)
-                )
-                for name in exported.get_variable_to_shape_map()
-            ):
+            saved = values(path, step)
+            if all(np.array_equal(exported[x], saved[x]) for x in exported):
                 found.add(step)
     return found
 
@@ -96,10 +99,8 @@ def used_step(folder):
 def test_one_step_is_evaluated_predicted_and_exported(
     load_best, options, tmp_path, caplog
 ):
-    chosen = ScriptedTask(*accuracies(0.5, 0.9, 0.7))
-    options = dataclasses.replace(options, load_best=load_best)
     with caplog.at_level(logging.INFO):
-        fine_tuning.run(chosen, options)
+        chosen = trains_on(options, [0.5, 0.9, 0.7], load_best=load_best)
     # Not once more after training.
     assert chosen.num_evaluations == 3
     results = read_results(tmp_path / "run")
@@ -114,29 +115,19 @@ def test_one_step_is_evaluated_predicted_and_exported(
         assert any(what in line and named in line for line in caplog.messages)
     # A later command takes it too, or the other on request.
     logits = np.load(tmp_path / "run/logits.npy")
-    later = dataclasses.replace(
-        options,
-        do_train=False,
-        do_eval=False,
-        evaluate_each_epoch=False,
-        export_dir=None,
-    )
+    later = {"do_train": False, "do_eval": False, "export_dir": None}
+    later["evaluate_each_epoch"] = False
     for is_same in (True, False):
         flag = {"load_best": load_best == is_same}
-        later = dataclasses.replace(later, **flag, given_flags=flag)
-        fine_tuning.run(ScriptedTask(), later)
+        trains_on(options, [], **later, **flag, given_flags=flag)
         found = np.load(tmp_path / "run/logits.npy")
         assert np.allclose(found, logits, atol=1e-6) == is_same
 
 
 def test_a_later_command_exports_averages(options, tmp_path):
-    options = dataclasses.replace(
-        options, ema_decay=0.5, evaluate_each_epoch=False, do_eval=False
-    )
-    first = dataclasses.replace(options, export_dir=None)
-    fine_tuning.run(ScriptedTask(), first)
-    later = dataclasses.replace(options, do_train=False, ema_decay=0.0)
-    fine_tuning.run(ScriptedTask(), later)
+    plain = {"evaluate_each_epoch": False, "do_eval": False}
+    trains_on(options, [], **plain, ema_decay=0.5, export_dir=None)
+    trains_on(options, [], **plain, do_train=False)
     exported = values(tmp_path / "export/exported.ckpt")
     trained = values(tmp_path / "run", 3 * STEPS_PER_EPOCH)
     for name, value in exported.items():
@@ -150,16 +141,14 @@ def test_a_later_command_exports_averages(options, tmp_path):
     "name, epoch, f1", [("f1", 1, 0.5), ("eval_loss", 3, 0.3)]
 )
 def test_another_figure_can_choose(name, epoch, f1, options, tmp_path):
-    options = dataclasses.replace(options, metric_for_best=name)
-    fine_tuning.run(ScriptedTask(*accuracies(0.5, 0.9, 0.7)), options)
+    trains_on(options, [0.5, 0.9, 0.7], metric_for_best=name)
     assert read_results(tmp_path / "run")["f1"] == pytest.approx(f1)
     assert used_step(tmp_path) == {epoch * STEPS_PER_EPOCH}
 
 
 @pytest.mark.slow
 def test_the_best_of_several_runs_is_its_best_step(options, tmp_path):
-    chosen = ScriptedTask(*accuracies(0.5, 0.8, 0.7), *accuracies(0.6, 0.3, 0))
-    fine_tuning.run(chosen, dataclasses.replace(options, num_train_runs=2))
+    chosen = trains_on(options, [0.5, 0.8, 0.7, 0.6, 0.3, 0], num_train_runs=2)
     assert chosen.num_evaluations == 6
     found = read_results(tmp_path / "run")
     assert found["best_run"] == 1
@@ -171,27 +160,9 @@ def test_the_best_of_several_runs_is_its_best_step(options, tmp_path):
 def test_a_figure_that_is_none_is_refused_before_training(options):
     for name in ("accuracies", "loss"):
         with pytest.raises(ValueError, match="one of accuracy, f1, eval_loss"):
-            fine_tuning.run(
-                ScriptedTask(),
-                dataclasses.replace(options, metric_for_best=name),
-            )
+            trains_on(options, [], metric_for_best=name)
     with pytest.raises(ValueError, match="--metric_for_best needs"):
-        fine_tuning.run(
-            ScriptedTask(),
-            dataclasses.replace(
-                options, metric_for_best="f1", evaluate_each_epoch=False
-            ),
-        )
-
-
-def trains_on(options, accuracies_of, **changes):
-    """Trains with scripted scores; returns the task."""
-    chosen = ScriptedTask(*accuracies(*accuracies_of))
-    chosen.eval_labels = changes.pop("eval_labels", 0)
-    for file in Path(options.export_dir).iterdir():
-        file.unlink()
-    fine_tuning.run(chosen, dataclasses.replace(options, **changes))
-    return chosen
+        trains_on(options, [], metric_for_best="f1", evaluate_each_epoch=False)
 
 
 def remove_checkpoints(folder):

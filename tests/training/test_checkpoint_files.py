@@ -4,6 +4,7 @@ import os
 
 import keras
 import pytest
+import tensorflow as tf
 
 from tests import script_runner
 from training import checkpointing
@@ -64,6 +65,11 @@ def test_only_a_runs_own_files_are_removed(tmp_path, checkpointer):
     for name in USERS:
         assert (tmp_path / name).read_text() == name
     assert checkpointer.restore() == 9
+    # What TensorFlow reads in the file `checkpoint`.
+    state = tf.train.get_checkpoint_state(tmp_path)
+    kept = [str(tmp_path / f"model.ckpt-{step}") for step in (8, 9)]
+    assert [*state.all_model_checkpoint_paths] == kept
+    assert state.model_checkpoint_path == kept[-1]
 
 
 def test_a_checkpoint_is_on_the_disk_before_it_is_named(

@@ -10,7 +10,7 @@ import tensorflow as tf
 from data.text.tokenization import FullTokenizer
 from files.labels import similar_labels
 from modeling.checkpoints import tf1
-from tests.conftest import TINY
+from tests.conftest import write_config
 from tests.models import tiny_config
 from tests.script_runner import SAMPLES
 from tests.toy_task import create_config
@@ -42,20 +42,18 @@ def test_a_model_beyond_memory_is_refused_before_it_is_made(
 ):
     # Some machines have room for the smallest of these.
     monkeypatch.setattr(costs, "machine_memory", lambda: 16 << 30)
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(TINY))
+    path = write_config(tmp_path / "config.json")
     assert checks.load_config(lengths(path, 64)).hidden_size == 32
-    path.write_text(json.dumps(TINY | {name: value}))
+    write_config(path, **{name: value})
     message = f"config.json: the weights .* GiB of memory; .*{name}={value}"
     with pytest.raises(ValueError, match=message):
         checks.load_config(lengths(path, 64))
 
 
 def test_too_many_small_blocks_are_refused_in_every_script(tmp_path):
-    path = tmp_path / "config.json"
     sizes = {"hidden_size": 2, "num_attention_heads": 1, "vocab_size": 9}
     sizes |= {"intermediate_size": 2, "num_hidden_layers": 10**6}
-    path.write_text(json.dumps(TINY | sizes))
+    path = write_config(tmp_path / "config.json", **sizes)
     message = "more than 1000 blocks .*num_hidden_layers=1000000"
     with pytest.raises(ValueError, match=message):
         checks.load_config(lengths(path, 64))
@@ -68,7 +66,7 @@ def test_too_many_small_blocks_are_refused_in_every_script(tmp_path):
     )
     with pytest.raises(ValueError, match=message):
         convert_checkpoint.main(options)
-    path.write_text(json.dumps(TINY | {"hidden_size": 10**9}))
+    write_config(path, hidden_size=10**9)
     with pytest.raises(ValueError, match="weights .* GiB of memory"):
         convert_checkpoint.main(options)
 
@@ -86,8 +84,7 @@ def test_labels_that_differ_in_form_are_found():
 
 
 def test_lengths_beyond_the_positions_are_refused(tmp_path):
-    path = tmp_path / "config.json"
-    path.write_text(json.dumps(TINY))
+    path = write_config(tmp_path / "config.json")
     found = checks.load_config(lengths(path, 64, 64))
     assert found.max_position_embeddings == 64
     for given, name in (((65, 8), "max"), ((8, 65), "export")):

@@ -8,6 +8,8 @@ import pytest
 
 import modeling
 from tests import script_runner
+from tests.conftest import write_config
+from tests.models import built
 from training import costs
 from training.callbacks import memory_check
 
@@ -15,17 +17,11 @@ LENGTH, NUM_PREDICTIONS = 32, 5
 
 
 @pytest.fixture(scope="module")
-def config_file(tiny, tmp_path_factory):
+def config_file(tmp_path_factory):
     """A model whose activations need more than TensorFlow itself."""
     path = tmp_path_factory.mktemp("config") / "config.json"
-    config = json.loads((tiny / "bert_config.json").read_text())
-    config |= {
-        "hidden_size": 256,
-        "num_hidden_layers": 8,
-        "intermediate_size": 1024,
-    }
-    path.write_text(json.dumps(config))
-    return path
+    sizes = {"hidden_size": 256, "intermediate_size": 1024}
+    return write_config(path, num_hidden_layers=8, **sizes)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +46,7 @@ def config_file(tiny, tmp_path_factory):
 def test_the_memory_that_is_said_is_right_within_a_factor_of_two(
     batch_size, more, pretraining_flags, config_file, tmp_path
 ):
-    flags = {
-        **pretraining_flags,
+    flags = pretraining_flags | {
         "bert_config_file": config_file,
         "output_dir": tmp_path / "run",
         "do_train": True,
@@ -62,10 +57,7 @@ def test_the_memory_that_is_said_is_right_within_a_factor_of_two(
     }
     script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
-    model = modeling.BertPretrainer(
-        modeling.BertConfig.from_json_file(str(config_file))
-    )
-    model.build()
+    model = built(modeling.BertPretrainer(modeling.load_config(config_file)))
     options = types.SimpleNamespace(**summary["all_flags"])
     needed = costs.training_memory(model, options, LENGTH, NUM_PREDICTIONS)
     message = memory_check.out_of_memory(needed, options)

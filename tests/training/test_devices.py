@@ -7,10 +7,11 @@ import socket
 import time
 
 import pytest
-import tensorflow as tf
 
-from tests import script_runner
+from tests import events, script_runner
+from tests.conftest import write_config
 from tests.golden import ROOT
+from tests.models import NO_DROPOUT
 from tests.scripts import test_run_swag
 from training import checkpointing
 from training.callbacks import endings
@@ -20,14 +21,10 @@ NUM_STEPS = 20
 
 
 @pytest.fixture(scope="module")
-def flags(tiny, pretraining_flags, tmp_path_factory):
+def flags(pretraining_flags, tmp_path_factory):
     """Flags of a pretraining without dropout."""
-    config = json.loads((tiny / "one_block/bert_config.json").read_text()) | {
-        "hidden_dropout_prob": 0.0,
-        "attention_probs_dropout_prob": 0.0,
-    }
     path = tmp_path_factory.mktemp("configs") / "bert_config.json"
-    path.write_text(json.dumps(config))
+    write_config(path, num_hidden_layers=1, **NO_DROPOUT)
     return pretraining_flags | {
         "bert_config_file": path,
         "do_train": True,
@@ -56,12 +53,7 @@ def stop_after_some_steps(run, output_dir):
 
 def recorded_losses(output_dir):
     """Returns the first losses, by step, as TensorBoard would show them."""
-    losses = {}
-    for path in output_dir.glob("events.out.tfevents.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(path)):
-            for value in event.summary.value:
-                if value.tag == "loss":
-                    losses[event.step] = float(tf.make_ndarray(value.tensor))
+    losses = events.scalars(output_dir).get("loss", {})
     return {step: losses[step] for step in losses if step <= NUM_STEPS}
 
 
@@ -163,18 +155,12 @@ def test_two_workers_equal_one_and_end_together(flags, one_device, tmp_path):
 def test_two_workers_fine_tune_and_only_the_chief_writes(flags, tmp_path):
     for name, count in (("train", 16), ("val", 8), ("test", 5)):
         test_run_swag.write_set(tmp_path / f"{name}.csv", count)
-    fine_tuning = {
-        "bert_config_file": flags["bert_config_file"],
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "data_dir": tmp_path,
-        "export_dir": tmp_path / "export",
-        "do_train": True,
-        "do_eval": True,
-        "do_predict": True,
-        "max_seq_length": 24,
-        "train_batch_size": 4,
-        "num_train_epochs": 1,
-    }
+    fine_tuning = script_runner.fine_tuning_flags(
+        tmp_path,
+        flags["bert_config_file"].parent,
+        export_dir=tmp_path / "export",
+        num_train_epochs=1,
+    )
     with workers(fine_tuning, tmp_path / "run", "run_swag.py") as pair:
         stderrs = [worker.finish().check().stderr for worker in pair]
     assert "Wrote 5 predictions" in stderrs[0]

@@ -6,12 +6,6 @@ import os
 from files import run_files
 from training import results
 
-
-def look_again(folder, others=()):
-    """Returns a function that warns of what it finds as it is now."""
-    return results.ResultFiles(folder, others).find_written
-
-
 WRITTEN = ["predictions.json", "nbest_predictions.json"]
 OPTIONAL = ["null_odds.json", "report.html", "test_eval_results.txt"]
 run_files.register(*WRITTEN, "null_odds.json", are_results=True)
@@ -20,7 +14,7 @@ run_files.register(*WRITTEN, "null_odds.json", are_results=True)
 def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
     for name in [*WRITTEN, *OPTIONAL, "eval_results.txt", "my_notes.html"]:
         (tmp_path / name).write_text("old")
-    warn = look_again(tmp_path)
+    files = results.ResultFiles(tmp_path)
     for name in WRITTEN:
         # Even where the content and its time are the same.
         times = os.stat(tmp_path / name)
@@ -28,17 +22,17 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
         os.utime(tmp_path / "new", ns=(times.st_atime_ns, times.st_mtime_ns))
         os.replace(tmp_path / "new", tmp_path / name)
     with caplog.at_level(logging.WARNING, logger="absl"):
-        assert warn() == sorted(WRITTEN)
+        assert files.find_written() == sorted(WRITTEN)
     (line,) = (record.getMessage() for record in caplog.records)
     assert ", ".join(OPTIONAL) in line and str(tmp_path) in line
     assert not any(name in line for name in ["my_notes", *WRITTEN])
     assert all((tmp_path / name).read_text() == "old" for name in OPTIONAL)
 
     caplog.clear()
-    warn = look_again(tmp_path, ("eval_results.txt",))
+    files = results.ResultFiles(tmp_path, ["eval_results.txt"])
     for name in [*WRITTEN, *OPTIONAL]:
         (tmp_path / name).unlink()
-    warn()
+    files.find_written()
     assert [record.getMessage() for record in caplog.records] == [
         f"eval_results.txt in {tmp_path} are left over from an earlier run; "
         "move or remove them."
@@ -46,10 +40,10 @@ def test_what_a_run_leaves_as_it_was_is_named_and_kept(tmp_path, caplog):
 
 
 def test_nothing_is_said_of_a_new_folder(tmp_path, caplog):
-    warn = look_again(tmp_path / "new")
+    files = results.ResultFiles(tmp_path / "new")
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "predictions.json").write_text("new")
-    warn()
+    files.find_written()
     assert not caplog.records
 
 

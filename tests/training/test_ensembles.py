@@ -1,18 +1,19 @@
 """Ensembles through the scripts, against averages computed here."""
 
-import json
 import re
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from scipy import special
 
 import modeling
+from files.json_files import read_json
 from tests import events, script_runner, toy_task
+from tests.checkpoints import read_records
 from tests.conftest import TINY
 from tests.data.report_page import ReportPage
-from tests.script_runner import read_results
+from tests.models import built
+from tests.script_runner import parse_flags, read_results
 from training import checks, fine_tuning
 
 VOCAB = script_runner.SAMPLES / "vocab.txt"
@@ -24,8 +25,7 @@ def save_members(folder, create, count=3, labels=None):
     """Writes models of random weights that differ, and returns both."""
     models = []
     for seed in range(count):
-        models.append(create(CONFIG, seed=seed))
-        models[-1].build()
+        models.append(built(create(CONFIG, seed=seed)))
         modeling.save_release(
             models[-1], folder / f"member_{seed}", labels=labels
         )
@@ -34,14 +34,22 @@ def save_members(folder, create, count=3, labels=None):
 
 def outputs_of(models, records):
     """Returns each model's outputs for all records of a file."""
-    spec = {
-        name: tf.io.FixedLenFeature([16], tf.int64)
-        for name in ("input_ids", "input_mask", "segment_ids")
-    }
-    features = tf.io.parse_example(
-        list(tf.data.TFRecordDataset(str(records)).as_numpy_iterator()), spec
-    )
+    features = read_records(records, [16])
     return np.array([model(features).numpy() for model in models])
+
+
+def run(script, folder, members, **flags):
+    """Runs a script with an ensemble that writes to the folder `out`."""
+    flags = {
+        "data_dir": folder,
+        "bert_config_file": folder / "member_0/bert_config.json",
+        "vocab_file": VOCAB,
+        "ensemble": members,
+        "output_dir": "out",
+        "max_seq_length": 16,
+        **flags,
+    }
+    return script_runner.run(script, folder, **flags).check()
 
 
 def write_table(folder, labels):
@@ -65,20 +73,8 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
         lambda config, seed: modeling.BertClassifier(config, 3, seed=seed),
         labels=labels,
     )
-    done = script_runner.run(
-        "run_classifier.py",
-        tmp_path,
-        task_name="csv",
-        data_dir=tmp_path,
-        bert_config_file=tmp_path / "member_0/bert_config.json",
-        vocab_file=VOCAB,
-        ensemble=members,
-        output_dir="out",
-        do_eval=True,
-        do_predict=True,
-        report=True,
-        max_seq_length=16,
-    ).check()
+    flags = parse_flags("--task_name=csv --do_eval --do_predict --report")
+    done = run("run_classifier.py", tmp_path, members, **flags)
     assert "an ensemble of 3 models" in done.stderr
     logits = outputs_of(models, tmp_path / "out/predict.tf_record")
     mean = special.softmax(logits, axis=-1).mean(axis=0)
@@ -103,31 +99,19 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
 @pytest.mark.slow
 def test_nbest_lists_are_averaged(tmp_path):
     _, members = save_members(tmp_path, modeling.BertSpanLabeler, count=2)
-    flags = {
-        "bert_config_file": tmp_path / "member_0/bert_config.json",
-        "vocab_file": VOCAB,
-        "predict_file": SQUAD / "dev-v2.json",
-        "version_2_with_negative": True,
-        "do_predict": True,
-        "max_seq_length": 64,
-        "max_query_length": 24,
-        "n_best_size": 3,
-    }
+    flags = parse_flags(f"""
+        --bert_config_file=member_0/bert_config.json --vocab_file={VOCAB}
+        --predict_file={SQUAD}/dev-v2.json --version_2_with_negative
+        --do_predict --max_seq_length=64 --max_query_length=24 --n_best_size=3
+    """)
     starts = [
         {"output_dir": "one", "init_checkpoint": "member_0"},
         {"output_dir": "two", "init_checkpoint": "member_1"},
         {"output_dir": "both", "ensemble": members, "report": True},
     ]
-    for done in script_runner.run_all(
-        [("run_squad.py", tmp_path, flags | each) for each in starts]
-    ):
-        done.check()
+    script_runner.run_each("run_squad.py", tmp_path, flags, starts)
     one, two, both = (
-        json.loads(
-            (
-                tmp_path / each["output_dir"] / "nbest_predictions.json"
-            ).read_text(encoding="utf-8")
-        )
+        read_json(tmp_path / each["output_dir"] / "nbest_predictions.json")
         for each in starts
     )
     assert one.keys() == two.keys() == both.keys()
@@ -184,8 +168,7 @@ def test_mean_of_classes_stays_finite():
 def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
     monkeypatch.chdir(tmp_path)
     for name, labels in (("member_0", ["a", "b"]), ("other", ["a"])):
-        model = modeling.BertClassifier(CONFIG, len(labels), seed=0)
-        model.build()
+        model = built(modeling.BertClassifier(CONFIG, len(labels), seed=0))
         modeling.save_release(model, tmp_path / name, labels=labels)
     (tmp_path / "link").symlink_to("member_0")
     with pytest.raises((ValueError, OSError), match=re.escape(message)):
@@ -197,8 +180,7 @@ def test_contradictions_are_refused(tmp_path, monkeypatch, changed, message):
 
 
 def test_a_member_without_the_head_is_refused(tmp_path):
-    encoder = modeling.BertModel(CONFIG, seed=1)
-    encoder.build()
+    encoder = built(modeling.BertModel(CONFIG, seed=1))
     for name in ("a", "b"):
         modeling.save_release(encoder, tmp_path / name)
     config = toy_task.create_config(
@@ -224,18 +206,7 @@ def test_tags_are_averaged_and_reported(tmp_path):
     )
     lines = ["The O", "red B-LOC", "river I-LOC", "runs O", ""] * 5
     (tmp_path / "valid.txt").write_text("\n".join(lines))
-    script_runner.run(
-        "run_ner.py",
-        tmp_path,
-        bert_config_file=tmp_path / "member_0/bert_config.json",
-        vocab_file=VOCAB,
-        data_dir=tmp_path,
-        ensemble=members,
-        output_dir="out",
-        do_eval=True,
-        report=True,
-        max_seq_length=16,
-    ).check()
+    run("run_ner.py", tmp_path, members, do_eval=True, report=True)
     logits = outputs_of(models, tmp_path / "out/eval.tf_record")
     # [CLS] is the first WordPiece, and each of these words is one.
     tags = special.softmax(logits, axis=-1).mean(axis=0)[:, 1:5].argmax(-1)
@@ -255,19 +226,8 @@ def test_values_are_averaged(tmp_path):
         tmp_path,
         lambda config, seed: modeling.BertClassifier(config, 1, seed=seed),
     )
-    script_runner.run(
-        "run_classifier.py",
-        tmp_path,
-        task_name="csv",
-        data_dir=tmp_path,
-        output_mode="regression",
-        bert_config_file=tmp_path / "member_0/bert_config.json",
-        vocab_file=VOCAB,
-        ensemble=members,
-        output_dir="out",
-        do_predict=True,
-        max_seq_length=16,
-    ).check()
+    flags = parse_flags("--task_name=csv --output_mode=regression --do_predict")
+    run("run_classifier.py", tmp_path, members, **flags)
     mean = outputs_of(models, tmp_path / "out/predict.tf_record").mean(axis=0)
     rows = np.loadtxt(tmp_path / "out/test_results.tsv")
     np.testing.assert_allclose(rows, mean[:, 0], atol=1e-5)

@@ -1,7 +1,6 @@
 """Which weights the folder of a run means: those that it exports."""
 
 import functools
-import json
 import logging
 import shutil
 
@@ -10,37 +9,27 @@ import pytest
 
 import modeling
 from files import manifests
-from tests import conftest, toy_task
+from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
-from tests.script_runner import SAMPLES
+from tests.models import built, tiny_config
 from tests.training import test_best_step
 from tests.training.test_best_step import ScriptedTask, accuracies
 from tools import convert_checkpoint
-from training import checks, fine_tuning, fingerprints
+from training import checks, fine_tuning, fingerprints, model_folder
 
 AVERAGED = {"evaluate_each_epoch": False, "ema_decay": 0.5}
 LAST = {"evaluate_each_epoch": False}
 BEST = {"evaluate_each_epoch": True, "ema_decay": 0.5, "seed": 1}
 
 
-@pytest.fixture(scope="module")
-def config_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("config") / "config.json"
-    path.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
-    return str(path)
-
-
-def train_and_export(config_file, folder, **changes):
+def train_and_export(folder, **changes):
     """Trains for 6 steps, of which 2 are best, and exports the weights."""
-    options = toy_task.create_config(
-        folder / "run",
-        bert_config_file=config_file,
+    options = toy_task.create_run(
+        folder,
         export_weights=str(folder / "exported"),
         max_seq_length=test_best_step.LENGTH,
-        train_batch_size=test_best_step.BATCH_SIZE,
         learning_rate=1e-2,
         num_train_epochs=3,
-        summary_steps=0,
         do_train=True,
         **changes,
     )
@@ -49,19 +38,20 @@ def train_and_export(config_file, folder, **changes):
 
 
 @pytest.fixture(scope="module")
-def train(config_file, tmp_path_factory):
+def train(tmp_path_factory):
     """Returns a function: flags -> the folder of a run, what it exported."""
 
     @functools.cache
     def train(**changes):
         folder = tmp_path_factory.mktemp("trained")
-        return train_and_export(config_file, folder, **changes)
+        return train_and_export(folder, **changes)
 
     return train
 
 
-def read(path, config):
-    model = modeling.BertClassifier(modeling.load_config(config), 2)
+def read(path):
+    config = modeling.load_config(model_folder.folder_of(path))
+    model = modeling.BertClassifier(config, 2)
     report = modeling.load_checkpoint(model, path)
     assert not report.unused and not report.missing
     return {
@@ -81,18 +71,17 @@ def read(path, config):
     ],
 )
 def test_a_run_means_what_it_exports(
-    changes, place, which, train, config_file, tmp_path, caplog
+    changes, place, which, train, tmp_path, caplog
 ):
     run, exported = train(**changes)
     assert modeling.find_checkpoint(run) == str(run / place)
     assert modeling.find_checkpoint(f"{run}/").endswith(place)
     caplog.clear()
     with caplog.at_level(logging.INFO):
-        assert_same_bits(read(run, config_file), exported)
+        assert_same_bits(read(run), exported)
         convert_checkpoint.main(
             convert_checkpoint.Config(
                 init_checkpoint=str(run),
-                bert_config_file=config_file,
                 model="classifier",
                 output_dir=str(tmp_path / "converted"),
                 output_format="tf1",
@@ -106,29 +95,25 @@ def test_a_run_means_what_it_exports(
     teacher = fingerprints.fingerprint_checkpoint(str(run))
     assert teacher == fingerprints.fingerprint_checkpoint(str(run / place))
     # The path of a checkpoint means that one.
-    last = read(run / "model.ckpt-6", config_file)
+    last = read(run / "model.ckpt-6")
     if which == "step 6, the last":
         assert_same_bits(last, exported)
     else:
         assert any((last[name] != exported[name]).any() for name in exported)
 
 
-def test_another_models_release_is_refused_before_the_training(
-    config_file, tmp_path
-):
+def test_another_models_release_is_refused_before_the_training(tmp_path):
     release = tmp_path / "exported"
     release.mkdir()
     (release / "labels.txt").write_text("no\nyes\n")
     manifests.add(release, ["labels.txt"])
     with pytest.raises(ValueError, match="not replace its labels.txt"):
-        train_and_export(config_file, tmp_path, **LAST)
+        train_and_export(tmp_path, **LAST)
     assert not [*(tmp_path / "run").glob("model.ckpt-*")]
 
 
 @pytest.mark.slow
-def test_a_run_that_was_cut_off_has_its_averages(
-    train, config_file, tmp_path, caplog
-):
+def test_a_run_that_was_cut_off_has_its_averages(train, tmp_path, caplog):
     """Without training, such a run would be exported with them, too."""
     run, exported = train(**AVERAGED)
     run = shutil.copytree(run, tmp_path / "run")
@@ -142,16 +127,13 @@ def test_a_run_that_was_cut_off_has_its_averages(
             )
         caplog.clear()
         with caplog.at_level(logging.INFO):
-            found = read(run, config_file)
-        assert_same_bits(found, exported)
+            assert_same_bits(read(run), exported)
         assert "model.ckpt-6 is step 6, the last, averaged" in caplog.text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("load_best", [True, False])
-def test_an_ensemble_takes_what_its_members_export(
-    load_best, train, config_file, tmp_path
-):
+def test_an_ensemble_takes_what_its_members_export(load_best, train, tmp_path):
     more = {} if load_best else {"load_best": False}
     made = [train(**BEST | more | {"seed": seed}) for seed in (1, 2)]
     found = checks.find_members(
@@ -162,24 +144,21 @@ def test_an_ensemble_takes_what_its_members_export(
         )
     )
     for member, (_, weights) in zip(found, made, strict=True):
-        assert_same_bits(read(member, config_file), weights)
+        assert_same_bits(read(member), weights)
 
 
 @pytest.mark.slow
-def test_entries_of_a_training_are_not_called_unused(train, config_file):
+def test_entries_of_a_training_are_not_called_unused(train):
     """Google's and TensorFlow's readers ignore them too."""
     try:
         run, exported = train(mixed_precision="float16", **LAST)
     finally:
         keras.config.set_dtype_policy("float32")
-    assert_same_bits(read(run, config_file), exported)
+    assert_same_bits(read(run), exported)
 
 
 def test_a_folder_that_is_no_run_is_read_as_before(tmp_path):
-    model = modeling.BertModel(
-        modeling.load_config(SAMPLES / "bert_config.json")
-    )
-    model.build()
+    model = built(modeling.BertModel(tiny_config()))
     modeling.save_checkpoint(model, tmp_path / "bert_model.ckpt")
     # Somebody's own folder of another model.
     modeling.save_checkpoint(model, tmp_path / "best/bert_model.ckpt")

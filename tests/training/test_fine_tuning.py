@@ -10,7 +10,9 @@ import pytest
 
 from tests import events, script_runner
 from tests.checkpoints import assert_same_bits, values
+from tests.conftest import write_config
 from tests.golden import ROOT
+from tests.models import NO_DROPOUT
 from training import checkpointing
 
 
@@ -28,18 +30,16 @@ def flags(tiny, tmp_path_factory):
             seen = label if rng.random() < 0.9 else "green"
             lines.append(f"the {seen} one is near the {place}\t{label}")
         (data_dir / f"{name}.tsv").write_text("\n".join(lines) + "\n")
-    return {
-        "task_name": "csv",
-        "data_dir": data_dir,
-        "bert_config_file": tiny / "one_block/bert_config.json",
-        "vocab_file": script_runner.SAMPLES / "vocab.txt",
-        "max_seq_length": 16,
-        "train_batch_size": 8,
-        "learning_rate": 1e-3,
-        "num_train_epochs": 20,
-        "do_train": True,
-        "do_eval": True,
-    }
+    return script_runner.fine_tuning_flags(
+        data_dir,
+        tiny / "one_block",
+        task_name="csv",
+        max_seq_length=16,
+        train_batch_size=8,
+        learning_rate=1e-3,
+        num_train_epochs=20,
+        do_predict=False,
+    )
 
 
 def read_best(folder):
@@ -60,8 +60,7 @@ def test_early_stopping_survives_kills(flags, tmp_path):
             "run_classifier.py",
             tmp_path,
             **kwargs,
-            **flags,
-            output_dir=output_dir,
+            **flags | {"output_dir": output_dir},
         )
 
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
@@ -124,13 +123,10 @@ CHANGES = {
         pytest.param("float16", 2e-3, marks=pytest.mark.soak),
     ],
 )
-def test_two_devices_fine_tune_as_one(flags, tiny, tmp_path, name, tolerance):
-    config = json.loads((tiny / "one_block/bert_config.json").read_text())
-    config["hidden_dropout_prob"] = 0.0
-    config["attention_probs_dropout_prob"] = 0.0
-    # Larger than usual, to learn within a few steps.
-    config["initializer_range"] = 0.1
-    (tmp_path / "config.json").write_text(json.dumps(config))
+def test_two_devices_fine_tune_as_one(flags, tmp_path, name, tolerance):
+    # Larger weights than usual, to learn within a few steps.
+    changes = {"num_hidden_layers": 1, "initializer_range": 0.1, **NO_DROPOUT}
+    write_config(tmp_path / "config.json", **changes)
     flags = flags | {
         "bert_config_file": "config.json",
         "warmup_proportion": 0,

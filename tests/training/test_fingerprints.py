@@ -47,11 +47,10 @@ def records(tmp_path, tiny):
 
 @pytest.mark.slow
 def test_records_replaced_in_the_middle_are_refused(
-    records, tiny, pretraining_flags, tmp_path
+    records, pretraining_flags, tmp_path
 ):
     path, write = records
     flags = pretraining_flags | {
-        "bert_config_file": tiny / "one_block/bert_config.json",
         "output_dir": "run",
         "do_train": True,
         "max_eval_steps": 1,
@@ -123,19 +122,9 @@ def test_a_record_that_is_shorter_than_it_says_is_named(records, tmp_path):
 
 
 def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
-    done = script_runner.run(
-        "create_pretraining_data.py",
-        tmp_path,
-        input_file=script_runner.SAMPLES / "corpus.txt",
-        vocab_file=script_runner.SAMPLES / "vocab.txt",
-        output_file="made.tfrecord",
-        num_shards=2,
-        max_seq_length=32,
-        max_predictions_per_seq=5,
-        dupe_factor=1,
-        eval_fraction=0.1,
+    script_runner.create_records(
+        tmp_path, "made.tfrecord", num_shards=2, eval_fraction=0.1
     )
-    done.check()
     paths = [
         *sorted(tmp_path.glob("made.tfrecord-0*")),
         tmp_path / "eval-made.tfrecord",

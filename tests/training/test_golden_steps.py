@@ -9,30 +9,15 @@ import tensorflow as tf
 import modeling
 from modeling import losses
 from tests import golden
+from tests.models import NO_DROPOUT, built
 from tests.training.pair import OnStep, create_config, fit
 from training.optimizers import optimization
 from training.trainer import Trainer
 
-
-def pretrainer(config, recording):
-    del recording
-    return modeling.BertPretrainer(config, dtype="float64")
-
-
-def classifier(config, recording):
-    num_labels = recording["init/output_weights"].shape[0]
-    return modeling.BertClassifier(config, num_labels, dtype="float64")
-
-
-def span_labeler(config, recording):
-    del recording
-    return modeling.BertSpanLabeler(config, dtype="float64")
-
-
 TASKS = {
-    "pretraining_steps.npz": (pretrainer, losses.PretrainingLoss),
-    "classifier_steps.npz": (classifier, losses.ClassifierLoss),
-    "squad_steps.npz": (span_labeler, losses.SpanLoss),
+    "pretraining_steps.npz": (modeling.BertPretrainer, losses.PretrainingLoss),
+    "classifier_steps.npz": (modeling.BertClassifier, losses.ClassifierLoss),
+    "squad_steps.npz": (modeling.BertSpanLabeler, losses.SpanLoss),
 }
 
 
@@ -42,12 +27,13 @@ def start(path, look, **changes):
     # The recordings were made without dropout.
     config = dataclasses.replace(
         modeling.BertConfig.from_json_file(path.parent / "bert_config.json"),
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        **NO_DROPOUT,
     )
-    make_model, make_loss = TASKS[path.name]
-    model = make_model(config, recording)
-    model.build()
+    create_model, create_loss = TASKS[path.name]
+    num_labels = {}
+    if create_model is modeling.BertClassifier:
+        num_labels["num_labels"] = len(recording["init/output_weights"])
+    model = built(create_model(config, **num_labels, dtype="float64"))
     modeling.load_checkpoint(model, str(path.parent / "bert_model.ckpt"))
     variables = modeling.named_variables(model)
     for name in recording:
@@ -59,7 +45,7 @@ def start(path, look, **changes):
         int(recording["num_train_steps"]),
         int(recording["num_warmup_steps"]),
     )
-    trainer = Trainer(model, make_loss(), optimizer, config, [OnStep(look)])
+    trainer = Trainer(model, create_loss(), optimizer, config, [OnStep(look)])
     return recording, variables, trainer
 
 
@@ -70,11 +56,6 @@ def batches(recording):
         if name.startswith("in/")
     }
     return tf.data.Dataset.from_tensor_slices(features)
-
-
-def no_head_dropout(monkeypatch):
-    """The classifier's own dropout is fixed at 0.1; recordings have none."""
-    monkeypatch.setattr("modeling.tasks.HEAD_DROPOUT_PROB", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +72,8 @@ def no_head_dropout(monkeypatch):
 )
 def test_training_equals_the_original(path, form, num_parts, monkeypatch):
     """In plain operations, as compiled, and from two halves of each batch."""
-    no_head_dropout(monkeypatch)
+    # The classifier's own dropout is fixed at 0.1; recordings have none.
+    monkeypatch.setattr("modeling.tasks.HEAD_DROPOUT_PROB", 0.0)
     logs = []
     with golden.form(form):
         recording, variables, trainer = start(

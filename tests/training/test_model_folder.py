@@ -151,7 +151,7 @@ def test_only_what_a_run_left_is_replaced(tmp_path):
     # A user's own files.
     mine = tmp_path / "mine"
     mine.mkdir()
-    (mine / "bert_config.json").write_text(json.dumps(conftest.TINY))
+    conftest.write_config(mine / "bert_config.json")
     write(mine)
     with pytest.raises(ValueError, match="bert_config.json does not describe"):
         write(mine, num_attention_heads=1)

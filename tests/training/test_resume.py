@@ -32,17 +32,15 @@ def inputs(tiny, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def flags(tiny, inputs):
-    return {
+def flags(pretraining_flags, inputs):
+    """Flags of a run that packs its inputs (test_histories.py does not)."""
+    return pretraining_flags | {
         "input_file": f"{inputs}/*.tfrecord",
-        "bert_config_file": tiny / "one_block/bert_config.json",
         "do_train": True,
-        "max_seq_length": 32,
-        "max_predictions_per_seq": 5,
+        "trim_padding": True,
         "train_batch_size": BATCH_SIZE,
         "num_train_steps": NUM_STEPS,
         "num_warmup_steps": 10,
-        "learning_rate": 1e-3,
         "save_checkpoints_steps": 1,
         "summary_steps": 0,
     }

@@ -1,6 +1,5 @@
 """The small files of a run outlast a power cut, in its checkpoints."""
 
-import dataclasses
 import json
 import logging
 import os
@@ -12,7 +11,7 @@ import tensorflow as tf
 
 import modeling
 from modeling.checkpoints import tf1
-from tests import conftest, toy_task
+from tests import toy_task
 from tests.checkpoints import assert_same_bits, values
 from training import checks, fine_tuning, model_folder, run_state
 from training.callbacks import history
@@ -40,20 +39,15 @@ class Task(toy_task.ToyTask):
 
 def train(folder, **changes):
     """Trains in a folder `run`, and returns its path."""
-    config = folder / "config.json"
-    config.write_text(json.dumps(conftest.TINY | {"num_hidden_layers": 1}))
-    options = toy_task.create_config(
-        folder / "run",
-        bert_config_file=str(config),
+    options = toy_task.create_run(
+        folder,
         max_seq_length=Task.max_seq_length,
-        train_batch_size=4,
-        num_train_epochs=2,
-        summary_steps=0,
         do_train=True,
         do_eval=True,
         evaluate_each_epoch=True,
+        **{"num_train_epochs": 2, **changes},
     )
-    fine_tuning.run(Task(), dataclasses.replace(options, **changes))
+    fine_tuning.run(Task(), options)
     return folder / "run"
 
 

@@ -3,21 +3,15 @@
 import numpy as np
 import pytest
 
-from tests.training.pair import OnStep, Pair, Sum, batches, create_config, fit
+from tests.training.pair import OnStep, batches, create_trainer, fit
 from training import devices
 from training.callbacks.averages import WeightAverages
 from training.checkpointing import checkpoint_steps
-from training.optimizers import optimization
-from training.trainer import Trainer
 
 
 @pytest.mark.parametrize("name", ["one_device", "mirrored"])
 def test_averages_follow_their_formula(name, tmp_path):
     strategy = devices.create_strategy(name)
-    with strategy.scope():
-        model = Pair()
-        config = create_config(tmp_path, learning_rate=0.1, ema_decay=0.6)
-        optimizer = optimization.create_optimizer(config, 100, 0)
     steps = []
 
     def look(step, logs):
@@ -25,9 +19,15 @@ def test_averages_follow_their_formula(name, tmp_path):
             evaluated = weight.numpy()
         steps.append((weight.numpy(), average.numpy(), evaluated))
 
-    weight, averages = model.one, WeightAverages()
-    callbacks = [averages, OnStep(look)]
-    trainer = Trainer(model, Sum(), optimizer, config, callbacks, strategy)
+    averages = WeightAverages()
+    with strategy.scope():
+        trainer = create_trainer(
+            strategy=strategy,
+            callbacks=[averages, OnStep(look)],
+            output_dir=tmp_path,
+            ema_decay=0.6,
+        )
+    weight = trainer.model.one
     weight.assign(3.0)
     averages.on_restore(0, is_new=True)
     names = [

@@ -1,7 +1,6 @@
 """--teacher: its checks, its outputs kept on disk, and an exact resume."""
 
 import dataclasses
-import json
 import shutil
 from pathlib import Path
 
@@ -13,37 +12,31 @@ from data.io import feature_specs, tfrecords
 from data.io.records import RecordWriter
 from modeling import losses
 from modeling.model import select_features
-from tests import conftest, script_runner, toy_task
+from tests import script_runner, toy_task
 from tests.checkpoints import assert_same_bits, values
+from tests.conftest import write_config
+from tests.models import built
+from tests.script_runner import parse_flags
 from training import fine_tuning, model_folder
 from training.callbacks import distillation
-
-LENGTH, EXAMPLES, BATCH_SIZE = 8, 12, 4
 
 
 class ToyTask(toy_task.ToyTask):
     """Classifies sequences of different lengths."""
 
     labels = ("no", "yes")
-    num_examples = EXAMPLES
-    max_seq_length = LENGTH
 
     def __init__(self, first_label=0):
         self.first_label = first_label
 
     def length(self, number):
-        return 2 + number % (LENGTH - 2)
+        return 2 + number % (self.max_seq_length - 2)
 
     def label(self, number):
         return self.first_label if number == 5 else number % 2
 
     def create_model(self, config, **options):
         return modeling.BertClassifier(config, 2, **options)
-
-
-def write_config(path, **changes):
-    path.write_text(json.dumps(conftest.TINY | changes))
-    return modeling.load_config(path)
 
 
 @pytest.fixture(scope="module")
@@ -53,25 +46,22 @@ def teacher(tmp_path_factory):
     config = write_config(
         folder / "config.json", hidden_size=48, num_hidden_layers=4
     )
-    model = modeling.BertClassifier(config, 2, seed=5)
-    model.build()
+    config = modeling.load_config(config)
+    model = built(modeling.BertClassifier(config, 2, seed=5))
     modeling.save_release(model, folder / "tf1", labels=["no", "yes"])
     modeling.save_huggingface(model, folder / "hf", labels=["no", "yes"])
     return folder
 
 
 def create_options(folder, teacher):
-    write_config(folder / "config.json")
-    return toy_task.create_config(
-        folder / "run",
-        bert_config_file=str(folder / "config.json"),
-        max_seq_length=LENGTH,
-        train_batch_size=BATCH_SIZE,
+    return toy_task.create_run(
+        folder,
+        num_hidden_layers=2,
+        max_seq_length=ToyTask.max_seq_length,
         learning_rate=1e-2,
         num_train_epochs=2,
         save_checkpoints_steps=1,
         keep_checkpoint_max=0,
-        summary_steps=0,
         do_train=True,
         teacher=str(teacher / "tf1"),
     )
@@ -141,7 +131,7 @@ def test_outputs_on_disk_are_those_of_the_teacher(trained, teacher):
 
 def create_dataset(path, spec):
     records = tfrecords.Records([str(path)], spec)
-    return tfrecords.create_dataset(records, EXAMPLES, False)
+    return tfrecords.create_dataset(records, ToyTask.num_examples, False)
 
 
 @pytest.mark.slow
@@ -181,9 +171,8 @@ def test_outputs_are_kept_until_what_they_are_made_from_changes(
 
 def test_a_teacher_keeps_its_network(options, tmp_path):
     folder = tmp_path / "teacher"
-    config = write_config(tmp_path / "teacher.json")
-    model = modeling.BertClassifier(config, 2, bilstm=True, seed=5)
-    model.build()
+    config = modeling.load_config(write_config(tmp_path / "teacher.json"))
+    model = built(modeling.BertClassifier(config, 2, bilstm=True, seed=5))
     modeling.save_release(model, folder, labels=["no", "yes"])
     (folder / model_folder.FORMER_FILE).write_text('{"bilstm": true}')
     made = []
@@ -274,7 +263,9 @@ def test_a_teacher_of_another_shape_task_or_folder_is_refused(
     same = dataclasses.replace(options, output_dir=f"{teacher}/hf/../tf1")
     with pytest.raises(ValueError, match="is also the folder of --teacher="):
         distillation.check_teacher(same, config)
-    config = write_config(tmp_path / "config.json", num_attention_heads=4)
+    config = modeling.load_config(
+        write_config(tmp_path / "config.json", num_attention_heads=4)
+    )
     layers = dataclasses.replace(options, distill_layers=True)
     with pytest.raises(ValueError, match="sets num_attention_heads=2"):
         distillation.check_teacher(layers, config)
@@ -294,26 +285,14 @@ def test_a_teacher_of_another_shape_task_or_folder_is_refused(
 
 @pytest.mark.slow
 def test_pretraining_learns_from_a_teacher(pretraining_flags, tmp_path):
-    model = modeling.BertPretrainer(write_config(tmp_path / "two.json"), seed=5)
-    model.build()
+    config = modeling.load_config(write_config(tmp_path / "two.json"))
+    model = built(modeling.BertPretrainer(config, seed=5))
     modeling.save_release(model, tmp_path / "teacher")
-    write_config(tmp_path / "one.json", num_hidden_layers=1)
-    done = script_runner.run(
-        "run_pretraining.py",
-        tmp_path,
-        **pretraining_flags
-        | {
-            "bert_config_file": "one.json",
-            "teacher": "teacher",
-            "init_layers": "1",
-            "distill_layers": True,
-            "output_dir": "student",
-            "do_train": True,
-            "do_eval": True,
-            "num_train_steps": 3,
-            "summary_steps": 0,
-        },
-    ).check()
+    flags = pretraining_flags | parse_flags("""
+        --teacher=teacher --init_layers=1 --distill_layers --output_dir=student
+        --do_train --do_eval --num_train_steps=3 --summary_steps=0
+    """)
+    done = script_runner.run("run_pretraining.py", tmp_path, **flags).check()
     assert "masked_lm_accuracy" in done.stderr
     settings = model_folder.read(tmp_path / "student").settings
     assert settings["teacher"][0][0].startswith("bert_model.ckpt")

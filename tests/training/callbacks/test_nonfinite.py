@@ -65,9 +65,8 @@ def test_steps_made_together_that_are_not_finite_end_the_run(monkeypatch):
 
     monkeypatch.setattr(tfrecords, "describe_records", describe)
     factors = [1, np.nan, 1, 1, np.nan, np.nan, np.nan]
-    trainer = create_trainer(
-        at_once=50, max_nonfinite_steps=3, records=tfrecords.Records(["a"], {})
-    )
+    trainer = create_trainer(at_once=50, max_nonfinite_steps=3)
+    trainer.records = tfrecords.Records(["a"], {})
     with pytest.raises(
         ValueError, match="step 7 on 2 records of .*a.* from 12 on[.]"
     ):

@@ -98,10 +98,26 @@ def test_flags_of_adam(corrects):
     ):
         assert np.allclose(ours, theirs, atol=1e-3) == corrects
     assert not OptimizerConfig().bias_correction
+
+
+def test_flags_reach_the_optimizer_and_its_schedule():
     config = OptimizerConfig(adam_beta_1=0.5, adam_beta_2=0.8, weight_decay=3.0)
     found = optimization.create_optimizer(config, 4, 0).get_config()
     names = ("beta_1", "beta_2", "weight_decay_rate")
     assert [found[name] for name in names] == [0.5, 0.8, 3.0]
+    assert found["learning_rate"]["config"]["continuous"] is False
+    config = OptimizerConfig(
+        learning_rate=0.5, poly_power=2.0, lr_schedule="continuous"
+    )
+    found = optimization.create_optimizer(config, 4, 1).get_config()
+    assert found["learning_rate"]["config"] == {
+        "initial_learning_rate": 0.5,
+        "num_train_steps": 4,
+        "num_warmup_steps": 1,
+        "power": 2.0,
+        "continuous": True,
+        "time_spent": None,
+    }
 
 
 def test_lamb_takes_a_zero_variable_at_ratio_one(form):
