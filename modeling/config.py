@@ -2,12 +2,12 @@
 
 import dataclasses
 import json
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from files.json_files import read_json
+from files.paths import StrPath
 
 # Maximum size that TensorFlow's shapes can represent.
 _LARGEST = 2**31 - 1
@@ -136,7 +136,7 @@ class BertConfig:
         )
 
     @classmethod
-    def from_json_file(cls, json_file: str | os.PathLike[str]) -> "BertConfig":
+    def from_json_file(cls, json_file: StrPath) -> "BertConfig":
         """Reads a `bert_config.json`.
 
         Raises:

@@ -13,6 +13,7 @@ import keras
 
 from files.json_files import read_json
 from files.labels import check_labels
+from files.paths import StrPath
 from modeling.checkpoints.labels import default_labels
 from modeling.config import BertConfig
 
@@ -51,7 +52,7 @@ ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
 ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
-def read_architectures(path: str | os.PathLike[str]) -> list[str]:
+def read_architectures(path: StrPath) -> list[str]:
     """Returns the `architectures` of a config.json, [] if it lists none.
 
     Args:
@@ -76,7 +77,7 @@ def read_architectures(path: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-def load_config(path: str | os.PathLike[str]) -> BertConfig:
+def load_config(path: StrPath) -> BertConfig:
     """Reads a `bert_config.json` or a Hugging Face `config.json`.
 
     Args:
@@ -125,7 +126,7 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _find_config(path: str | os.PathLike[str]) -> str:
+def _find_config(path: StrPath) -> str:
     path = str(path)
     if not os.path.exists(path):
         raise FileNotFoundError(
