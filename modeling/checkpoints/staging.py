@@ -51,15 +51,13 @@ def staged_folder(
                 else:
                     write_bytes(os.path.join(stage, name), content)
             yield stage
-            if manifests.has_own_card(directory):
-                card = os.path.join(stage, manifests.CARD)
-                if file_system(card).exists(card):
-                    file_system(card).remove(card)
             names = [
                 os.path.relpath(os.path.join(place, name), stage)
                 for place, _, inner in file_system(stage).walk(stage)
                 for name in inner
             ]
+            if manifests.CARD in names and manifests.has_own_card(directory):
+                names.remove(manifests.CARD)
             names.sort(key=lambda name: name == last)
             files = {
                 os.path.join(stage, name): os.path.join(directory, name)
