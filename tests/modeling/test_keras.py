@@ -13,11 +13,9 @@ from tests.modeling.kinds import (
     CONFIG,
     EACH_MODEL,
     EVERYTHING,
-    FITTED_IN_OTHERS,
     LAYERS,
     MODELS,
     NUM_DENSE,
-    QUICK_TO_FIT,
     B,
     T,
     assert_close,
@@ -154,19 +152,19 @@ def compiled_loss(outputs):
     return keras.tree.map_structure(lambda _: loss, outputs)
 
 
-# The outputs of `bert` are for other layers, the word embeddings that
-# `masked_lm` takes are no batch that `fit` could cut.
+# Not the outputs of `bert`, which are for other layers, nor the word embeddings
+# that `masked_lm` takes, which are no batch that `fit` could cut.
+FITTED = [kind for kind in EVERYTHING if kind not in ("bert", "masked_lm")]
+# XLA takes seconds to compile each of the others, which are parts of the
+# classifier or consist of the same parts.
+MARKS = {"dense": (), "output_head": (), "classifier": pytest.mark.slow}
+
+
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(
-            kind,
-            marks=[pytest.mark.slow]
-            if kind == "classifier"
-            else [pytest.mark.soak] * (kind not in QUICK_TO_FIT),
-        )
-        for kind in EVERYTHING
-        if kind not in FITTED_IN_OTHERS
+        pytest.param(kind, marks=MARKS.get(kind, pytest.mark.soak))
+        for kind in FITTED
     ],
 )
 def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
@@ -221,11 +219,11 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
 
 
 FROZEN = {
-    "the encoder": lambda bert: [bert],
-    "embeddings": lambda bert: [bert.embeddings],
-    "a block": lambda bert: [bert.encoder.blocks[1]],
-    "one dense layer": lambda bert: [bert.encoder.blocks[0].intermediate],
-    "the pooler": lambda bert: [bert.pooler],
+    "the encoder": lambda bert: bert,
+    "embeddings": lambda bert: bert.embeddings,
+    "a block": lambda bert: bert.encoder.blocks[1],
+    "one dense layer": lambda bert: bert.encoder.blocks[0].intermediate,
+    "the pooler": lambda bert: bert.pooler,
 }
 
 
@@ -241,8 +239,7 @@ def test_a_frozen_layer_stays_frozen(what, built, tmp_path):
     model = MODELS["classifier"]()
     if built:
         model.build()
-    for layer in FROZEN[what](model.bert):
-        layer.trainable = False
+    FROZEN[what](model.bert).trainable = False
     if not built:
         model.build()
     expected = trainable_paths(model)
