@@ -111,10 +111,7 @@ def test_guides_address_you():
         and not page.name.startswith("benchmark_")
     )
     thousands = len(text.split()) / 1000
-    assert text.count(";") <= 2 * thousands
     assert len(re.findall(r"\b[Yy]ours?\b|\b[Yy]ou\b", text)) >= 10 * thousands
-    weak = re.findall(r"\b(gives|has|holds|takes)\b", text)
-    assert len(weak) <= 3 * thousands
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -123,7 +120,11 @@ def test_a_page_reads_from_its_title_on(page):
     assert not re.match(r"# .*\n+( {4}|```)", text), "code after the title"
     below = re.findall(r"^ *```\n\n([a-z].*)", text, re.M)
     assert not below, "a sentence that begins with the code above it"
-    defined = set(re.findall(r"\b([A-Z][A-Z_]+)\b", prose_and_values(text)))
+    # In prose, or as NAME= in commands.
+    defined = {
+        *re.findall(r"\b[A-Z][A-Z_]+\b", BLOCK.sub("", text)),
+        *re.findall(r"\b[A-Z][A-Z_]+(?==)", text),
+    }
     used = {
         name
         for _, language, code in BLOCK.findall(text)
@@ -131,12 +132,6 @@ def test_a_page_reads_from_its_title_on(page):
         for name in re.findall(r"\$\{?([A-Z][A-Z_]+)\b", code)
     }
     assert used - {"PWD"} <= defined
-
-
-def prose_and_values(text):
-    """Returns what may define a variable: prose, and NAME= in commands."""
-    found = re.findall(r"\b[A-Z][A-Z_]+(?==)", text)
-    return BLOCK.sub("", text) + "\n" + "\n".join(found)
 
 
 def how_to_pages():
