@@ -61,12 +61,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def check(**values):
-    path_checks.check_paths(
-        [
-            paths.PathFlag(flag, value, KINDS[flag])
-            for flag, value in values.items()
-        ]
-    )
+    flags = [paths.PathFlag(k, v, KINDS[k]) for k, v in values.items()]
+    path_checks.check_paths(flags)
 
 
 def refused(**values):

@@ -6,6 +6,7 @@ import pytest
 from modeling import BertConfig, BertModel, load_config, ops
 from modeling.config import ACTIVATIONS
 from tests.golden import ROOT
+from tests.models import built
 
 NAN = float("nan")
 FILE = ROOT / "examples/configs/chinese_L-12_H-768_A-12.json"
@@ -29,12 +30,8 @@ def test_the_parameters_are_counted_without_a_model():
         max_position_embeddings=11,
         type_vocab_size=5,
     )
-    model = BertModel(config)
-    model.build()
-    learned = sum(
-        np.prod(variable.shape) for variable in model.trainable_variables
-    )
-    assert config.num_parameters == learned
+    learned = built(BertModel(config)).trainable_variables
+    assert config.num_parameters == sum(np.prod(v.shape) for v in learned)
 
 
 def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):

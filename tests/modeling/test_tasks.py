@@ -121,9 +121,8 @@ def test_initial_weights():
     for kernel in kernels:
         assert np.std(kernel) == pytest.approx(0.0176, rel=0.05)
         assert np.abs(kernel).max() <= 0.04
-    assert len({float(np.asarray(kernel)[0, 0]) for kernel in kernels}) == len(
-        kernels
-    )
+    firsts = {float(np.asarray(kernel)[0, 0]) for kernel in kernels}
+    assert len(firsts) == len(kernels)
 
 
 def train_step(model, features, seed):

@@ -362,8 +362,7 @@ def test_two_berts_in_one_model_cannot_be_distinguished(source):
 
 
 def test_a_disk_that_is_full_is_named_without_the_operation(source, tmp_path):
-    model = BertModel(source[1])
-    model.build()
+    model = built(BertModel(source[1]))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
     try:
