@@ -14,8 +14,8 @@ _LARGEST = 2**31 - 1
 _MAX_FLOAT = sys.float_info.max
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
-# The keys of `ops.ACTIVATIONS`. This module must not import Keras, because
-# prediction without TensorFlow uses this module.
+# Names of activations, which `ops.ACTIVATIONS` defines. This module must not
+# import Keras, because prediction without TensorFlow uses this module.
 ACTIVATIONS = (
     *("gelu", "gelu_erf", "linear", "mish", "relu", "sigmoid", "silu", "tanh"),
 )

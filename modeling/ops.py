@@ -20,6 +20,8 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import keras
 
+from modeling import config
+
 # A tensor of the backend that Keras runs on.
 Tensor = Any
 # {name: tensor} of a model's inputs and labels, or of its outputs.
@@ -282,15 +284,11 @@ def gelu_erf(inputs: Tensor) -> Tensor:
     return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
 
 
+_OWN = {"gelu": gelu, "gelu_erf": gelu_erf}
+# {value of `hidden_act` in a configuration: activation}.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": gelu,
-    "gelu_erf": gelu_erf,
-    "linear": keras.activations.linear,
-    "mish": keras.activations.mish,
-    "relu": keras.activations.relu,
-    "sigmoid": keras.activations.sigmoid,
-    "silu": keras.activations.silu,
-    "tanh": keras.activations.tanh,
+    name: _OWN.get(name) or getattr(keras.activations, name)
+    for name in config.ACTIVATIONS
 }
 
 

@@ -3,8 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from modeling import BertConfig, BertModel, load_config, ops
-from modeling.config import ACTIVATIONS
+from modeling import BertConfig, BertModel, load_config
 from tests.golden import ROOT
 from tests.models import built
 
@@ -106,7 +105,3 @@ def test_an_absent_file_is_named(tmp_path):
         BertConfig.from_json_file(tmp_path / "nowhere.json")
     with pytest.raises(FileNotFoundError, match=r"bert_config.json nor .*conf"):
         load_config(tmp_path)
-
-
-def test_activations_are_named_as_they_are_defined():
-    assert ACTIVATIONS == (*ops.ACTIVATIONS,)

@@ -15,7 +15,7 @@ from files.json_files import read_json
 from files.labels import check_labels
 from files.paths import StrPath
 from modeling.checkpoints.labels import default_labels
-from modeling.config import BertConfig
+from modeling.config import ACTIVATIONS, BertConfig
 
 CONFIG_FILE = "config.json"
 
@@ -28,13 +28,8 @@ _ACTIVATIONS = {
     "gelu_fast": "gelu",
     "gelu_pytorch_tanh": "gelu",
     "gelu_new": "gelu",
-    "linear": "linear",
-    "mish": "mish",
-    "relu": "relu",
-    "sigmoid": "sigmoid",
     "swish": "silu",
-    "silu": "silu",
-    "tanh": "tanh",
+    **{name: name for name in ACTIVATIONS if "gelu" not in name},
 }
 # Default values in transformers that differ from the defaults of `BertConfig`.
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
