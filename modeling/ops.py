@@ -26,8 +26,6 @@ from modeling import config
 Tensor = Any
 # {name: tensor} of a model's inputs and labels, or of its outputs.
 Features = Mapping[str, Tensor]
-# (name, first argument, training) -> faster version of a function, or None.
-Chooser = Callable[[str, Any, bool], Callable | None]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -35,9 +33,10 @@ _plain = False
 
 
 @functools.cache
-def _find_chooser() -> Chooser:
+def _find_chooser() -> Callable[[str, Any, bool], Callable | None]:
     """Returns the function that chooses the version for a call.
 
+    The function is (name, first argument, training) -> faster version or None.
     Without TensorFlow or modeling/accelerated/, the returned function always
     chooses the plain version.
     """

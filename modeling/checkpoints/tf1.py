@@ -315,7 +315,7 @@ def write_checkpoint(
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
     # Move the index last. Without an index, the other files are no checkpoint.
-    endings = (".data-00000-of-00001", ".index")
+    endings = reversed(manifests.ENDINGS)
     try:
         with errors_named(f"The checkpoint {path}"):
             gfile.makedirs(folder)

@@ -143,13 +143,8 @@ def test_an_export_takes_a_signature(tmp_path):
     check_export("choices", tmp_path, input_signature=[signature])
 
 
-def compiled_loss(outputs):
-    """A loss for each of a model's outputs: their mean square."""
-
-    def loss(_, output):
-        return keras.ops.mean(keras.ops.square(output))
-
-    return keras.tree.map_structure(lambda _: loss, outputs)
+def mean_square(_, output):
+    return keras.ops.mean(keras.ops.square(output))
 
 
 # Not the outputs of `bert`, which are for other layers, nor the word embeddings
@@ -183,7 +178,8 @@ def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
     )
     outputs = model.compute_output_spec(shapes)
     targets = keras.tree.map_structure(lambda _: np.zeros(B), outputs)
-    model.compile("sgd", compiled_loss(outputs), jit_compile=True)
+    losses = keras.tree.map_structure(lambda _: mean_square, outputs)
+    model.compile("sgd", losses, jit_compile=True)
     history = model.fit(inputs, targets, epochs=2, batch_size=B, verbose=0)
     assert np.isfinite(history.history["loss"]).all()
 
