@@ -292,17 +292,11 @@ def test_a_damaged_checkpoint_is_named(source, tmp_path, damage):
 
 def test_a_checkpoint_in_several_data_files_needs_them_all(tmp_path):
     prefix = tmp_path / "model.ckpt"
-    keys = ["a", "b"]
-    for number, key in enumerate(keys):
-        tf.raw_ops.SaveV2(
-            prefix=f"{tmp_path}/part{number}",
-            tensor_names=[key],
-            shape_and_slices=[""],
-            tensors=[tf.zeros([5])],
-        )
+    parts = [f"{tmp_path}/part_{name}" for name in "ab"]
+    for part in parts:
+        write_checkpoint(part, {part[-1]: tf.zeros([5])})
     tf.raw_ops.MergeV2Checkpoints(
-        checkpoint_prefixes=[f"{tmp_path}/part0", f"{tmp_path}/part1"],
-        destination_prefix=str(prefix),
+        checkpoint_prefixes=parts, destination_prefix=str(prefix)
     )
     assert find_checkpoint(prefix) == str(prefix)
     last = tmp_path / "model.ckpt.data-00001-of-00002"
