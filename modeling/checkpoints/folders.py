@@ -134,12 +134,10 @@ def _find_newest(path: str) -> str:
         recorded = state.model_checkpoint_path
         # The recorded path may be in a subfolder, and may contain Windows's
         # path separators.
-        is_below = recorded.startswith(os.path.join(path, ""))
-        name = re.split(r"[/\\]", recorded)[-1]
-        for newest in (
-            *([recorded] if is_below else []),
-            os.path.join(path, name),
-        ):
+        places = [os.path.join(path, re.split(r"[/\\]", recorded)[-1])]
+        if recorded.startswith(os.path.join(path, "")):
+            places.insert(0, recorded)
+        for newest in places:
             if gfile.exists(f"{newest}.index"):
                 return newest
     indexes = sorted(
