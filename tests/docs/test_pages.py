@@ -20,6 +20,11 @@ PAGES = sorted(
     key=lambda path: path.relative_to(ROOT),
 )
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
+FOLDERS = ("data", "files", "modeling", "serving", "tools", "training")
+SOURCES = [
+    *ROOT.glob("*.py"),
+    *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")),
+]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(#[^)]*)?\)")
 # A block of `python` is run here. One of `py` needs files or packages that are
 # not at hand.
@@ -132,12 +137,9 @@ def test_the_index_of_flags_is_up_to_date():
 
 def test_the_messages_that_pages_explain_exist():
     """Compares the first column of Troubleshooting with the code."""
-    sources = [*ROOT.glob("*.py")]
-    for folder in ("data", "files", "modeling", "serving", "training"):
-        sources += (ROOT / folder).rglob("*.py")
     strings = "\n".join(
         node.value
-        for path in sources
+        for path in SOURCES
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     )

@@ -10,7 +10,7 @@ import tokenize
 
 import pytest
 
-from tests.docs.test_pages import BLOCK, PAGES
+from tests.docs.test_pages import BLOCK, PAGES, SOURCES
 from tests.golden import ROOT
 
 # A pattern is usually a noun that became a pronoun, or an unusual word.
@@ -50,7 +50,6 @@ BUDGET: dict[str, tuple[int, ...]] = {
 KINDS = ("pages", "docstrings", "comments", "errors")
 GENERATED = {"flags.md", "changelog.md"}
 BENCHMARKS = {"results.md", "performance.md", "memory.md"}
-FOLDERS = ("data", "files", "modeling", "serving", "tools", "training")
 HOW_TO = re.compile(r"(?s)How-to guides:\n(.*?)\n  - Benchmarks:")
 
 
@@ -65,10 +64,7 @@ def texts():
     """Returns {kind: all its text}."""
     pages = [prose(page) for page in PAGES if page.name not in GENERATED]
     docstrings, comments, errors = [], [], []
-    sources = [*ROOT.glob("*.py")]
-    for folder in FOLDERS:
-        sources += (ROOT / folder).rglob("*.py")
-    for path in sources:
+    for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(
                 node, ast.Module | ast.ClassDef | ast.FunctionDef

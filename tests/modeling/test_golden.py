@@ -29,7 +29,7 @@ def load(folder, name, prefix=""):
         }
 
 
-def create(folder, model_class, *args, extra=None, **kwargs):
+def create(folder, model_class, *args, extra=(), **kwargs):
     """Returns a model with the folder's weights and those of `extra`."""
     # Without dropout, as the recordings were made, in training too.
     config = dataclasses.replace(
@@ -42,8 +42,8 @@ def create(folder, model_class, *args, extra=None, **kwargs):
     reader = tf.train.load_checkpoint(str(folder / "bert_model.ckpt"))
     for variable in model.weights:
         name = original_name(variable)
-        in_extra = extra is not None and name in extra
-        variable.assign(extra[name] if in_extra else reader.get_tensor(name))
+        is_in = name in extra
+        variable.assign(extra[name] if is_in else reader.get_tensor(name))
     return model
 
 
@@ -88,24 +88,19 @@ def test_forward(folder, one_hot, dtype, form):
         assert largest_difference(value, expected.pop(name)) < 1e-4, name
 
     total, losses = PretrainingLoss()(outputs, features)
-    masked_lm_log_probs = log_softmax(outputs["masked_lm_logits"])
-    masked_lm_log_probs = masked_lm_log_probs.reshape(
-        -1, masked_lm_log_probs.shape[-1]
-    )
-    rows = np.arange(len(masked_lm_log_probs))
+    log_probs = log_softmax(outputs["masked_lm_logits"])
+    log_probs = log_probs.reshape(-1, log_probs.shape[-1])
+    rows, ids = np.arange(len(log_probs)), features["masked_lm_ids"].reshape(-1)
     actual = {
         **losses,
-        "masked_lm_log_probs": masked_lm_log_probs,
-        "masked_lm_example_loss": -masked_lm_log_probs[
-            rows, features["masked_lm_ids"].reshape(-1)
-        ],
+        "masked_lm_log_probs": log_probs,
+        "masked_lm_example_loss": -log_probs[rows, ids],
         "next_sentence_log_probs": log_softmax(outputs["next_sentence_logits"]),
     }
     for name, value in actual.items():
         assert largest_difference(value, expected.pop(name)) < 1e-4, name
     assert not expected, "recorded, but not compared"
-    total = float(total)
-    assert np.isclose(total, sum(map(float, losses.values())))
+    assert np.isclose(float(total), sum(map(float, losses.values())))
 
 
 @pytest.mark.parametrize("gradient_checkpointing", [False, True])

@@ -11,10 +11,7 @@ from modeling.accelerated import tracing
 from tests import models
 from tests.modeling.kinds import outputs_and_gradients
 
-
-def create_batch():
-    batch = models.create_batch([32, 9, 32, 20], 32)
-    return {name: tf.constant(value) for name, value in batch.items()}
+BATCH = models.create_batch([32, 9, 32, 20], 32)
 
 
 def create_model(**kwargs):
@@ -38,9 +35,8 @@ def test_outputs_and_gradients_are_those_of_blocks_traced_each(settings):
     model = create_model(dtype="float64", **settings)
     seed = tf.constant([7, 0], tf.int64)
     graph = outputs_and_gradients(model, training=True, seed=seed)
-    batch = create_batch()
     # Without a graph each block is called by itself.
-    results = graph(batch), graph.python_function(batch)
+    results = graph(BATCH), graph.python_function(BATCH)
     for pair in zip(*map(tf.nest.flatten, results), strict=True):
         np.testing.assert_allclose(*pair, rtol=1e-9, atol=1e-9)
 
@@ -72,7 +68,7 @@ def test_graphs_for_training_hold_one_block(training):
     def forward(batch):
         return model(batch, training=training)["sequence_output"]
 
-    concrete = forward.get_concrete_function(create_batch())
+    concrete = forward.get_concrete_function(BATCH)
     definition = concrete.graph.as_graph_def()
     products = [
         sum(node.op == "MatMul" for node in nodes)
