@@ -57,7 +57,7 @@ def main() -> None:
 
 def create_page() -> str:
     """Returns the contents of docs/flags.md."""
-    tables = {script: _rows(script) for script in SCRIPTS}
+    tables = read_flags()
     parts, shared = [INTRODUCTION], _share(tables)
     for scripts, rows in shared.items():
         names = ", ".join(f"`{script}`" for script in scripts)
@@ -78,6 +78,11 @@ def create_page() -> str:
         parts.append(f"\n## {script}\n\nShared flags: {', '.join(links)}.\n")
         parts.append(_table(own))
     return "".join(parts)
+
+
+def read_flags() -> dict[str, Rows]:
+    """Returns {script: {flag: Markdown table row}} of all scripts."""
+    return {script: _rows(script) for script in SCRIPTS}
 
 
 def _rows(script: str) -> Rows:

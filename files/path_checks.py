@@ -54,13 +54,11 @@ def check_paths(given: Sequence[PathFlag]) -> None:
     for flag in given:
         if flag.kind is Kind.MODEL_OUTPUT and not is_remote(flag.value):
             folder, names = manifests.release_files(flag.value)
-            # If the output is a folder, the model's format is not known yet, so
-            # check the file names of all formats.
-            others = (
-                manifests.DESCRIPTIONS
-                if flag.is_prefix
-                else manifests.MODEL_FILES
-            )
+            others = manifests.DESCRIPTIONS
+            if not flag.is_prefix:
+                # The format of the model is not known yet, so check the file
+                # names of all formats.
+                others = manifests.MODEL_FILES
             manifests.check(folder, {*names, *others}, str(flag))
 
 

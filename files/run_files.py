@@ -25,8 +25,6 @@ PREFIX = "model.ckpt"
 # Names of output files that are first written into a temporary folder, and then
 # moved.
 _STAGED = ("model.safetensors", "bert_model.ckpt.index")
-# Files that a run writes only if they do not exist yet.
-_DESCRIPTIONS = ("bert_config.json", "tokenizer_config.json", "vocab.txt")
 
 _names: set[str] = set()
 _results: set[str] = set()
@@ -84,10 +82,10 @@ def remove_partial_files(output_dir: StrPath) -> None:
 
     Only the process that has locked the folder may call this function.
     """
+    # A run also writes descriptions of its weights, unless they exist already.
+    ours = manifests.DESCRIPTIONS
     for folder in folders(output_dir):
-        remove_partial(
-            folder, lambda name: is_run_file(name) or name in _DESCRIPTIONS
-        )
+        remove_partial(folder, lambda name: is_run_file(name) or name in ours)
 
 
 def remove_leftovers(flag: PathFlag) -> None:

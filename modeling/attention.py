@@ -130,14 +130,9 @@ class AttentionLayer(keras.layers.Layer):
     ) -> Any:
         """Computes the output of the attention layer (see the class)."""
         # [B, N, F, H], [B, N, T, H] and [B, N, T, H]
-        query_layer, key_layer, value_layer = (
-            self.split_heads(project(inputs), rows)
-            for project, inputs in (
-                (self.query, from_tensor),
-                (self.key, to_tensor),
-                (self.value, to_tensor),
-            )
-        )
+        query_layer = self.split_heads(self.query(from_tensor), rows)
+        key_layer = self.split_heads(self.key(to_tensor), rows)
+        value_layer = self.split_heads(self.value(to_tensor), rows)
 
         # [B, N, F, T]
         attention_scores = keras.ops.matmul(

@@ -187,11 +187,8 @@ class BertModel(FeaturesModel):
                 "arguments, or in a dict. Received: a list"
             )
         self._check_shape(input_ids.shape)
-        for name, tensor in (
-            ("input_mask", input_mask),
-            ("token_type_ids", token_type_ids),
-        ):
-            _check_same_shape(name, tensor, input_ids)
+        _check_same_shape("input_mask", input_mask, input_ids)
+        _check_same_shape("token_type_ids", token_type_ids, input_ids)
         rows = packed = None
         given_mask = input_mask
         if input_mask is None:

@@ -2,20 +2,20 @@
 
 import dataclasses
 import json
-import os
 import sys
 from collections.abc import Mapping
 from typing import Any
 
 from files.json_files import read_json
+from files.paths import StrPath
 
 # Maximum size that TensorFlow's shapes can represent.
 _LARGEST = 2**31 - 1
 _MAX_FLOAT = sys.float_info.max
 # The number that Google's code adds to the variance in layer normalization.
 LAYER_NORM_EPS = 1e-12
-# The keys of `ops.ACTIVATIONS`. This module must not import Keras, because
-# prediction without TensorFlow uses this module.
+# Names of activations, which `ops.ACTIVATIONS` defines. This module must not
+# import Keras, because prediction without TensorFlow uses this module.
 ACTIVATIONS = (
     *("gelu", "gelu_erf", "linear", "mish", "relu", "sigmoid", "silu", "tanh"),
 )
@@ -136,7 +136,7 @@ class BertConfig:
         )
 
     @classmethod
-    def from_json_file(cls, json_file: str | os.PathLike[str]) -> "BertConfig":
+    def from_json_file(cls, json_file: StrPath) -> "BertConfig":
         """Reads a `bert_config.json`.
 
         Raises:

@@ -81,9 +81,8 @@ class Distiller:
         self.projection = None
         if not loss.layers or teacher is None:
             return
-        width, needed = (
-            model.config.hidden_size for model in (student, teacher)
-        )
+        width = student.config.hidden_size
+        needed = teacher.config.hidden_size
         if width != needed:
             self.projection = keras.layers.Dense(
                 needed,
@@ -182,11 +181,10 @@ def attention_scores(
         float [B, N, T, T].
     """
     attention = model.bert.encoder.blocks[layer - 1].attention
+    inputs = states[layer - 1]
     # Do not mask padding, because the loss masks the scores.
-    query, key = (
-        attention.split_heads(project(states[layer - 1]), None)
-        for project in (attention.query, attention.key)
-    )
+    query = attention.split_heads(attention.query(inputs), None)
+    key = attention.split_heads(attention.key(inputs), None)
     scores = keras.ops.matmul(query, keras.ops.swapaxes(key, -1, -2))
     return at_least_float32(scores) / math.sqrt(attention.size_per_head)
 

@@ -158,13 +158,10 @@ class FeaturesModel(keras.Model):
             # The batch is a tensor of `input_ids`, without segment ids.
             return
         features = self.check_features(features)
-        for name, size in (
-            ("segment_ids", self.config.type_vocab_size),
-            (
-                "masked_lm_positions",
-                get_feature(features, "input_ids").shape[-1],
-            ),
-        ):
+        length = get_feature(features, "input_ids").shape[-1]
+        num_segments = self.config.type_vocab_size
+        sizes = {"segment_ids": num_segments, "masked_lm_positions": length}
+        for name, size in sizes.items():
             if size and features.get(name) is not None:
                 ops.check_range(features[name], name, size)
 

@@ -20,12 +20,12 @@ from typing import Any, Generic, ParamSpec, TypeVar
 
 import keras
 
+from modeling import config
+
 # A tensor of the backend that Keras runs on.
 Tensor = Any
 # {name: tensor} of a model's inputs and labels, or of its outputs.
 Features = Mapping[str, Tensor]
-# (name, first argument, training) -> faster version of a function, or None.
-Chooser = Callable[[str, Any, bool], Callable | None]
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -33,9 +33,10 @@ _plain = False
 
 
 @functools.cache
-def _find_chooser() -> Chooser:
+def _find_chooser() -> Callable[[str, Any, bool], Callable | None]:
     """Returns the function that chooses the version for a call.
 
+    The function is (name, first argument, training) -> faster version or None.
     Without TensorFlow or modeling/accelerated/, the returned function always
     chooses the plain version.
     """
@@ -282,15 +283,11 @@ def gelu_erf(inputs: Tensor) -> Tensor:
     return 0.5 * inputs * (1.0 + keras.ops.erf(inputs * math.sqrt(0.5)))
 
 
+_OWN = {"gelu": gelu, "gelu_erf": gelu_erf}
+# {value of `hidden_act` in a configuration: activation}.
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "gelu": gelu,
-    "gelu_erf": gelu_erf,
-    "linear": keras.activations.linear,
-    "mish": keras.activations.mish,
-    "relu": keras.activations.relu,
-    "sigmoid": keras.activations.sigmoid,
-    "silu": keras.activations.silu,
-    "tanh": keras.activations.tanh,
+    name: _OWN.get(name) or getattr(keras.activations, name)
+    for name in config.ACTIVATIONS
 }
 
 

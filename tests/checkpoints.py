@@ -33,9 +33,9 @@ def listed(path):
     }
 
 
-def read_records(path, shape, names=INPUTS):
-    """Returns {name: int32 array} of the records that a run wrote."""
-    spec = dict.fromkeys(names, tf.io.FixedLenFeature(shape, tf.int64))
+def read_records(path, shape):
+    """Returns {name: int32 array} of the INPUTS in the records of a run."""
+    spec = dict.fromkeys(INPUTS, tf.io.FixedLenFeature(shape, tf.int64))
     found = tf.io.parse_example([*tf.data.TFRecordDataset(str(path))], spec)
     return {k: v.numpy().astype("int32") for k, v in found.items()}
 

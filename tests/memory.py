@@ -13,11 +13,10 @@ import gc
 import json
 import random
 import resource
-import subprocess
 import sys
 from pathlib import Path
 
-from tests.golden import ROOT
+from tests.golden import run_python
 
 # Maximum bytes that a request may allocate. Above it, the process fails.
 LIMIT = 6 << 30
@@ -69,11 +68,9 @@ def measure(path, signature, size, shapes):
 
 def measure_lines(path, signature, size, shapes):
     """Returns the JSON lines that a new process prints, as dicts."""
-    command = [sys.executable, "-m", "tests.memory", str(path), signature]
-    command += [str(size), *shapes]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-2000:]}"
-    return list(map(json.loads, done.stdout.splitlines()))
+    arguments = [str(path), signature, str(size), *shapes]
+    shown = run_python("-m", "tests.memory", *arguments)
+    return list(map(json.loads, shown.splitlines()))
 
 
 def _status(key):

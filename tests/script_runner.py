@@ -290,28 +290,6 @@ tf.config.set_logical_device_configuration(
     return path
 
 
-def documented_flags():
-    """Returns {script: names of its flags} from docs/flags.md.
-
-    Another test checks that this page lists the flags of the scripts.
-    """
-    page = (ROOT / "docs" / "flags.md").read_text(encoding="utf-8")
-    tables = dict(
-        re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page, re.M | re.S)
-    )
-    names = {
-        title: set(re.findall(r"^\| `--(\w+)`", table, re.M))
-        for title, table in tables.items()
-    }
-    return {
-        script: names[script].union(
-            *(names[title] for title in re.findall(r"\[(.+?)\]\(#", table))
-        )
-        for script, table in tables.items()
-        if "\nShared flags:" in table
-    }
-
-
 def snapshot(folder):
     """Returns {path: (time of the last change, contents)} of all files."""
     return {

@@ -27,7 +27,6 @@ _FEWEST_WORDS = 3
 _KINDS = ("the same row", "a row with one of the texts", "{} words in a row")
 
 Texts = list[tuple[str, ...]]
-Place = tuple[str, int, str]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -105,7 +104,7 @@ def main(config: Config) -> None:
     """Prints how many evaluation rows overlap with each training file."""
     inputs = text_files.expand_patterns(config.input_file, "input_file")
     # (file, line number, first words) of each row in an evaluation file.
-    places: list[Place] = []
+    places: list[tuple[str, int, str]] = []
     # {key: indices of the places with this key} for each kind of overlap.
     index: tuple[dict[int, set[int]], ...] = ({}, {}, {})
     totals: dict[str, int] = {}

@@ -115,9 +115,8 @@ def main(config: Config) -> None:
             )
             num_added = len(vocab) - len(old)
             num_replaced = sum(a != b for a, b in zip(old, vocab, strict=False))
-            (_, before), (_, after) = (
-                vocabulary.count_pieces(each, counts) for each in (old, vocab)
-            )
+            _, before = vocabulary.count_pieces(old, counts)
+            _, after = vocabulary.count_pieces(vocab, counts)
             print(
                 f"{num_replaced + num_added:,} new words: {num_replaced:,} "
                 f"replace [unusedN], {num_added:,} are at the end; the input "

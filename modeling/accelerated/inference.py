@@ -1,6 +1,6 @@
 """Calls a trained model for prediction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -58,34 +58,20 @@ class Predictor:
         ]
 
 
-class CastKernels:
-    """Copies of a model's kernels, as variables in the compute dtype.
+def copy_kernels(
+    model: keras.Model,
+) -> list[tuple[keras.Variable, tf.Variable]]:
+    """Returns (kernel, copy in the compute dtype) of the kernels to cast.
 
-    In mixed precision, an exported model that uses these copies stores the
-    kernels in 16 bits, and does not cast them at each call. The results do not
-    change. Embeddings and biases keep their dtype.
-
-    Args:
-        model: a built keras.Model. Its graphs refer to the copies, so keep the
-            CastKernels object as long as the graphs are used.
+    In mixed precision, an export of a graph that was traced with these copies
+    (see `tracing.replaced_values`) stores the kernels in 16 bits, and does not
+    cast them at each call. The results do not change. Embeddings and biases
+    keep their dtype. Keep the copies as long as the graphs are used.
     """
-
-    def __init__(self, model: keras.Model) -> None:
-        self._replaced = [
-            (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
-            for kernel, dtype in _kernels_to_cast(model)
-        ]
-
-    def used_by(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Wraps `function`, so that the model in it uses the copies."""
-        if not self._replaced:
-            return function
-
-        def call(*inputs: Any) -> Any:
-            with tracing.replaced_values(self._replaced):
-                return function(*inputs)
-
-        return call
+    return [
+        (kernel, tf.Variable(tf.cast(kernel.value, dtype)))
+        for kernel, dtype in _kernels_to_cast(model)
+    ]
 
 
 def _kernels_to_cast(model: keras.Model) -> list[tuple[keras.Variable, str]]:

@@ -13,6 +13,7 @@ import keras
 import numpy as np
 from absl import logging
 
+from files.paths import StrPath
 from modeling.checkpoints.folders import find_tf1_checkpoint
 from modeling.checkpoints.huggingface import (
     find_huggingface,
@@ -125,7 +126,7 @@ def _refuse(files: Iterable[str]) -> None:
             raise ValueError(f"{file} cannot be read: {way_out}")
 
 
-def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
+def find_checkpoint(path: StrPath, best: bool = True) -> str:
     """Returns the file, or the prefix of the files, of a checkpoint.
 
     Checks the sizes of the checkpoint's files, not the values in them.
@@ -153,7 +154,7 @@ def find_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
 
 def load_checkpoint(
     model: keras.Model,
-    path: str | os.PathLike[str],
+    path: StrPath,
     layers: Sequence[int] | None = None,
     labels: Sequence[Sequence[str]] = (),
     best: bool = True,
@@ -229,7 +230,7 @@ def has_head(name: str, weights: Collection[str]) -> bool:
     return not names.isdisjoint(weights)
 
 
-def read_shapes(path: str | os.PathLike[str]) -> dict[str, Sequence[int]]:
+def read_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     """Returns {name in the file: shape} of all entries of a checkpoint.
 
     Args:

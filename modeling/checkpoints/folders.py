@@ -7,6 +7,7 @@ from pathlib import Path
 
 from files import run_files
 from files.json_files import parse_json, read_json
+from files.paths import StrPath
 from modeling.checkpoints.staging import file_system
 
 _UNKNOWN = -1
@@ -15,7 +16,7 @@ _FILE_OF_A_CHECKPOINT = re.compile(
 )
 
 
-def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
+def find_tf1_checkpoint(path: StrPath, best: bool = True) -> str:
     """Returns the prefix of the checkpoint that `path` names or contains.
 
     In the folder of a training run, this is the checkpoint that the run would
@@ -62,7 +63,7 @@ def find_tf1_checkpoint(path: str | os.PathLike[str], best: bool = True) -> str:
     return path
 
 
-def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
+def find_fault(path: StrPath, newest: int) -> str | None:
     """Returns why a run's best weights must not be used, or None.
 
     The best weights are from an earlier run if a user deleted the checkpoints
@@ -86,7 +87,7 @@ def find_fault(path: str | os.PathLike[str], newest: int) -> str | None:
     return None
 
 
-def find_missing_best(path: str | os.PathLike[str], newest: int) -> str | None:
+def find_missing_best(path: StrPath, newest: int) -> str | None:
     """Returns a warning if a run's best weights are missing, else None.
 
     The weights are missing if only some files of the run were copied.
@@ -99,7 +100,7 @@ def find_missing_best(path: str | os.PathLike[str], newest: int) -> str | None:
     return f"{best} with the run's best step, {step}, is missing"
 
 
-def _recorded_best(path: str | os.PathLike[str], newest: int) -> int | None:
+def _recorded_best(path: StrPath, newest: int) -> int | None:
     """Returns the best step up to step `newest`, from the run's history.
 
     Returns None if there was no best step yet, and _UNKNOWN without a history.
@@ -133,12 +134,10 @@ def _find_newest(path: str) -> str:
         recorded = state.model_checkpoint_path
         # The recorded path may be in a subfolder, and may contain Windows's
         # path separators.
-        is_below = recorded.startswith(os.path.join(path, ""))
-        name = re.split(r"[/\\]", recorded)[-1]
-        for newest in (
-            *([recorded] if is_below else []),
-            os.path.join(path, name),
-        ):
+        places = [os.path.join(path, re.split(r"[/\\]", recorded)[-1])]
+        if recorded.startswith(os.path.join(path, "")):
+            places.insert(0, recorded)
+        for newest in places:
             if gfile.exists(f"{newest}.index"):
                 return newest
     indexes = sorted(

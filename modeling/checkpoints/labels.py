@@ -9,13 +9,13 @@ from typing import Any
 from files.atomic import write_text
 from files.json_files import read_json
 from files.labels import check_labels
-from files.paths import named_errors
+from files.paths import StrPath, named_errors
 
 LABELS_FILE = "labels.txt"
 
 
 def load_labels(
-    path: str | os.PathLike[str], num_labels: int | None = None
+    path: StrPath, num_labels: int | None = None
 ) -> list[str] | None:
     """Reads the names of a model's outputs from the folder of its weights.
 
@@ -112,9 +112,7 @@ def default_labels(num_labels: int) -> list[str]:
     return [f"LABEL_{index}" for index in range(num_labels)]
 
 
-def save_labels(
-    directory: str | os.PathLike[str], labels: Sequence[str]
-) -> None:
+def save_labels(directory: StrPath, labels: Sequence[str]) -> None:
     """Writes `labels.txt`, one label per line, completely or not at all.
 
     Raises:

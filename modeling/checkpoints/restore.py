@@ -1,7 +1,6 @@
 """Assigns the values in a file to the variables of a model, by name."""
 
 import dataclasses
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ import keras
 import numpy as np
 from absl import logging
 
+from files.paths import StrPath
 from modeling.checkpoints.names import original_name, source_name
 
 # Variables that a checkpoint must contain. The pooler is not required, because
@@ -55,7 +55,7 @@ class LoadReport:
 
 def restore_variables(
     model: keras.Model,
-    path: str | os.PathLike[str],
+    path: StrPath,
     shapes: Mapping[str, Sequence[int]],
     dtypes: Mapping[str, str],
     read: Callable[[str], Any],
@@ -95,12 +95,9 @@ def restore_variables(
     sources = {name: source_name(name, layers) for name in variables}
     missing = [name for name in variables if sources[name] not in shapes]
     _check_complete(path, sources, missing, shapes)
-    pairs = {
-        name: (variable, sources[name])
-        for name, variable in variables.items()
-        if sources[name] in shapes
-    }
-    for name, (variable, source) in pairs.items():
+    loaded = [name for name in variables if sources[name] in shapes]
+    for name in loaded:
+        source, variable = sources[name], variables[name]
         _check_shape(path, name, list(shapes[source]), list(variable.shape))
         if dtypes[source] not in _WEIGHT_DTYPES:
             raise ValueError(
@@ -108,18 +105,19 @@ def restore_variables(
                 f"must be one of {', '.join(_WEIGHT_DTYPES)}. Save the model "
                 "as float32"
             )
-    for variable, source in pairs.values():
-        _check_values(path, source, read(source), variable.dtype)
-    for variable, source in pairs.values():
-        variable.assign(read(source))
+    for name in loaded:
+        source = sources[name]
+        _check_values(path, source, read(source), variables[name].dtype)
+    for name in loaded:
+        variables[name].assign(read(sources[name]))
     _log(path, variables, missing)
-    used = {source for _, source in pairs.values()}
+    used = {sources[name] for name in loaded}
     unused = [name for name in shapes if name not in used]
-    return LoadReport(str(path), list(pairs), missing, unused)
+    return LoadReport(str(path), loaded, missing, unused)
 
 
 def _log(
-    path: str | os.PathLike[str],
+    path: StrPath,
     variables: Mapping[str, keras.Variable],
     missing: Sequence[str],
 ) -> None:
@@ -149,7 +147,7 @@ def _log(
 
 
 def _check_complete(
-    path: str | os.PathLike[str],
+    path: StrPath,
     sources: Mapping[str, str],
     missing: Sequence[str],
     there: Iterable[str],
@@ -172,7 +170,7 @@ def _check_complete(
 
 
 def _check_shape(
-    path: str | os.PathLike[str], name: str, there: list[int], here: list[int]
+    path: StrPath, name: str, there: list[int], here: list[int]
 ) -> None:
     if there == here:
         return
@@ -189,9 +187,7 @@ def _check_shape(
     )
 
 
-def _check_values(
-    path: str | os.PathLike[str], name: str, value: Any, dtype: str
-) -> None:
+def _check_values(path: StrPath, name: str, value: Any, dtype: str) -> None:
     """Raises an error if a value is not finite in the variable's dtype."""
     is_finite = keras.ops.isfinite(keras.ops.cast(value, dtype))
     if keras.ops.all(is_finite):

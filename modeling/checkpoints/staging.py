@@ -16,13 +16,12 @@ from files.atomic import (
     write_bytes,
     write_text,
 )
+from files.paths import StrPath
 
 
 @contextlib.contextmanager
 def staged_folder(
-    directory: str | os.PathLike[str],
-    last: str,
-    contents: Mapping[str, str | bytes],
+    directory: StrPath, last: str, contents: Mapping[str, str | bytes]
 ) -> Iterator[str]:
     """Moves the files of a model into a folder, all together or not at all.
 
@@ -52,15 +51,13 @@ def staged_folder(
                 else:
                     write_bytes(os.path.join(stage, name), content)
             yield stage
-            if manifests.has_own_card(directory):
-                card = os.path.join(stage, manifests.CARD)
-                if file_system(card).exists(card):
-                    file_system(card).remove(card)
             names = [
                 os.path.relpath(os.path.join(place, name), stage)
                 for place, _, inner in file_system(stage).walk(stage)
                 for name in inner
             ]
+            if manifests.CARD in names and manifests.has_own_card(directory):
+                names.remove(manifests.CARD)
             names.sort(key=lambda name: name == last)
             files = {
                 os.path.join(stage, name): os.path.join(directory, name)
@@ -108,7 +105,7 @@ def move_into_place(files: dict[str, str]) -> None:
 
 
 @contextlib.contextmanager
-def errors_named(path: str | os.PathLike[str]) -> Iterator[None]:
+def errors_named(path: StrPath) -> Iterator[None]:
     """Turns TensorFlow's errors in a `with` block into OSErrors.
 
     The messages of these errors contain `path`.
@@ -149,7 +146,7 @@ def _remove(folder: str) -> None:
         file_system(folder).rmtree(folder)
 
 
-def file_system(path: str | os.PathLike[str]) -> Any:
+def file_system(path: StrPath) -> Any:
     """Returns tf.io.gfile for a remote path, `_Local` for a local path."""
     if not is_remote(path):
         return _Local

@@ -19,6 +19,7 @@ from absl import logging
 from files import manifests, patterns
 from files.atomic import partial_path
 from files.labels import check_labels
+from files.paths import StrPath
 from modeling.checkpoints.folders import (
     describe,
     find_missing_best,
@@ -54,7 +55,7 @@ _TRAINING_STATE = re.compile(
 
 def load_tf1_checkpoint(
     model: keras.Model,
-    path: str | os.PathLike[str],
+    path: StrPath,
     layers: Sequence[int] | None = None,
     best: bool = True,
 ) -> LoadReport:
@@ -117,9 +118,7 @@ def load_tf1_checkpoint(
 
 
 @contextlib.contextmanager
-def open_tf1_checkpoint(
-    prefix: str | os.PathLike[str],
-) -> Iterator[tuple[Any, str]]:
+def open_tf1_checkpoint(prefix: StrPath) -> Iterator[tuple[Any, str]]:
     """Opens a checkpoint that `find_tf1_checkpoint` returned.
 
     Yields:
@@ -144,15 +143,11 @@ def open_tf1_checkpoint(
             ) from error
 
 
-def read_tf1_shapes(
-    prefix: str | os.PathLike[str],
-) -> dict[str, Sequence[int]]:
+def read_tf1_shapes(prefix: StrPath) -> dict[str, Sequence[int]]:
     """Returns {name in the file: shape} of a TF1 checkpoint."""
     with open_tf1_checkpoint(prefix) as (reader, _):
-        shapes, names = (
-            reader.get_variable_to_shape_map(),
-            _stored_names(reader),
-        )
+        shapes = reader.get_variable_to_shape_map()
+        names = _stored_names(reader)
         return {name: shapes[names[name]] for name in sorted(names)}
 
 
@@ -204,9 +199,7 @@ def check_tf1_files(prefix: str) -> None:
 
 
 def save_checkpoint(
-    model: keras.Model,
-    path: str | os.PathLike[str],
-    leave_out: Collection[str] = (),
+    model: keras.Model, path: StrPath, leave_out: Collection[str] = ()
 ) -> None:
     """Writes a model's weights as a checkpoint with Google's names.
 
@@ -234,9 +227,7 @@ def save_checkpoint(
 
 
 def check_release(
-    path: str | os.PathLike[str],
-    tokenizer: Any = None,
-    labels: Sequence[str] | None = None,
+    path: StrPath, tokenizer: Any = None, labels: Sequence[str] | None = None
 ) -> None:
     """Checks that `save_release` can write a model and model.json to a folder.
 
@@ -261,7 +252,7 @@ def check_release(
 
 def save_release(
     model: keras.Model,
-    path: str | os.PathLike[str],
+    path: StrPath,
     tokenizer: Any = None,
     labels: Sequence[str] | None = None,
     leave_out: Collection[str] = (),
@@ -306,8 +297,7 @@ def save_release(
 
 
 def write_checkpoint(
-    path: str | os.PathLike[str],
-    variables: Mapping[str, keras.Variable | str],
+    path: StrPath, variables: Mapping[str, keras.Variable | str]
 ) -> None:
     """Writes variables as a checkpoint that appears complete or not at all.
 
@@ -325,7 +315,7 @@ def write_checkpoint(
     partial = partial_path(path)
     folder = os.path.dirname(path) or "."
     # Move the index last. Without an index, the other files are no checkpoint.
-    endings = (".data-00000-of-00001", ".index")
+    endings = reversed(manifests.ENDINGS)
     try:
         with errors_named(f"The checkpoint {path}"):
             gfile.makedirs(folder)

@@ -29,7 +29,7 @@ from tensorflow.python.framework.convert_to_constants import (
 from data.text.tokenization import FullTokenizer
 from files import atomic, export_folders, manifests
 from modeling import ops
-from modeling.accelerated import inference
+from modeling.accelerated import inference, tracing
 from modeling.bert import BertModel
 from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
 from modeling.checkpoints.staging import errors_named
@@ -117,12 +117,13 @@ def _write_saved_model(
     endpoints: Mapping[str, Endpoint],
 ) -> None:
     archive = keras.export.ExportArchive()
-    kernels = inference.CastKernels(model)
+    kernels = inference.copy_kernels(model)
     # `archive` finds the variables that the functions use. If it also tracked
     # the model, the variables would be stored and loaded twice
     # (https://github.com/keras-team/keras/issues/23553).
     for name, (function, signature) in endpoints.items():
-        used = _trace(kernels.used_by(function), signature)
+        with tracing.replaced_values(kernels):
+            used = _trace(function, signature)
         archive.add_endpoint(name, used, input_signature=signature)
     with errors_named(f"--export_dir={export_dir}"):
         archive.write_out(str(folder), verbose=False)

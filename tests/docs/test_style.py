@@ -10,7 +10,7 @@ import tokenize
 
 import pytest
 
-from tests.docs.test_pages import BLOCK, PAGES
+from tests.docs.test_pages import BLOCK, PAGES, SOURCES
 from tests.golden import ROOT
 
 # A pattern is usually a noun that became a pronoun, or an unusual word.
@@ -50,7 +50,6 @@ BUDGET: dict[str, tuple[int, ...]] = {
 KINDS = ("pages", "docstrings", "comments", "errors")
 GENERATED = {"flags.md", "changelog.md"}
 BENCHMARKS = {"results.md", "performance.md", "memory.md"}
-FOLDERS = ("data", "files", "modeling", "serving", "tools", "training")
 HOW_TO = re.compile(r"(?s)How-to guides:\n(.*?)\n  - Benchmarks:")
 
 
@@ -65,10 +64,7 @@ def texts():
     """Returns {kind: all its text}."""
     pages = [prose(page) for page in PAGES if page.name not in GENERATED]
     docstrings, comments, errors = [], [], []
-    sources = [*ROOT.glob("*.py")]
-    for folder in FOLDERS:
-        sources += (ROOT / folder).rglob("*.py")
-    for path in sources:
+    for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(
                 node, ast.Module | ast.ClassDef | ast.FunctionDef
@@ -111,10 +107,7 @@ def test_guides_address_you():
         and not page.name.startswith("benchmark_")
     )
     thousands = len(text.split()) / 1000
-    assert text.count(";") <= 2 * thousands
     assert len(re.findall(r"\b[Yy]ours?\b|\b[Yy]ou\b", text)) >= 10 * thousands
-    weak = re.findall(r"\b(gives|has|holds|takes)\b", text)
-    assert len(weak) <= 3 * thousands
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -123,7 +116,11 @@ def test_a_page_reads_from_its_title_on(page):
     assert not re.match(r"# .*\n+( {4}|```)", text), "code after the title"
     below = re.findall(r"^ *```\n\n([a-z].*)", text, re.M)
     assert not below, "a sentence that begins with the code above it"
-    defined = set(re.findall(r"\b([A-Z][A-Z_]+)\b", prose_and_values(text)))
+    # In prose, or as NAME= in commands.
+    defined = {
+        *re.findall(r"\b[A-Z][A-Z_]+\b", BLOCK.sub("", text)),
+        *re.findall(r"\b[A-Z][A-Z_]+(?==)", text),
+    }
     used = {
         name
         for _, language, code in BLOCK.findall(text)
@@ -131,12 +128,6 @@ def test_a_page_reads_from_its_title_on(page):
         for name in re.findall(r"\$\{?([A-Z][A-Z_]+)\b", code)
     }
     assert used - {"PWD"} <= defined
-
-
-def prose_and_values(text):
-    """Returns what may define a variable: prose, and NAME= in commands."""
-    found = re.findall(r"\b[A-Z][A-Z_]+(?==)", text)
-    return BLOCK.sub("", text) + "\n" + "\n".join(found)
 
 
 def how_to_pages():

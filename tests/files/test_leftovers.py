@@ -44,62 +44,51 @@ def test_a_file_that_is_being_written_stays(tmp_path, monkeypatch, kind):
     assert found == [True] and os.listdir(tmp_path) == ["out"]
 
 
-OURS = {
-    Kind.OUTPUT_FILE: ("out", ["out.partial-7"]),
-    Kind.MODEL_OUTPUT: (
+# Kind and value of a flag, and what its runs leave.
+OURS = [
+    (Kind.OUTPUT_FILE, "out", "out.partial-7"),
+    (
+        Kind.MODEL_OUTPUT,
         "",
-        [
-            "model.safetensors.partial-7/config.json",
-            "bert_model.ckpt.index.partial-8/vocab.txt",
-            "bert_weights.json.partial-7",
-        ],
+        "model.safetensors.partial-7/config.json bert_weights.json.partial-7 "
+        "bert_model.ckpt.index.partial-8/vocab.txt",
     ),
-    "prefix": (
+    (
+        Kind.MODEL_OUTPUT,
         "out.ckpt",
-        ["out.ckpt.index.partial-7/out.ckpt.data-00000-of-00001"],
+        "out.ckpt.index.partial-7/out.ckpt.data-00000-of-00001",
     ),
-    Kind.RUN_FOLDER: (
+    (
+        Kind.RUN_FOLDER,
         "",
-        [
-            "eval_results.txt.partial-7",
-            "run_1/eval_results.txt.partial-7",
-            "run_2/best/labels.txt.partial-7",
-            "averages/checkpoint.partial-7",
-            "tokens.tsv.partial-7",
-            "projector_config.pbtxt.partial-7",
-        ],
+        "eval_results.txt.partial-7 run_1/eval_results.txt.partial-7 "
+        "run_2/best/labels.txt.partial-7 averages/checkpoint.partial-7 "
+        "tokens.tsv.partial-7 projector_config.pbtxt.partial-7",
     ),
-}
-THEIRS = [
-    "out",
-    "out.partial-",
-    "out.partial-7a",
-    "out.partial-7.txt",
-    "my-out.partial-7",
-    "out.ckpt.partial-7.txt",
-    "notes.safetensors.partial-7",
-    "config.partial-7/config.json",
-    "run_old/eval_results.txt.partial-7",
-    "sub/labels.txt.partial-7",
 ]
+# What no run leaves, but for a run whose output is `out`.
+THEIRS = """
+    out out.partial- out.partial-7 out.partial-7a out.partial-7.txt
+    my-out.partial-7 out.ckpt.partial-7.txt notes.safetensors.partial-7
+    config.partial-7/config.json run_old/eval_results.txt.partial-7
+    sub/labels.txt.partial-7
+"""
 
 
-@pytest.mark.parametrize("kind", OURS)
-def test_only_exact_names_of_the_outputs_go(tmp_path, kind):
-    name, ours = OURS[kind]
-    for path in [*ours, *THEIRS]:
+@pytest.mark.parametrize("kind, value, ours", OURS)
+def test_only_exact_names_of_the_outputs_go(tmp_path, kind, value, ours):
+    ours = ours.split()
+    theirs = [path for path in THEIRS.split() if path not in ours]
+    for path in [*ours, *theirs]:
         os.makedirs((tmp_path / path).parent, exist_ok=True)
         (tmp_path / path).write_text("x")
-    other = "" if name else "out.partial-7"
-    if other:
-        (tmp_path / other).write_text("x")
-    remove(Kind.MODEL_OUTPUT if kind == "prefix" else kind, tmp_path / name)
+    remove(kind, tmp_path / value)
     for path in ours:
         # The folder of a model as well.
         is_model = kind is not Kind.RUN_FOLDER
         first = path.split("/")[0] if is_model else path
         assert not (tmp_path / first).exists(), path
-    for path in [*THEIRS, *filter(None, [other])]:
+    for path in theirs:
         assert (tmp_path / path).read_text() == "x", path
 
 

@@ -61,12 +61,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def check(**values):
-    path_checks.check_paths(
-        [
-            paths.PathFlag(flag, value, KINDS[flag])
-            for flag, value in values.items()
-        ]
-    )
+    flags = [paths.PathFlag(k, v, KINDS[k]) for k, v in values.items()]
+    path_checks.check_paths(flags)
 
 
 def refused(**values):
@@ -239,9 +235,8 @@ def test_what_is_write_protected():
     os.chmod("vocab.txt", 0o444)
     os.chmod("data", 0o555)
     try:
-        assert "vocab.txt is write-protected" in refused(
-            output_file="vocab.txt"
-        )
+        line = refused(output_file="vocab.txt")
+        assert "vocab.txt is write-protected" in line
         for flag in ("output_file", "output_dir", "export_dir"):
             line = refused(**{flag: "data/new"})
             assert line.endswith("data is write-protected; use another path")

@@ -7,35 +7,34 @@ import pytest
 from files import progress
 
 
-@pytest.fixture
-def lines(caplog, monkeypatch):
+@pytest.fixture(autouse=True)
+def show_each_line(caplog, monkeypatch):
     monkeypatch.setattr(progress, "LINE_INTERVAL", 0.0)
     caplog.set_level(logging.INFO)
-    return lambda: caplog.messages
 
 
-def test_what_is_done_of_how_much(lines):
+def test_what_is_done_of_how_much(caplog):
     assert [*progress.track("abc", 3, "batch", "Evaluating")] == [*"abc"]
-    assert [line.split("  ")[0] for line in lines()] == [
+    assert [line.split("  ")[0] for line in caplog.messages] == [
         "Evaluating batch 1 of 3",
         "Evaluating batch 2 of 3",
         "Evaluating batch 3 of 3",
     ]
-    assert lines()[1].endswith(" left")
+    assert caplog.messages[1].endswith(" left")
 
 
-def test_one_element_is_no_progress(lines):
+def test_one_element_is_no_progress(caplog):
     assert [*progress.track("a", 1, "batch", "Showing")] == ["a"]
-    assert lines() == []
+    assert caplog.messages == []
 
 
-def test_without_a_known_end(lines):
+def test_without_a_known_end(caplog):
     assert [*progress.track("ab", None, "record", "Writing")] == [*"ab"]
-    assert lines() == ["Writing record 1", "Writing record 2"]
+    assert caplog.messages == ["Writing record 1", "Writing record 2"]
 
 
-def test_values_and_a_rate(lines):
+def test_values_and_a_rate(caplog):
     with progress.Progress(8, 4, "step", 16, "Training") as bar:
         bar.update(5, loss=1.23456)
-    (line,) = lines()
+    (line,) = caplog.messages
     assert line.startswith("Training step 5 of 8  loss 1.235  examples/s ")

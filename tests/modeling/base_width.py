@@ -26,7 +26,7 @@ def create_model(dtype):
     return model
 
 
-def assert_close(found, expected, tolerance, where=""):
+def assert_close(found, expected, tolerance):
     """Compares norms and entries, relative to a tensor's size.
 
     Args:
@@ -34,7 +34,6 @@ def assert_close(found, expected, tolerance, where=""):
         expected: {name: norm and entries}.
         tolerance: largest difference of an entry over the root mean square of
             its tensor's entries, and relative difference of the norm.
-        where: text for the message.
     """
     assert found.keys() == expected.keys()
     for name, value in found.items():
@@ -44,11 +43,11 @@ def assert_close(found, expected, tolerance, where=""):
         # A gradient that is 0 but for rounding, such as the key bias's, is
         # compared as a small number.
         scale = max(recorded, 1e-3)
-        assert abs(norm - recorded) <= tolerance * scale, f"{where}{name}"
+        assert abs(norm - recorded) <= tolerance * scale, name
         np.testing.assert_allclose(
             entries,
             others,
             rtol=0,
             atol=tolerance * scale / value.size**0.5,
-            err_msg=f"{where}{name}",
+            err_msg=name,
         )

@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from modeling import (
     AttentionLayer,
@@ -47,10 +48,6 @@ MODELS = {
     "choices": lambda **kwargs: BertMultipleChoice(CONFIG, **kwargs),
 }
 EVERYTHING = LAYERS | MODELS
-FITTED_IN_OTHERS = {"bert", "masked_lm"}
-# XLA takes seconds to compile each of the others, which are parts of the
-# classifier or consist of the same parts.
-QUICK_TO_FIT = {"dense", "output_head"}
 # Dense layers in each model: six in a block, the pooler, the head's own.
 NUM_DENSE = dict.fromkeys(MODELS, 13) | {"pretrainer": 14}
 
@@ -139,6 +136,31 @@ def flat(outputs):
 def assert_close(left, right, tolerance=1e-6):
     for one, other in zip(flat(left), flat(right), strict=True):
         np.testing.assert_allclose(one, other, rtol=0, atol=tolerance)
+
+
+def outputs_and_gradients(model, training, seed=None):
+    """Returns a function of a batch, one graph for all batches of a shape.
+
+    It returns the outputs of a BertModel, zero at padding, and the gradients of
+    a loss in which all of them count.
+    """
+
+    @tf.function(autograph=False)
+    def compute(batch):
+        with tf.GradientTape() as tape:
+            outputs = model(batch, training=training, seed=seed)
+            pooled = outputs["pooled_output"]
+            mask = tf.cast(batch["input_mask"], pooled.dtype)[..., None]
+            layers = [layer * mask for layer in outputs["all_encoder_layers"]]
+            values = [pooled * mask[:, 0], *layers]
+            # Of each output something else.
+            terms = [tf.sin(value * (3 + i)) for i, value in enumerate(values)]
+            loss = tf.add_n([tf.reduce_sum(term) for term in terms])
+        variables = [v.value for v in model.trainable_variables]
+        grads = map(tf.convert_to_tensor, tape.gradient(loss, variables))
+        return values, list(grads)
+
+    return compute
 
 
 def save_and_load(model, folder):

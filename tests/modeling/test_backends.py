@@ -1,14 +1,11 @@
 """The network gives the recorded outputs on Keras's other backends."""
 
 import importlib.util
-import os
 import re
-import subprocess
-import sys
 
 import pytest
 
-from tests.golden import ROOT
+from tests import golden
 
 
 @pytest.mark.slow
@@ -17,18 +14,12 @@ def test_the_recorded_outputs(backend):
     if importlib.util.find_spec(backend) is None:
         pytest.skip(f"{backend} is not installed")
     # Keras has one backend in a process.
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pytest", "-m", "backends"),
-            *("-p", "no:cacheprovider", "tests/modeling"),
-        ],
-        cwd=ROOT,
-        env=os.environ | {"KERAS_BACKEND": backend},
-        capture_output=True,
-        text=True,
+    shown = golden.run_python(
+        *("-m", "pytest", "-m", "backends", "tests/modeling"),
+        *("-p", "no:cacheprovider"),
+        KERAS_BACKEND=backend,
     )
-    assert done.returncode == 0, done.stdout
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 5
+    assert int(re.search(r"(\d+) passed", shown)[1]) > 5
 
 
 # Without TensorFlow, as where Keras runs on another backend: what the network
@@ -73,12 +64,7 @@ except ModuleNotFoundError as error:
 
 @pytest.mark.slow
 def test_modeling_needs_tensorflow_for_its_checkpoints_alone(tmp_path):
-    source = ROOT / "tests/testdata/huggingface/BertModel"
-    done = subprocess.run(
-        [sys.executable, "-c", _WITHOUT, source, tmp_path / "new/model"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "modeling.checkpoints.tf1 imports tensorflow\n"
+    source = golden.ROOT / "tests/testdata/huggingface/BertModel"
+    target = tmp_path / "new/model"
+    shown = golden.run_python("-c", _WITHOUT, source, target)
+    assert shown == "modeling.checkpoints.tf1 imports tensorflow\n"

@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from modeling import BertConfig, BertModel, load_config, ops
-from modeling.config import ACTIVATIONS
+from modeling import BertConfig, BertModel, load_config
 from tests.golden import ROOT
+from tests.models import built
 
 NAN = float("nan")
 FILE = ROOT / "examples/configs/chinese_L-12_H-768_A-12.json"
@@ -29,12 +29,8 @@ def test_the_parameters_are_counted_without_a_model():
         max_position_embeddings=11,
         type_vocab_size=5,
     )
-    model = BertModel(config)
-    model.build()
-    learned = sum(
-        np.prod(variable.shape) for variable in model.trainable_variables
-    )
-    assert config.num_parameters == learned
+    learned = built(BertModel(config)).trainable_variables
+    assert config.num_parameters == sum(np.prod(v.shape) for v in learned)
 
 
 def test_a_released_file_comes_back_with_its_unused_entries(tmp_path):
@@ -109,7 +105,3 @@ def test_an_absent_file_is_named(tmp_path):
         BertConfig.from_json_file(tmp_path / "nowhere.json")
     with pytest.raises(FileNotFoundError, match=r"bert_config.json nor .*conf"):
         load_config(tmp_path)
-
-
-def test_activations_are_named_as_they_are_defined():
-    assert ACTIVATIONS == (*ops.ACTIVATIONS,)

@@ -2,8 +2,6 @@
 
 import dataclasses
 import shutil
-import subprocess
-import sys
 
 import keras
 import numpy as np
@@ -31,7 +29,7 @@ def load(folder, name, prefix=""):
         }
 
 
-def create(folder, model_class, *args, extra=None, **kwargs):
+def create(folder, model_class, *args, extra=(), **kwargs):
     """Returns a model with the folder's weights and those of `extra`."""
     # Without dropout, as the recordings were made, in training too.
     config = dataclasses.replace(
@@ -44,8 +42,8 @@ def create(folder, model_class, *args, extra=None, **kwargs):
     reader = tf.train.load_checkpoint(str(folder / "bert_model.ckpt"))
     for variable in model.weights:
         name = original_name(variable)
-        in_extra = extra is not None and name in extra
-        variable.assign(extra[name] if in_extra else reader.get_tensor(name))
+        is_in = name in extra
+        variable.assign(extra[name] if is_in else reader.get_tensor(name))
     return model
 
 
@@ -90,24 +88,19 @@ def test_forward(folder, one_hot, dtype, form):
         assert largest_difference(value, expected.pop(name)) < 1e-4, name
 
     total, losses = PretrainingLoss()(outputs, features)
-    masked_lm_log_probs = log_softmax(outputs["masked_lm_logits"])
-    masked_lm_log_probs = masked_lm_log_probs.reshape(
-        -1, masked_lm_log_probs.shape[-1]
-    )
-    rows = np.arange(len(masked_lm_log_probs))
+    log_probs = log_softmax(outputs["masked_lm_logits"])
+    log_probs = log_probs.reshape(-1, log_probs.shape[-1])
+    rows, ids = np.arange(len(log_probs)), features["masked_lm_ids"].reshape(-1)
     actual = {
         **losses,
-        "masked_lm_log_probs": masked_lm_log_probs,
-        "masked_lm_example_loss": -masked_lm_log_probs[
-            rows, features["masked_lm_ids"].reshape(-1)
-        ],
+        "masked_lm_log_probs": log_probs,
+        "masked_lm_example_loss": -log_probs[rows, ids],
         "next_sentence_log_probs": log_softmax(outputs["next_sentence_logits"]),
     }
     for name, value in actual.items():
         assert largest_difference(value, expected.pop(name)) < 1e-4, name
     assert not expected, "recorded, but not compared"
-    total = float(total)
-    assert np.isclose(total, sum(map(float, losses.values())))
+    assert np.isclose(float(total), sum(map(float, losses.values())))
 
 
 @pytest.mark.parametrize("gradient_checkpointing", [False, True])
@@ -127,43 +120,31 @@ def test_gradients(folder, gradient_checkpointing, form):
         assert largest_difference(gradient, expected[name]) < 1e-8, name
 
 
-def first_batch(folder, name):
-    steps = load(folder, name, "in/")
-    return {key: value[0] for key, value in steps.items()}
-
-
+@pytest.mark.parametrize(
+    "task, model_class, loss",
+    [
+        ("classifier", BertClassifier, ClassifierLoss()),
+        ("squad", BertSpanLabeler, SpanLoss()),
+    ],
+)
 @pytest.mark.parametrize("folder", MODELS)
-def test_classifier(folder):
-    features = first_batch(folder, "classifier_steps.npz")
-    expected = load(folder, "classifier_steps.npz", "out/")
-    head = load(folder, "classifier_steps.npz", "init/")
-    model = create(
-        folder,
-        BertClassifier,
-        len(head["output_bias"]),
-        extra=head,
-        dtype="float64",
+def test_head(folder, task, model_class, loss):
+    steps, expected, head = (
+        load(folder, f"{task}_steps.npz", f"{part}/")
+        for part in ("in", "out", "init")
     )
+    features = {name: values[0] for name, values in steps.items()}
+    sizes = [len(head["output_bias"])] if task == "classifier" else []
+    model = create(folder, model_class, *sizes, extra=head, dtype="float64")
     with tf.GradientTape() as tape:
-        logits = model(features)
-        total, _ = ClassifierLoss()(logits, features)
-    assert largest_difference(logits, expected["logits"]) < 1e-7
-    assert largest_difference(total, expected["loss"]) < 1e-7
+        outputs = model(features)
+        total, _ = loss(outputs, features)
+    outputs = outputs if task == "squad" else {"logits": outputs}
+    for name, value in {**outputs, "loss": total}.items():
+        assert largest_difference(value, expected[name]) < 1e-7, name
     # The original's global norm counts these slices one by one.
     words = model.bert.embeddings.word_embeddings
     assert isinstance(tape.gradient(total, words.value), tf.IndexedSlices)
-
-
-@pytest.mark.parametrize("folder", MODELS)
-def test_span_labeler(folder):
-    features = first_batch(folder, "squad_steps.npz")
-    expected = load(folder, "squad_steps.npz", "out/")
-    head = load(folder, "squad_steps.npz", "init/")
-    model = create(folder, BertSpanLabeler, extra=head, dtype="float64")
-    outputs = model(features)
-    total, _ = SpanLoss()(outputs, features)
-    for name, value in {**outputs, "loss": total}.items():
-        assert largest_difference(value, expected[name]) < 1e-7, name
 
 
 @pytest.mark.slow
@@ -172,15 +153,12 @@ def test_the_network_is_the_same_without_its_faster_forms(tmp_path):
         shutil.copytree(golden.ROOT / folder, tmp_path / folder)
     shutil.copy(golden.ROOT / "pyproject.toml", tmp_path)
     shutil.rmtree(tmp_path / "modeling" / "accelerated")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "tests/modeling/test_golden.py"]
-        + ["-p", "no:cacheprovider", "-m", "not soak"]
-        + ["-k", "plain or classifier or span"],
+    shown = golden.run_python(
+        *("-m", "pytest", "tests/modeling/test_golden.py", "-m", "not soak"),
+        *("-p", "no:cacheprovider", "-k", "plain or classifier or squad"),
         cwd=tmp_path,
+        PYTHONPATH="",
         # Of the recordings, those in tests/ are enough.
-        env={"TF_CPP_MIN_LOG_LEVEL": "2"},
-        capture_output=True,
-        text=True,
+        BERT_GOLDEN_DIR="",
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "8 passed" in done.stdout
+    assert "8 passed" in shown

@@ -13,11 +13,9 @@ from tests.modeling.kinds import (
     CONFIG,
     EACH_MODEL,
     EVERYTHING,
-    FITTED_IN_OTHERS,
     LAYERS,
     MODELS,
     NUM_DENSE,
-    QUICK_TO_FIT,
     B,
     T,
     assert_close,
@@ -145,28 +143,23 @@ def test_an_export_takes_a_signature(tmp_path):
     check_export("choices", tmp_path, input_signature=[signature])
 
 
-def compiled_loss(outputs):
-    """A loss for each of a model's outputs: their mean square."""
-
-    def loss(_, output):
-        return keras.ops.mean(keras.ops.square(output))
-
-    return keras.tree.map_structure(lambda _: loss, outputs)
+def mean_square(_, output):
+    return keras.ops.mean(keras.ops.square(output))
 
 
-# The outputs of `bert` are for other layers, the word embeddings that
-# `masked_lm` takes are no batch that `fit` could cut.
+# Not the outputs of `bert`, which are for other layers, nor the word embeddings
+# that `masked_lm` takes, which are no batch that `fit` could cut.
+FITTED = [kind for kind in EVERYTHING if kind not in ("bert", "masked_lm")]
+# XLA takes seconds to compile each of the others, which are parts of the
+# classifier or consist of the same parts.
+MARKS = {"dense": (), "output_head": (), "classifier": pytest.mark.slow}
+
+
 @pytest.mark.parametrize(
     "kind",
     [
-        pytest.param(
-            kind,
-            marks=[pytest.mark.slow]
-            if kind == "classifier"
-            else [pytest.mark.soak] * (kind not in QUICK_TO_FIT),
-        )
-        for kind in EVERYTHING
-        if kind not in FITTED_IN_OTHERS
+        pytest.param(kind, marks=MARKS.get(kind, pytest.mark.soak))
+        for kind in FITTED
     ],
 )
 def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
@@ -185,7 +178,8 @@ def test_fit_compiled_by_xla_needs_no_build(kind, monkeypatch):
     )
     outputs = model.compute_output_spec(shapes)
     targets = keras.tree.map_structure(lambda _: np.zeros(B), outputs)
-    model.compile("sgd", compiled_loss(outputs), jit_compile=True)
+    losses = keras.tree.map_structure(lambda _: mean_square, outputs)
+    model.compile("sgd", losses, jit_compile=True)
     history = model.fit(inputs, targets, epochs=2, batch_size=B, verbose=0)
     assert np.isfinite(history.history["loss"]).all()
 
@@ -221,11 +215,11 @@ def test_lora_trains_few_weights_and_is_merged_in_a_file(kind, tmp_path):
 
 
 FROZEN = {
-    "the encoder": lambda bert: [bert],
-    "embeddings": lambda bert: [bert.embeddings],
-    "a block": lambda bert: [bert.encoder.blocks[1]],
-    "one dense layer": lambda bert: [bert.encoder.blocks[0].intermediate],
-    "the pooler": lambda bert: [bert.pooler],
+    "the encoder": lambda bert: bert,
+    "embeddings": lambda bert: bert.embeddings,
+    "a block": lambda bert: bert.encoder.blocks[1],
+    "one dense layer": lambda bert: bert.encoder.blocks[0].intermediate,
+    "the pooler": lambda bert: bert.pooler,
 }
 
 
@@ -241,8 +235,7 @@ def test_a_frozen_layer_stays_frozen(what, built, tmp_path):
     model = MODELS["classifier"]()
     if built:
         model.build()
-    for layer in FROZEN[what](model.bert):
-        layer.trainable = False
+    FROZEN[what](model.bert).trainable = False
     if not built:
         model.build()
     expected = trainable_paths(model)

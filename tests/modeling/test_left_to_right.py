@@ -15,6 +15,7 @@ from tests.modeling.kinds import (
     flat,
     save_and_load,
 )
+from tests.models import built
 
 KINDS = ("classifier", "spans", "choices")
 
@@ -86,9 +87,7 @@ def test_the_lstm_reads_each_row_without_its_padding():
 def test_every_task_takes_an_lstm(kind, unpad):
     features = create_features(kind)
     options = {"bilstm": True, "left_to_right": True, "unpad": unpad, "seed": 3}
-    model, again = MODELS[kind](**options), MODELS[kind](**options)
-    model.build()
-    again.build()
+    model, again = (built(MODELS[kind](**options)) for _ in range(2))
     named, named_again = map(named_variables, (model, again))
     assert named.keys() == named_again.keys()
     assert len([name for name in named if name.startswith("bilstm/")]) == 6

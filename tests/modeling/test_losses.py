@@ -81,12 +81,8 @@ def weighted_classifier_case():
 def span_case():
     outputs = {"start_logits": logits(B, T), "end_logits": logits(B, T)}
     features = {"start_positions": labels(T, B), "end_positions": labels(T, B)}
-    start, end = (
-        cross_entropy(
-            outputs[f"{which}_logits"], features[f"{which}_positions"]
-        )
-        for which in ("start", "end")
-    )
+    start = cross_entropy(outputs["start_logits"], features["start_positions"])
+    end = cross_entropy(outputs["end_logits"], features["end_positions"])
     return SpanLoss(), outputs, features, (start.mean() + end.mean()) / 2
 
 
@@ -111,12 +107,8 @@ def multi_label_case():
     outputs, label_ids = logits(B, L), labels(2, B, L)
     prob = 1 / (1 + np.exp(-outputs))
     per_label = np.where(label_ids == 1, -np.log(prob), -np.log(1 - prob))
-    return (
-        MultiLabelLoss(),
-        outputs,
-        {"label_ids": label_ids},
-        per_label.mean(-1).mean(),
-    )
+    expected = per_label.mean(-1).mean()
+    return MultiLabelLoss(), outputs, {"label_ids": label_ids}, expected
 
 
 def ranking_case():

@@ -1,8 +1,5 @@
 """Peak memory, each measured in a process of its own."""
 
-import subprocess
-import sys
-
 import pytest
 
 from tests import golden
@@ -63,15 +60,8 @@ print(peak() - before, float(norm))
 
 
 def run(program, folder):
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK + program],
-        cwd=folder,
-        env={"PYTHONPATH": str(golden.ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return [float(word) for word in done.stdout.split()]
+    shown = golden.run_python("-c", PEAK + program, cwd=folder)
+    return [float(word) for word in shown.split()]
 
 
 @pytest.mark.soak

@@ -8,6 +8,7 @@ import tensorflow as tf
 import modeling
 from modeling.unpadding import UnpaddedRows
 from tests import models
+from tests.modeling.kinds import outputs_and_gradients
 
 CONFIG = models.tiny_config(**models.NO_DROPOUT)
 
@@ -15,36 +16,6 @@ CONFIG = models.tiny_config(**models.NO_DROPOUT)
 def features(lengths, length):
     batch = models.create_batch(lengths, length)
     return {name: tf.constant(value) for name, value in batch.items()}
-
-
-def loss_and_gradients(model, training):
-    """Returns a function of a batch, one graph for all batches of a shape."""
-
-    @tf.function
-    def compute(batch):
-        # All outputs count, but those of padding.
-        mask = tf.cast(batch["input_mask"], tf.float64)[..., None]
-        with tf.GradientTape() as tape:
-            outputs = model(
-                batch["input_ids"],
-                batch["input_mask"],
-                batch["segment_ids"],
-                training=training,
-            )
-            values = [outputs["pooled_output"] * mask[:, 0]] + [
-                layer * mask for layer in outputs["all_encoder_layers"]
-            ]
-            loss = tf.add_n(
-                [
-                    tf.reduce_sum(tf.sin(value * (3 + index)))
-                    for index, value in enumerate(values)
-                ]
-            )
-        variables = [v.value for v in model.trainable_variables]
-        grads = map(tf.convert_to_tensor, tape.gradient(loss, variables))
-        return values, list(grads)
-
-    return compute
 
 
 @pytest.fixture(
@@ -67,7 +38,7 @@ def padded_and_not(request):
             dtype="float64",
             seed=1,
         )
-        functions.append(loss_and_gradients(models.built(model), training))
+        functions.append(outputs_and_gradients(models.built(model), training))
     return functions
 
 
@@ -81,24 +52,18 @@ def test_outputs_and_gradients_are_the_same(padded_and_not, lengths):
         np.testing.assert_allclose(unpadded, padded, rtol=1e-9, atol=1e-11)
 
 
-def test_rows_come_back_to_their_positions():
+@pytest.mark.parametrize(
+    "dtype", ["int32", "int64", "float32", "bool", "uint8"]
+)
+def test_rows_come_back_to_their_positions(dtype):
     batch = features([40, 3, 17, 1, 22], 40)
-    unpadded = UnpaddedRows(batch["input_mask"])
+    unpadded = UnpaddedRows(tf.cast(batch["input_mask"], dtype))
     padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
     rows = unpadded.unpad(padded)
     # 83 WordPieces, in whole steps of 64.
     assert rows.shape == (128, 8)
     mask = tf.cast(batch["input_mask"], tf.float32)[..., None]
     np.testing.assert_array_equal(unpadded.pad(rows) * mask, padded * mask)
-
-
-@pytest.mark.parametrize("dtype", ["int64", "float32", "bool", "uint8"])
-def test_masks_of_any_type(dtype):
-    batch = features([40, 3, 17, 1, 22], 40)
-    padded = tf.random.stateless_normal((5, 40, 8), [1, 2])
-    expected = UnpaddedRows(batch["input_mask"]).unpad(padded)
-    mask = tf.cast(batch["input_mask"], dtype)
-    np.testing.assert_array_equal(UnpaddedRows(mask).unpad(padded), expected)
 
 
 def test_a_mask_of_rank_3_is_computed_with_its_padding():

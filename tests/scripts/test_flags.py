@@ -13,6 +13,7 @@ import sys
 import pytest
 from absl import flags
 
+from docs import flags_index
 from files import flags as script_flags
 from files import paths
 from tests import script_runner
@@ -217,7 +218,7 @@ def printed():
 @pytest.mark.parametrize("script", script_runner.SCRIPTS)
 def test_help_and_wrong_flags_do_not_wait_for_tensorflow(script, printed):
     name = script if "." in script else f"{script}.py"
-    documented = script_runner.documented_flags()[name]
+    documented = flags_index.read_flags()[name].keys()
     text, wrong = printed[script]
     assert wrong == "1 []" and text.endswith("\n1 []")
     listed = re.findall(r"^ +--(?:\[no\])?(\w+):", text, re.M)

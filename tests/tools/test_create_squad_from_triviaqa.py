@@ -9,37 +9,25 @@ from data.squad import reading, scoring
 from tests import script_runner
 from tools.create_squad_from_triviaqa import Config, create_passages
 
+SPELLINGS = ["Anna Holm", "Anna Maria Holm", "Holm"]
 LIGHT = (
     "The light of Brant Rock \n\nwas lit in 1874. Its first keeper was\n"
     "anna  maria Holm, who kept it for ten years. Anna Holm is buried there."
 )
 
 
-def question(number, answer, pages=(), results=()):
+def question(number, spellings, pages=(), results=()):
     def documents(names):
-        return [
-            {"DocSource": "Search", "Filename": name, "Title": name[:-4]}
-            for name in names
-        ]
+        return [{"Filename": name, "Title": name[:-4]} for name in names]
 
     return {
         "Question": f"Question {number}?",
         "QuestionId": f"tc_{number}",
+        # The tool ignores other entries.
         "QuestionSource": "http://www.example.org/",
-        "Answer": answer,
+        "Answer": {"Aliases": list(spellings), "Value": spellings[0]},
         "EntityPages": documents(pages),
         "SearchResults": documents(results),
-    }
-
-
-def answer(*spellings):
-    return {
-        "Aliases": list(spellings),
-        "MatchedWikiEntityName": "",
-        "NormalizedAliases": [each.lower() for each in spellings],
-        "NormalizedValue": spellings[0].lower(),
-        "Type": "FreeForm",
-        "Value": spellings[0],
     }
 
 
@@ -52,10 +40,9 @@ def released(tmp_path):
     (evidence / "wikipedia/Brant_Rock.txt").write_text(LIGHT)
     (evidence / "wikipedia/Empty.txt").write_text(" \n")
     (evidence / "web/12/12_70.txt").write_text("Nobody knows, said Holmes.")
-    anna = answer("Anna Holm", "Anna Maria Holm", "Holm")
     pages = ["Brant_Rock.txt", "Empty.txt", "Lost.txt"]
-    first = question(1, anna, pages, ["12/12_70.txt"])
-    second = question(2, answer("1874", "C++ (language)"), pages[:1])
+    first = question(1, SPELLINGS, pages, ["12/12_70.txt"])
+    second = question(2, ["1874", "C++ (language)"], pages[:1])
     save(tmp_path, first, second)
     return tmp_path
 
@@ -66,17 +53,11 @@ def save(folder, *questions):
 
 
 def read(folder, **options):
-    paths = {
-        "input_file": f"{folder}/qa/web-dev.json",
-        "evidence_dir": f"{folder}/evidence",
-        "output_file": "",
-    }
-    (_, data), *_ = json.loads((folder / "qa/web-dev.json").read_text()).items()
-    missing = []
-    where, config = (
-        f"{paths['input_file']}: Data[0]",
-        Config(**paths, **options),
-    )
+    path, missing = folder / "qa/web-dev.json", []
+    options |= {"input_file": str(path), "evidence_dir": f"{folder}/evidence"}
+    config = Config(output_file="", **options)
+    data = json.loads(path.read_text())["Data"]
+    where = f"{path}: Data[0]"
     found = [[*create_passages(x, where, config, missing)] for x in data]
     return missing, found
 
@@ -116,9 +97,8 @@ def test_documents_are_cut_to_their_first_words(released):
 
 def test_all_spellings_are_gold_answers(released):
     _, (first, _) = read(released, for_training=False)
-    spellings = ["Anna Holm", "Anna Maria Holm", "Holm"]
     for _, qa in qas(first):
-        assert [each["text"] for each in qa["answers"]] == spellings
+        assert [each["text"] for each in qa["answers"]] == SPELLINGS
 
 
 @pytest.mark.parametrize(
@@ -138,14 +118,14 @@ def test_all_spellings_are_gold_answers(released):
     ],
 )
 def test_other_layouts_are_refused(released, changed, message):
-    save(released, question(1, answer("x"), ["Brant_Rock.txt"]) | changed)
+    save(released, question(1, ["x"], ["Brant_Rock.txt"]) | changed)
     with pytest.raises(ValueError, match=message) as error:
         read(released)
     assert "web-dev.json: Data[0]" in str(error.value)
 
 
 def test_lists_may_be_null(released):
-    found = question(1, answer("Anna Holm"), ["Brant_Rock.txt"])
+    found = question(1, ["Anna Holm"], ["Brant_Rock.txt"])
     found["Answer"] |= {"Aliases": None, "HumanAnswers": None}
     save(released, found | {"SearchResults": None})
     _, (entries,) = read(released)

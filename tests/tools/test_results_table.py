@@ -24,10 +24,8 @@ def write_run(folder, figures, script="run_classifier.py", more=None, **flags):
     (folder / "summary.json").write_text(json.dumps(summary, default=str))
 
 
-def run(folder, runs="out", *arguments, **flags):
-    return script_runner.run(
-        "tools.results_table", folder, *arguments, runs=runs, **flags
-    )
+def run(folder, runs="out", **flags):
+    return script_runner.run("tools.results_table", folder, runs=runs, **flags)
 
 
 def cells(line):

@@ -10,16 +10,12 @@ from tests import script_runner
 optuna = pytest.importorskip("optuna")
 
 
-def write_table(folder, count):
-    folder.mkdir()
-    colors = ["red", "blue"] * (count // 2)
-    lines = [f"the {color} boat,{color}" for color in colors]
-    (folder / "train.csv").write_text("\n".join(["text,label", *lines]) + "\n")
-
-
 @pytest.fixture
 def flags(tiny, tmp_path):
-    write_table(tmp_path / "data", 24)
+    (tmp_path / "data").mkdir()
+    lines = ["the red boat,red", "the blue boat,blue"] * 12
+    text = "\n".join(["text,label", *lines]) + "\n"
+    (tmp_path / "data/train.csv").write_text(text)
     return {
         "data_dir": "data",
         "study": "study.db",

@@ -20,6 +20,7 @@ import safetensors
 import safetensors.numpy
 
 from files.json_files import read_json
+from files.paths import StrPath
 from modeling.checkpoints.huggingface.config import CONFIG_FILE, config_entries
 from modeling.checkpoints.huggingface.pickled import PickledTensors
 from modeling.checkpoints.huggingface.tokenizer import tokenizer_files
@@ -91,7 +92,7 @@ def _huggingface_name(name: str) -> str:
     return name.replace("/", ".")
 
 
-def is_huggingface(path: str | os.PathLike[str]) -> bool:
+def is_huggingface(path: StrPath) -> bool:
     """Returns whether `path` is, or contains, Hugging Face weights.
 
     A file of such weights is called NAME.safetensors or pytorch_model.bin.
@@ -101,7 +102,7 @@ def is_huggingface(path: str | os.PathLike[str]) -> bool:
     )
 
 
-def find_huggingface(path: str | os.PathLike[str]) -> str:
+def find_huggingface(path: StrPath) -> str:
     """Returns the path of a model's weights, or of the index of its weights.
 
     Args:
@@ -123,9 +124,7 @@ def find_huggingface(path: str | os.PathLike[str]) -> str:
     return path
 
 
-def read_huggingface_shapes(
-    path: str | os.PathLike[str],
-) -> dict[str, Sequence[int]]:
+def read_huggingface_shapes(path: StrPath) -> dict[str, Sequence[int]]:
     """Returns {Hugging Face's name: shape} of the tensors in a file."""
     with _open_tensors(path) as files:
         names = without_scope(files, _WORD_EMBEDDINGS)
@@ -136,7 +135,7 @@ def read_huggingface_shapes(
 
 
 @contextlib.contextmanager
-def _open_tensors(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
+def _open_tensors(path: StrPath) -> Iterator[dict[str, Any]]:
     """Opens the weights in a file, or in all files that an index names.
 
     Yields:
@@ -195,9 +194,7 @@ def _open_tensors(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 
 def load_huggingface(
-    model: keras.Model,
-    path: str | os.PathLike[str],
-    layers: Sequence[int] | None = None,
+    model: keras.Model, path: StrPath, layers: Sequence[int] | None = None
 ) -> LoadReport:
     """Loads a Hugging Face BERT into a model.
 
@@ -294,7 +291,7 @@ def _normalize(name: str) -> str:
 
 def save_huggingface(
     model: keras.Model,
-    directory: str | os.PathLike[str],
+    directory: StrPath,
     labels: Sequence[str] | None = None,
     tokenizer: Any = None,
     leave_out: Collection[str] = (),

@@ -13,8 +13,9 @@ import keras
 
 from files.json_files import read_json
 from files.labels import check_labels
+from files.paths import StrPath
 from modeling.checkpoints.labels import default_labels
-from modeling.config import BertConfig
+from modeling.config import ACTIVATIONS, BertConfig
 
 CONFIG_FILE = "config.json"
 
@@ -27,13 +28,8 @@ _ACTIVATIONS = {
     "gelu_fast": "gelu",
     "gelu_pytorch_tanh": "gelu",
     "gelu_new": "gelu",
-    "linear": "linear",
-    "mish": "mish",
-    "relu": "relu",
-    "sigmoid": "sigmoid",
     "swish": "silu",
-    "silu": "silu",
-    "tanh": "tanh",
+    **{name: name for name in ACTIVATIONS if "gelu" not in name},
 }
 # Default values in transformers that differ from the defaults of `BertConfig`.
 _DEFAULTS = {"vocab_size": 30522, "type_vocab_size": 2}
@@ -51,7 +47,7 @@ ARCHITECTURES = {theirs: ours for ours, theirs in CLASSES.items()}
 ARCHITECTURES["BertForMaskedLM"] = "BertPretrainer"
 
 
-def read_architectures(path: str | os.PathLike[str]) -> list[str]:
+def read_architectures(path: StrPath) -> list[str]:
     """Returns the `architectures` of a config.json, [] if it lists none.
 
     Args:
@@ -76,7 +72,7 @@ def read_architectures(path: str | os.PathLike[str]) -> list[str]:
     return names
 
 
-def load_config(path: str | os.PathLike[str]) -> BertConfig:
+def load_config(path: StrPath) -> BertConfig:
     """Reads a `bert_config.json` or a Hugging Face `config.json`.
 
     Args:
@@ -125,7 +121,7 @@ def load_config(path: str | os.PathLike[str]) -> BertConfig:
         raise ValueError(f"{path}: {error}") from error
 
 
-def _find_config(path: str | os.PathLike[str]) -> str:
+def _find_config(path: StrPath) -> str:
     path = str(path)
     if not os.path.exists(path):
         raise FileNotFoundError(

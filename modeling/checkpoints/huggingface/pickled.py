@@ -19,6 +19,8 @@ from typing import Any, BinaryIO, NamedTuple
 import ml_dtypes
 import numpy as np
 
+from files.paths import StrPath
+
 # First value in each file that a torch version before 1.6 wrote.
 _LEGACY = 0x1950A86A20F9469CFC6C
 # {storage class of torch: (name of the dtype in safetensors, NumPy's dtype)}.
@@ -98,7 +100,7 @@ class PickledTensors:
         OSError: the file is damaged, or contains objects other than tensors.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: StrPath) -> None:
         self._path = path
         # {key of a storage: position of its values in the file, in bytes}
         self._places: dict[str, int] = {}

@@ -65,12 +65,9 @@ def test_tokenizer_json_tokenizes_as_the_project_does(
     theirs = tokenizers.Tokenizer.from_file(path)
     text = f"Unable unable Un日un é É\u00a0e\u200b, {'a' * 150}"
     encoded = theirs.encode(text, "é")
-    assert encoded.ids == ours.convert_tokens_to_ids(
-        [
-            *("[CLS]", *ours.tokenize(text), "[SEP]"),
-            *(*ours.tokenize("é"), "[SEP]"),
-        ]
-    )
+    first, second = ours.tokenize(text), ours.tokenize("é")
+    expected = ["[CLS]", *first, "[SEP]", *second, "[SEP]"]
+    assert encoded.ids == ours.convert_tokens_to_ids(expected)
     assert encoded.type_ids[-2:] == [1, 1]
 
 

@@ -35,14 +35,13 @@ OTHER_NUMBERS = [
 @pytest.mark.parametrize(("labels", "message"), BAD_LABELS + OTHER_NUMBERS)
 def test_labels_that_cannot_be_written_leave_no_file(tmp_path, labels, message):
     model = built(BertClassifier(SMALL, 2))
-    for save in (
-        lambda: save_release(model, tmp_path / "new", labels=labels),
-        lambda: save_huggingface(model, tmp_path / "new", labels=labels),
-        # It knows no model.
-        lambda: save_labels(tmp_path, labels),
-    )[: 2 + ((labels, message) in BAD_LABELS)]:
+    for save in (save_release, save_huggingface):
         with pytest.raises(ValueError, match=message):
-            save()
+            save(model, tmp_path / "new", labels=labels)
+    if (labels, message) in BAD_LABELS:
+        # The number is unknown without a model.
+        with pytest.raises(ValueError, match=message):
+            save_labels(tmp_path, labels)
     assert not list(tmp_path.iterdir())
 
 

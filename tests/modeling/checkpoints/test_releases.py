@@ -21,6 +21,7 @@ from modeling import (
 from modeling.checkpoints.tf1 import check_release
 from tests.modeling.checkpoints.test_tf1 import SMALL
 from tests.models import built
+from tests.script_runner import snapshot
 
 
 def check_bias(folder):
@@ -43,14 +44,14 @@ def test_a_release_replaces_only_an_earlier_one_of_its_kind(tmp_path):
     # The old labels would name the new model's outputs.
     ours = tmp_path / "ours"
     save_release(model, ours, labels=["no", "yes"])
-    before = {path.name: path.read_bytes() for path in ours.iterdir()}
+    before = snapshot(ours)
     model.head.output_bias.assign([1.0, 2.0])
     for save in (save_release, save_huggingface):
         with pytest.raises(
             ValueError, match="contains a model.* not replace its.* labels.txt"
         ):
             save(model, ours)
-    assert before == {path.name: path.read_bytes() for path in ours.iterdir()}
+    assert snapshot(ours) == before
     save_release(model, ours, labels=["no", "yes"])
     check_bias(ours)
 
@@ -59,8 +60,8 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     model = built(BertClassifier(SMALL, 2))
     folder = tmp_path / "release"
     save_release(model, folder, labels=["no", "yes"])
-    before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert before.keys() == {
+    before = snapshot(folder)
+    assert {path.name for path in before} == {
         "bert_config.json",
         manifests.WEIGHTS,
         "bert_model.ckpt.data-00000-of-00001",
@@ -75,8 +76,7 @@ def test_a_release_appears_whole_or_not_at_all(tmp_path):
     with pytest.raises(IsADirectoryError, match="vocab.txt is a folder"):
         save_release(model, folder, tokenizer, ["a", "b"])
     (folder / "vocab.txt").rmdir()
-    after = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert after == before
+    assert snapshot(folder) == before
     save_release(model, folder, tokenizer, ["a", "b"])
     assert load_labels(folder, 2) == ["a", "b"]
     assert len(list(folder.iterdir())) == 7
