@@ -7,6 +7,7 @@ from data.io import feature_specs, records, tfrecords, workers
 from data.pretraining import documents
 from data.pretraining.job import Job
 from data.pretraining.options import InstanceOptions
+from data.text import tokenization
 from tests import golden
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
@@ -39,6 +40,15 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         run or functools.partial(workers.run, num_processes=num_processes)
     )
     return manifest
+
+
+def write_documents(path, number, num_lines):
+    """Writes documents that each repeat a word. Returns the words' ids."""
+    vocab = tokenization.FullTokenizer(VOCAB).vocab
+    words = [word for word in vocab if word.isascii() and word.isalpha()]
+    words = words[-number:]
+    path.write_text("\n".join(f"{word} {word}\n" * num_lines for word in words))
+    return {vocab[word] for word in words}
 
 
 def digests(manifest):

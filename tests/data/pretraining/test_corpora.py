@@ -6,8 +6,7 @@ import pytest
 
 from data.io import feature_specs
 from data.pretraining import documents, parts, splitting
-from data.text import tokenization
-from tests.shards import VOCAB, create, digests, read, warnings
+from tests.shards import create, digests, read, warnings, write_documents
 
 
 @pytest.mark.parametrize(
@@ -45,17 +44,9 @@ def test_report_counts_what_is_equal_and_unknown(
     assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
 
 
-def write_long_documents(path):
-    """Writes five documents that each repeat a word; returns the words."""
-    vocab = tokenization.FullTokenizer(VOCAB).vocab
-    words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
-    path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
-    return {vocab[word] for word in words}
-
-
 def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
     path = tmp_path / "corpus.txt"
-    words = write_long_documents(path)
+    words = write_documents(path, 5, 60)
     made = [
         create(
             tmp_path / str(number),
@@ -105,7 +96,7 @@ def test_random_next_of_the_same_document_is_reported(
 ):
     monkeypatch.setattr(parts, "MAX_PIECES", 10)
     path = tmp_path / "corpus.txt"
-    write_long_documents(path)
+    write_documents(path, 5, 60)
     create(tmp_path, [path])
     # The whole corpus is a part, and its first document has no other.
     (warning,) = warnings(caplog)

@@ -126,8 +126,15 @@ def written(monkeypatch):
     return numbers
 
 
-def stop(*unused_args):
-    raise Stop
+def interrupt(tmp_path, monkeypatch):
+    """Stops a job when all tasks are done, but before the manifest."""
+
+    def stop(*unused_args):
+        raise Stop
+
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(job.corpus_report, "statistics", stop)
+        create(tmp_path)
 
 
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
@@ -270,13 +277,10 @@ def test_too_many_shards_leave_nothing(tmp_path):
 def test_a_damaged_shard_is_rebuilt(
     tmp_path, monkeypatch, small_parts, written, damage, is_finished
 ):
-    with monkeypatch.context() as patch:
-        if not is_finished:
-            patch.setattr(job.corpus_report, "statistics", stop)
-            with pytest.raises(Stop):
-                create(tmp_path)
-        else:
-            create(tmp_path)
+    if is_finished:
+        create(tmp_path)
+    else:
+        interrupt(tmp_path, monkeypatch)
     shards = sorted(tmp_path.glob("out-*"))
     before = [path.read_bytes() for path in shards]
     damage(shards[1])
@@ -296,9 +300,7 @@ def test_a_damaged_shard_is_rebuilt(
 def test_a_damaged_result_is_made_again(
     tmp_path, monkeypatch, small_parts, written, contents
 ):
-    with monkeypatch.context() as patch, pytest.raises(Stop):
-        patch.setattr(job.corpus_report, "statistics", stop)
-        create(tmp_path)
+    interrupt(tmp_path, monkeypatch)
     before = [path.stat() for path in sorted(tmp_path.glob("out-*"))]
     (tmp_path / "out.work/task-00001.json").write_text(contents)
     create(tmp_path)
@@ -352,9 +354,7 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
         create(tmp_path)
     assert (work / "task-00000.json").read_text() == "mine"
     (work / "task-00000.json").unlink()
-    with monkeypatch.context() as patch, pytest.raises(Stop):
-        patch.setattr(job.corpus_report, "statistics", stop)
-        create(tmp_path)
+    interrupt(tmp_path, monkeypatch)
     (work / "notes.txt").write_text("mine")
     create(tmp_path)
     assert os.listdir(work) == ["notes.txt"]
