@@ -10,6 +10,7 @@ import modeling
 from data.text import tokenization, vocabulary
 from tests import golden, script_runner
 from tests.checkpoints import values
+from tests.data.reference_tokenizer import wordpiece
 from tests.script_runner import check_refusals, parse_flags
 
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
@@ -96,19 +97,6 @@ def extended(tmp_path_factory, pretrained, tiny):
     return folder, convert
 
 
-def split(word, vocab):
-    """Returns a word's ids, by a search of our own here."""
-    found, rest, mark = [], word, ""
-    while rest:
-        ends = range(len(rest), 0, -1)
-        end = next((n for n in ends if mark + rest[:n] in vocab), None)
-        if end is None:
-            return [vocab.index("[UNK]")]
-        found.append(vocab.index(mark + rest[:end]))
-        rest, mark = rest[end:], "##"
-    return found
-
-
 def test_new_rows_are_the_mean_of_their_pieces(extended):
     folder, convert = extended
     old, new = read_vocab(VOCAB), read_vocab(folder / "model/vocab.txt")
@@ -120,7 +108,8 @@ def test_new_rows_are_the_mean_of_their_pieces(extended):
     assert config.vocab_size == len(new) == len(after[WORDS])
     for row, token in enumerate(new):
         is_old = row < len(old) and token == old[row]
-        rows = [row] if is_old else split(token, old)
+        pieces = [token] if is_old else wordpiece(token, old)
+        rows = [*map(old.index, pieces)]
         for name in (WORDS, BIAS):
             expected = np.mean(before[name][rows], axis=0)
             np.testing.assert_allclose(after[name][row], expected, atol=1e-7)
