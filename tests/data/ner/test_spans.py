@@ -227,33 +227,33 @@ def test_a_folder_of_sets(tmp_path):
     processor = reading.NerProcessor()
     labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     assert processor.get_labels(tmp_path) == labels
-    empty, example = processor.get_train_examples(tmp_path)
+    empty, example = processor.read_set(tmp_path, "train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
     windows.write_predictions(tmp_path, [empty], [[]])
     (line,) = (tmp_path / "predictions.jsonl").read_text().splitlines()
     assert json.loads(line)["text"] == ""
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
-    _, again = processor.get_dev_examples(tmp_path)
+    _, again = processor.read_set(tmp_path, "dev")
     assert again.labels == example.labels
     # Another scheme, and texts without annotations to predict.
     read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
     bilou = reading.NerProcessor(["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"])
-    _, example = bilou.get_train_examples(tmp_path)
+    _, example = bilou.read_set(tmp_path, "train")
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
-    (example,) = bilou.get_test_examples(tmp_path)
+    (example,) = bilou.read_set(tmp_path, "test")
     assert {*example.labels} == {"O"}
     with pytest.raises(ValueError, match="line 2: unknown tag 'B-PER'"):
-        reading.NerProcessor(["O", "B-LOC", "I-LOC"]).get_train_examples(
-            tmp_path
+        reading.NerProcessor(["O", "B-LOC", "I-LOC"]).read_set(
+            tmp_path, "train"
         )
     with pytest.raises(
         ValueError, match="--text_column=1 is for files with col"
     ):
-        reading.NerProcessor(None, 1).get_train_examples(tmp_path)
+        reading.NerProcessor(None, 1).read_set(tmp_path, "train")
     read(tmp_path, label_studio(annotations=[]))
     with pytest.raises(ValueError, match="contains no annotated text"):
-        processor.get_train_examples(tmp_path)
+        processor.read_set(tmp_path, "train")
 
 
 @pytest.mark.parametrize("code, size", [("utf-16-le", 2), ("utf-8", 1)])

@@ -91,17 +91,17 @@ def test_layouts(tmp_path, text, flags, words, tags):
 
 
 @pytest.mark.parametrize(
-    "split, name, sentences, words, entities",
+    "name, file, sentences, words, entities",
     [
         # The figures of the shared task's description.
         ("train", "train", 14041, 203621, 23499),
-        ("eval", "valid", 3250, 51362, 5942),
-        ("predict", "test", 3453, 46435, 5648),
+        ("dev", "valid", 3250, 51362, 5942),
+        ("test", "test", 3453, 46435, 5648),
     ],
 )
-def test_distributed_files(split, name, sentences, words, entities):
-    path = golden.shared(f"data/conll2003/{name}.txt")
-    examples = reading.NerProcessor().read_split(path.parent, split)
+def test_distributed_files(name, file, sentences, words, entities):
+    path = golden.shared(f"data/conll2003/{file}.txt")
+    examples = reading.NerProcessor().read_set(path.parent, name)
     assert len(examples) == sentences
     assert sum(len(e.words) for e in examples) == words
     found = [scoring.find_entities(e.labels) for e in examples]
@@ -139,7 +139,7 @@ def test_bad_files_are_named(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         read(tmp_path, "dev", text, "O", "B-LOC")
     with pytest.raises(OSError, match="named train.txt or eng.train"):
-        reading.NerProcessor().get_train_examples(tmp_path)
+        reading.NerProcessor().read_set(tmp_path, "train")
 
 
 @pytest.mark.parametrize("separator", [*",;|/_", "\xa0", "\u3000"])
@@ -169,7 +169,7 @@ def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="of the dev set, not .*valid.*dev"):
-        reading.NerProcessor().get_dev_examples(tmp_path)
+        reading.NerProcessor().read_set(tmp_path, "dev")
 
 
 def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
