@@ -81,7 +81,7 @@ class InstanceEncoder:
         self._is_masked = not options.dynamic_masking
         # Encode all possible positions and weights once, because they recur in
         # many instances.
-        self._positions = records.encode_rows(np.arange(length)[:, None])
+        self._positions = [*map(records.encode_varint, range(length))]
         self._weights = np.tri(number + 1, number, -1, np.float32)
 
     def __call__(self, instance: TrainingInstance) -> bytes:
