@@ -16,6 +16,15 @@ CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
 
 
 def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
+    """Creates shards in a folder. Returns their manifest.
+
+    `input_files` are paths, or the text of a corpus to write to corpus.txt.
+    """
+    if isinstance(input_files, str | bytes):
+        path, corpus = tmp_path / "corpus.txt", input_files
+        corpus = corpus.encode() if isinstance(corpus, str) else corpus
+        path.write_bytes(corpus)
+        input_files = [path]
     num_shards = options.pop("num_shards", 3)
     boundary_files = options.pop("boundary_files", ())
     run = options.pop("run", None)

@@ -23,9 +23,7 @@ def test_report_warns_of_what_usually_goes_wrong(
     tmp_path, text, warning, caplog
 ):
     caplog.set_level("INFO")
-    path = tmp_path / "corpus.txt"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    create(tmp_path, [path])
+    create(tmp_path, text)
     assert any(x.startswith("corpus: ") for x in caplog.messages)
     assert any(re.search(warning, line) for line in warnings(caplog))
 
@@ -36,10 +34,9 @@ def test_report_counts_what_is_equal_and_unknown(
 ):
     caplog.set_level("INFO")
     monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 10**9)
-    path = tmp_path / "corpus.txt"
     text = "The old harbor.\nA light \u1200\u1201 \u1200\u1201.\n"
-    path.write_text(f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2)
-    create(tmp_path, [path], num_shards=num_shards)
+    text = f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2
+    create(tmp_path, text, num_shards=num_shards)
     assert "9 sentences and 3 documents repeat an earlier text" in caplog.text
     assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
 
@@ -106,10 +103,9 @@ def test_random_next_of_the_same_document_is_reported(
 def test_one_document(tmp_path, monkeypatch, caplog):
     """In parts of its lines; random next sentences are from the part itself."""
     monkeypatch.setattr(splitting, "_PART_BYTES", 100)
-    path = tmp_path / "corpus.txt"
-    path.write_text("The old harbor.\nThe keeper.\nA light.\n" * 20)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)
-    manifest = create(tmp_path, [path])
+    text = "The old harbor.\nThe keeper.\nA light.\n" * 20
+    manifest = create(tmp_path, text)
     assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}
     assert manifest["corpus"]["num_documents"] == 1
     assert any("one document" in line for line in warnings(caplog))

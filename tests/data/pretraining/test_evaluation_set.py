@@ -58,10 +58,9 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
 
 
 def test_one_document_cannot_be_held_out(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("One sentence.\nAnd another.\n")
+    text = "One sentence.\nAnd another.\n"
     with pytest.raises(ValueError, match="--eval_fraction=0.1 holds out"):
-        create(tmp_path, [path], eval_fraction=0.1)
+        create(tmp_path, text, eval_fraction=0.1)
 
 
 @pytest.mark.parametrize("which", ["corpus", "vocabulary"])

@@ -175,12 +175,10 @@ def test_work_of_an_earlier_version_does_not_go_on(tmp_path):
 
 
 def test_changed_input_is_noticed(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("The harbor.\nThe keeper.\n\nA light.\nThe end.\n")
-    create(tmp_path, [path])
-    path.write_text("The harbor.\nThe keeper.\n\nA light.\nThe and.\n")
+    text = "The harbor.\nThe keeper.\n\nA light.\nThe end.\n"
+    create(tmp_path, text)
     with pytest.raises(ValueError, match="another .*corpus.txt"):
-        create(tmp_path, [path])
+        create(tmp_path, text.replace("end", "and"))
 
 
 def test_gzip_gives_the_same(tmp_path):
@@ -193,10 +191,8 @@ def test_gzip_gives_the_same(tmp_path):
 
 
 def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("\n \n")
     with pytest.raises(ValueError, match="no text in the input: .*corpus.txt"):
-        create(tmp_path, [path])
+        create(tmp_path, "\n \n")
     assert os.listdir(tmp_path) == ["corpus.txt"]
 
 
@@ -222,10 +218,10 @@ def test_empty_shards(tmp_path, monkeypatch, caplog):
     """Of a part that has lines, but no text."""
     monkeypatch.setattr(splitting, "_PART_BYTES", 300)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 30)
-    path = tmp_path / "corpus.txt"
     text = "The harbor.\nThe keeper.\n\n" * 20
-    path.write_text(f"{text}{NO_TEXT * 200}\n{text}", encoding="utf-8")
-    manifest = create(tmp_path, [path], num_shards=0)
+    no_text = "\N{NO-BREAK SPACE}\n" * 200
+    text = f"{text}{no_text}\n{text}"
+    manifest = create(tmp_path, text, num_shards=0)
     number = len(manifest["shards"])
     assert 1 < number < 8
     assert all(entry["num_records"] for entry in manifest["shards"])
@@ -233,16 +229,14 @@ def test_empty_shards(tmp_path, monkeypatch, caplog):
     assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
     made = digests(manifest)
     (tmp_path / names[1]).unlink()
-    assert digests(create(tmp_path, [path], num_shards=0)) == made
+    assert digests(create(tmp_path, text, num_shards=0)) == made
     assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
     # So, too, for a number that was asked for, with a warning.
+    path = tmp_path / "corpus.txt"
     other = create(tmp_path / "a", [path], num_shards=number + 1)
     assert digests(other) == made
     message = f"--num_shards={number + 1}: wrote only {number} files"
     assert any(message in line for line in warnings(caplog))
-
-
-NO_TEXT = "\N{NO-BREAK SPACE}\n"
 
 
 def test_shards_are_named_by_their_numbers(tmp_path, small_parts):

@@ -78,9 +78,8 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
 
 def test_sentence_split(tmp_path):
     pytest.importorskip("sentencex")
-    path = tmp_path / "corpus.txt"
-    path.write_text("Dr. Smith went. He slept! Did he?\n\nOne. Two.\n")
-    manifest = create(tmp_path, [path], text={"sentence_split": "en"})
+    corpus = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"
+    manifest = create(tmp_path, corpus, text={"sentence_split": "en"})
     assert manifest["corpus"]["num_sentences"] == 5
 
 
