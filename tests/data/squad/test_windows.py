@@ -32,10 +32,15 @@ OPTIONS = windows.WindowOptions(
 )
 
 
+def read(tmp_path, questions, context, training=True, **options):
+    """Writes questions about a passage, and returns their examples."""
+    path = write_squad(tmp_path / "squad.json", questions, context)
+    return reading.read_squad_examples(path, training, **options)
+
+
 def create(tmp_path, tokenizer, context, *answers, training=False, **options):
     """Returns the examples and the windows of a passage with one question."""
-    path = write_squad(tmp_path / "squad.json", [[*answers]], context)
-    examples = reading.read_squad_examples(path, training)
+    examples = read(tmp_path, [[*answers]], context, training)
     options = dataclasses.replace(OPTIONS, **options)
     found = windows.create_features(examples, tokenizer, options, training)
     return examples, list(found)
@@ -85,13 +90,12 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, message):
 
 
 def test_training_needs_one_answer(tmp_path):
-    path = write_squad(tmp_path / "squad.json", [[]], "a b")
     with pytest.raises(ValueError, match=r"qas\[0\].*exactly one.*v2.0"):
-        reading.read_squad_examples(path, True)
+        read(tmp_path, [[]], "a b")
     with pytest.raises(ValueError, match="no 'is_impossible' of type bool"):
-        reading.read_squad_examples(path, True, version_2_with_negative=True)
-    write_squad(path, [{"answers": [], "is_impossible": True}], "a b")
-    (example,) = reading.read_squad_examples(path, True, True)
+        read(tmp_path, [[]], "a b", version_2_with_negative=True)
+    question = {"answers": [], "is_impossible": True}
+    (example,) = read(tmp_path, [question], "a b", version_2_with_negative=True)
     assert (example.start_position, example.end_position) == (-1, -1)
 
 
@@ -105,11 +109,9 @@ def test_answers_that_are_not_there_are_skipped(
     tmp_path, caplog, start, text, use_char_offsets
 ):
     answers = [[(start, text)], [(2, "b")]]
-    path = write_squad(tmp_path / "squad.json", answers, "a b\u00a0 c")
+    args = tmp_path, answers, "a b\u00a0 c"
     with caplog.at_level("WARNING"):
-        (example,) = reading.read_squad_examples(
-            path, True, use_char_offsets=use_char_offsets
-        )
+        (example,) = read(*args, use_char_offsets=use_char_offsets)
     assert example.orig_answer_text == "b"
     assert "qas[0]: could not find the answer" in caplog.text
     assert "skipped 1 of 2 questions" in caplog.text
@@ -118,9 +120,8 @@ def test_answers_that_are_not_there_are_skipped(
 def test_answers_near_their_place_are_counted(tmp_path, caplog):
     """As in Google's code they are used, with all the words that they touch."""
     answers = [[(5, "Anna")], [(2, "Anna")], [(1, " Anna")]]
-    path = write_squad(tmp_path / "squad.json", answers, "\u00e9 Anna Holm")
     with caplog.at_level("WARNING"):
-        moved, *_ = reading.read_squad_examples(path, True)
+        moved, *_ = read(tmp_path, answers, "\u00e9 Anna Holm")
     assert (moved.start_position, moved.end_position) == (1, 2)
     assert "1 of 3 answers do not begin exactly at" in caplog.text
 
@@ -128,10 +129,8 @@ def test_answers_near_their_place_are_counted(tmp_path, caplog):
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u200b", "  "])
 def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
     answer = f"10{space}000"
-    path = write_squad(
-        tmp_path / "squad.json", [[(9, answer)]], f"Il reste {answer} bateaux."
-    )
-    (example,) = reading.read_squad_examples(path, True, use_char_offsets=True)
+    args = tmp_path, [[(9, answer)]], f"Il reste {answer} bateaux."
+    (example,) = read(*args, use_char_offsets=True)
     words = example.doc_tokens[
         example.start_position : example.end_position + 1
     ]
@@ -201,8 +200,7 @@ def test_an_entry_may_have_a_context_beside_its_paragraphs(tmp_path):
 
 def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
     question = {"id": "q", "answers": []}
-    path = write_squad(tmp_path / "squad.json", [question] * 2, "a b")
-    assert len(reading.read_squad_examples(path, False)) == 2
+    assert len(read(tmp_path, [question] * 2, "a b", training=False)) == 2
     assert "1 questions repeat the id of another" in caplog.text
 
 
@@ -315,10 +313,9 @@ def test_questions_that_were_cut_are_counted(
     """Passages never are: windows cover them."""
     caplog.set_level("INFO", logger="absl")
     texts = ["a b c d", "a b c d a", "q", "q " * 9]
-    path = write_squad(
-        tmp_path / "squad.json", [{"question": x} for x in texts], "a b " * 20
-    )
-    args = reading.read_squad_examples(path, False), tokenizer, OPTIONS, False
+    questions = [{"question": text} for text in texts]
+    examples = read(tmp_path, questions, "a b " * 20, training=False)
+    args = examples, tokenizer, OPTIONS, False
     if num_processes is None:
         list(windows.create_features(*args))
     else:
