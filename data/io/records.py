@@ -182,6 +182,21 @@ class RecordWriter(contextlib.ExitStack):
         self._files[self.num_records % len(self._files)].write(frame(record))
         self.num_records += 1
 
+    def describe(self) -> list[dict[str, Any]]:
+        """Returns the path, number of records, size and checksum of each file.
+
+        Call this method when the `with` block has ended.
+        """
+        step = len(self._paths)
+        return [
+            {
+                "path": path,
+                "num_records": len(range(number, self.num_records, step)),
+                **measure_file(path),
+            }
+            for number, path in enumerate(self._paths)
+        ]
+
 
 def read_records(path: StrPath) -> Iterator[bytes]:
     """Yields the records of a TFRecord file, and verifies their checksums.
@@ -271,24 +286,6 @@ def measure_file(path: str) -> dict[str, Any]:
         "bytes": text_files.size(path),
         "crc32c": checksum.hexdigest().decode(),
     }
-
-
-def describe_shards(
-    paths: Sequence[str], num_records: int
-) -> list[dict[str, Any]]:
-    """Returns the path, number of records, size and checksum of each shard.
-
-    `num_records` is the number of records in all shards. Record i is in the
-    shard i % len(paths).
-    """
-    return [
-        {
-            "path": path,
-            "num_records": len(range(number, num_records, len(paths))),
-            **measure_file(path),
-        }
-        for number, path in enumerate(paths)
-    ]
 
 
 def is_whole(path: str, entry: Any) -> bool:
