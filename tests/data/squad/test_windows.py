@@ -2,9 +2,6 @@
 
 import dataclasses
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,7 +10,7 @@ import tensorflow as tf
 from data.squad import decoding, reading, scoring, windows
 from data.squad.answers import find_answers
 from data.text import tokenization
-from tests import golden
+from tests import golden, script_runner
 from tests.data.squad.squad_files import write_squad
 
 
@@ -371,14 +368,8 @@ if __name__ == "__main__":
     print(number, peaks[9], peaks[-1])
 """
     (tmp_path / "script.py").write_text(script)
-    output = subprocess.run(
-        [sys.executable, tmp_path / "script.py"],
-        env=os.environ | {"PYTHONPATH": str(golden.ROOT)},
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout
-    number, early_kib, late_kib = map(int, output.split())
+    done = script_runner.run(tmp_path / "script.py", tmp_path).check()
+    number, early_kib, late_kib = map(int, done.stdout.split())
     assert number > 87599
     assert late_kib - early_kib < 40 * 1024
 
