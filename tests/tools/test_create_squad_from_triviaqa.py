@@ -66,17 +66,13 @@ def save(folder, *questions):
 
 
 def read(folder, **options):
-    paths = {
-        "input_file": f"{folder}/qa/web-dev.json",
-        "evidence_dir": f"{folder}/evidence",
-        "output_file": "",
-    }
-    (_, data), *_ = json.loads((folder / "qa/web-dev.json").read_text()).items()
-    missing = []
-    where, config = (
-        f"{paths['input_file']}: Data[0]",
-        Config(**paths, **options),
+    path, missing = f"{folder}/qa/web-dev.json", []
+    evidence = f"{folder}/evidence"
+    config = Config(
+        input_file=path, evidence_dir=evidence, output_file="", **options
     )
+    data = json.loads((folder / "qa/web-dev.json").read_text())["Data"]
+    where = f"{path}: Data[0]"
     found = [[*create_passages(x, where, config, missing)] for x in data]
     return missing, found
 

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data.classification import glue
 from data.classification.features import (
     ColaProcessor,
     InputExample,
-    MnliProcessor,
-    MrpcProcessor,
     XnliProcessor,
     convert_examples_to_features,
     convert_single_example,
@@ -20,13 +19,6 @@ from data.classification.features import (
 )
 from data.text import tokenization
 from tests import golden
-
-PROCESSORS = {
-    "cola": ColaProcessor,
-    "mnli": MnliProcessor,
-    "mrpc": MrpcProcessor,
-    "xnli": XnliProcessor,
-}
 
 
 def recorded_sets():
@@ -47,7 +39,7 @@ def recorded_sets():
 @pytest.mark.parametrize("folder, case, name", recorded_sets())
 def test_features_equal_the_originals(folder, case, name):
     task, split = name.split("/")
-    processor = PROCESSORS[task]()
+    processor = glue.PROCESSORS[task]()
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )

@@ -15,12 +15,9 @@ from tests.data.squad.squad_files import write_squad
 
 
 @pytest.fixture
-def tokenizer(tmp_path):
+def tokenizer(create_tokenizer):
     words = "[PAD] [UNK] [CLS] [SEP] a b c d . , ##d ##e q"
-    chinese = "黑 豹 队 丢 了 分 多 少"
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(f"{words} {chinese}".split()))
-    return tokenization.FullTokenizer(str(path), do_lower_case=True)
+    return create_tokenizer([*words.split(), *"黑豹队丢了分多少"])
 
 
 TOKENIZER = tokenization.BasicTokenizer()

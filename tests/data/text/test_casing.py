@@ -66,11 +66,9 @@ def test_vocabularies_that_say_nothing():
     assert casing.casing_of(UNCASED + ["A"] * 400) is False
 
 
-def test_a_conversion_judges_as_a_run_does(tmp_path):
+def test_a_conversion_judges_as_a_run_does(create_tokenizer):
     # Such as a word that was added to an uncased vocabulary.
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join([*UNCASED, "DNA"]))
-    assert tokenization.FullTokenizer(path, None).do_lower_case is True
+    assert create_tokenizer([*UNCASED, "DNA"], None).do_lower_case is True
 
 
 def load(folder, words=(), files=None, **flags):

@@ -59,14 +59,12 @@ def test_golden(path, casing):
     assert ids.to_list() == recorded
 
 
-def test_repeated_lines(tmp_path):
+def test_repeated_lines(create_tokenizer):
     """Of equal lines the last one counts, special tokens included."""
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     tokens = [*tokenizer.tokens, ""]
     random.Random(1).shuffle(tokens)
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join([*tokenizer.tokens, *tokens]) + "\n")
-    repeated = tokenization.FullTokenizer(path)
+    repeated = create_tokenizer([*tokenizer.tokens, *tokens])
     ids = repeated.convert_tokens_to_ids(["[UNK]", "[CLS]", "[SEP]"])
     assert min(ids) >= len(tokenizer.tokens)
     assert [repeated.layer.id_of(x) for x in ("[UNK]", "[CLS]", "[SEP]")] == ids
