@@ -360,13 +360,13 @@ def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
     log = job.corpus_report.log
     messages = []
 
-    def again(corpus):
+    def again(*args):
         monkeypatch.setattr(job.corpus_report, "log", log)
         # A lock is held against this process too.
         with pytest.raises(OSError, match="out is in use by proc") as caught:
             create(tmp_path)
         messages.append(str(caught.value))
-        log(corpus)
+        log(*args)
 
     monkeypatch.setattr(job.corpus_report, "log", again)
     create(tmp_path)
