@@ -241,7 +241,7 @@ def create_pair_features(
         )
 
     groups = map(texts_of, examples)
-    return create_joined_features(groups, None, max_seq_length, tokenizer)
+    return create_joined_features(groups, max_seq_length, tokenizer)
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:

@@ -106,17 +106,15 @@ def create_features(
     """
 
     def choices_of(example: SwagExample) -> tuple[list[InputExample], int]:
-        label = example.label or LABELS[0]
         choices = [
             InputExample(
                 f"{example.guid} ending {i}",
                 example.context_sentence,
                 f"{example.start_ending} {ending}",
-                label,
             )
             for i, ending in enumerate(example.endings)
         ]
-        return choices, int(label)
+        return choices, LABELS.index(example.label or LABELS[0])
 
     groups = map(choices_of, examples)
-    return create_joined_features(groups, LABELS, max_seq_length, tokenizer)
+    return create_joined_features(groups, max_seq_length, tokenizer)
