@@ -174,8 +174,10 @@ class NerProcessor:
         )
         if self._label_column is None and width > 1:
             _check_nested(path, sentences, text_column)
+        column_of_words: list[list[str]] = []
         for document, lines in sentences:
             example, where = NerExample("", [], [], document), []
+            column_of_words.append(example.words)
             for number, columns in lines:
                 where.append(f"{path}, line {number}")
                 word = columns[text_column - 1]
@@ -196,10 +198,6 @@ class NerProcessor:
                 example.words.append(word)
                 example.labels.append(tag)
             yield example, where
-        column_of_words = [
-            [columns[text_column - 1] for _, columns in lines]
-            for _, lines in sentences
-        ]
         if (
             self._text_column is None
             and width > 1
