@@ -27,7 +27,7 @@ from data.classification import (
     report,
     windows,
 )
-from data.io import feature_specs
+from data.io import feature_specs, text_files
 from data.text import tokenization
 from files import flags
 from files.labels import PROBLEM_TYPES
@@ -119,8 +119,8 @@ class ClassifierTask(task.Task):
         """Reads a split's examples. Returns None if a "_mm" set is missing."""
         purpose, mark, suffix = split.partition("_")
         try:
-            examples = self.processors[mark + suffix].read_split(
-                self.options.data_dir, purpose
+            examples = self.processors[mark + suffix].read_set(
+                self.options.data_dir, text_files.SETS[purpose]
             )
         except FileNotFoundError:
             if not suffix:

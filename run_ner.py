@@ -16,7 +16,7 @@ import numpy as np
 
 import modeling
 import serving
-from data.io import feature_specs
+from data.io import feature_specs, text_files
 from data.ner import legal_tags, reading, report, scoring, windows, words
 from data.text import tokenization
 from files import flags
@@ -109,7 +109,7 @@ class NerTask(task.Task):
         mark the start of documents.
         """
         data_dir = self.options.data_dir
-        examples = self.processor.read_split(data_dir, split)
+        examples = self.processor.read_set(data_dir, text_files.SETS[split])
         if self.options.document_context and len(examples) > 1:
             if not any(example.document for example in examples):
                 raise ValueError(

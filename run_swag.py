@@ -16,7 +16,7 @@ import numpy as np
 import modeling
 import serving
 from data.classification import decoding, features, metrics, swag
-from data.io import feature_specs
+from data.io import feature_specs, text_files
 from data.text import tokenization
 from files import flags
 from training import task
@@ -51,7 +51,7 @@ class SwagTask(task.Task):
 
     def read_examples(self, split: str) -> Sequence[Any] | None:
         """Reads the examples of a split from --data_dir."""
-        return swag.SwagProcessor().read_split(self.options.data_dir, split)
+        return swag.read_set(self.options.data_dir, text_files.SETS[split])
 
     def encode(self, split: str, examples: Sequence[Any]) -> Iterator[bytes]:
         """Yields the examples of a split as TFRecords."""

@@ -158,6 +158,10 @@ class Running:
         """Returns the resident memory of the script and its children, in MB."""
         return resident(self._process.pid)
 
+    def children(self):
+        """Returns the ids of the processes that the script started."""
+        return children(self._process.pid)
+
     def send(self, number):
         """Sends a signal to the script."""
         os.kill(self._process.pid, number)
@@ -190,12 +194,20 @@ def resident(pid):
     status = Path(f"/proc/{pid}/status").read_text()
     # A process that has just ended has no VmRSS.
     found = re.search(r"VmRSS:\s+(\d+)", status)
-    children = [
+    own = int(found[1] if found else 0) / 1000
+    return own + sum(map(resident, children(pid)))
+
+
+def children(pid):
+    """Returns the ids of the processes that each thread of a process started.
+
+    Processes of the main thread come first.
+    """
+    return [
         int(child)
-        for task in Path(f"/proc/{pid}/task").iterdir()
+        for task in sorted(Path(f"/proc/{pid}/task").iterdir())
         for child in (task / "children").read_text().split()
     ]
-    return int(found[1] if found else 0) / 1000 + sum(map(resident, children))
 
 
 def start(script, cwd, *arguments, environment=None, **flags):

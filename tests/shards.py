@@ -7,6 +7,7 @@ from data.io import feature_specs, records, tfrecords, workers
 from data.pretraining import documents
 from data.pretraining.job import Job
 from data.pretraining.options import InstanceOptions
+from data.text import tokenization
 from tests import golden
 
 SAMPLES = golden.ROOT / "tests/testdata/golden"
@@ -15,6 +16,15 @@ CORPUS = sorted(map(str, (SAMPLES / "pretraining_data/corpus").glob("*.txt")))
 
 
 def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
+    """Creates shards in a folder. Returns their manifest.
+
+    `input_files` are paths, or the text of a corpus to write to corpus.txt.
+    """
+    if isinstance(input_files, str | bytes):
+        path, corpus = tmp_path / "corpus.txt", input_files
+        corpus = corpus.encode() if isinstance(corpus, str) else corpus
+        path.write_bytes(corpus)
+        input_files = [path]
     num_shards = options.pop("num_shards", 3)
     boundary_files = options.pop("boundary_files", ())
     run = options.pop("run", None)
@@ -39,6 +49,15 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         run or functools.partial(workers.run, num_processes=num_processes)
     )
     return manifest
+
+
+def write_documents(path, number, num_lines):
+    """Writes documents that each repeat a word. Returns the words' ids."""
+    vocab = tokenization.FullTokenizer(VOCAB).vocab
+    words = [word for word in vocab if word.isascii() and word.isalpha()]
+    words = words[-number:]
+    path.write_text("\n".join(f"{word} {word}\n" * num_lines for word in words))
+    return {vocab[word] for word in words}
 
 
 def digests(manifest):

@@ -10,7 +10,7 @@ from absl import logging
 
 from data.classification import metrics
 from data.io import text_files
-from data.io.text_files import SetReader, find_set_file
+from data.io.text_files import find_set_file
 from files.paths import StrPath
 
 
@@ -62,7 +62,7 @@ class Row(list):
             ) from None
 
 
-class DataProcessor(SetReader[InputExample]):
+class DataProcessor(abc.ABC):
     """Reads the labels and the sets of examples of a classification task.
 
     Attributes:
@@ -80,6 +80,16 @@ class DataProcessor(SetReader[InputExample]):
     @abc.abstractmethod
     def get_labels(self) -> list[str] | None:
         """Returns the names of the task's labels, or None in regression."""
+
+    @abc.abstractmethod
+    def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
+        """Returns the examples of the set "train", "dev" or "test".
+
+        Raises:
+            OSError: the set's file does not exist, or cannot be read.
+            ValueError: the task has no such set, the set is empty, or a line is
+                malformed. The message names the file and the line.
+        """
 
     def score(
         self,

@@ -219,7 +219,6 @@ def _create_features(
 
 def create_joined_features(
     groups: Iterable[tuple[Sequence[InputExample], Any]],
-    label_list: Sequence[str] | None,
     max_seq_length: int,
     tokenizer: FullTokenizer,
 ) -> Iterator[ClassificationFeatures]:
@@ -229,9 +228,7 @@ def create_joined_features(
 
     Args:
         groups: for each example, a tuple (inputs, label_id), where `label_id`
-            is the label of the complete example.
-        label_list: names of the labels that the inputs contain, or None if they
-            contain no labels. The inputs' labels are only checked and logged.
+            is the label of the complete example. The inputs have no labels.
         max_seq_length: length of each input in WordPieces, at least 3.
         tokenizer: FullTokenizer of the model.
     """
@@ -240,7 +237,7 @@ def create_joined_features(
         joined = ClassificationFeatures([], [], [], label_id)
         for example in inputs:
             part = convert_single_example(
-                ex_index, example, label_list, max_seq_length, tokenizer
+                ex_index, example, None, max_seq_length, tokenizer
             )
             joined.input_ids += part.input_ids
             joined.input_mask += part.input_mask

@@ -22,7 +22,7 @@ from data.classification.table_task import (
     TableProcessor,
 )
 from data.io.tables import read_rows
-from data.io.text_files import find_set_file
+from data.io.text_files import SETS, find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -131,7 +131,7 @@ class PairProcessor(TableProcessor):
 
         `split` is "train", "eval" or "predict".
         """
-        first, *_ = self.read_split(self._data_dir, split)
+        first, *_ = self.read_set(self._data_dir, SETS[split])
         return first.label is not None
 
     def read_set(self, data_dir: StrPath, name: str) -> list[InputExample]:
@@ -241,7 +241,7 @@ def create_pair_features(
         )
 
     groups = map(texts_of, examples)
-    return create_joined_features(groups, None, max_seq_length, tokenizer)
+    return create_joined_features(groups, max_seq_length, tokenizer)
 
 
 def cosines(vectors: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from data.classification.features import (
     create_joined_features,
 )
 from data.io.tables import read_table
-from data.io.text_files import SetReader, find_set_file
+from data.io.text_files import find_set_file
 from data.text.tokenization import FullTokenizer
 from files.paths import StrPath
 
@@ -53,39 +53,42 @@ class SwagExample:
     label: str | None
 
 
-class SwagProcessor(SetReader[SwagExample]):
-    """Reads SWAG's CSV files, or JSON lines or Parquet with the same columns.
+def read_set(data_dir: StrPath, name: str) -> list[SwagExample]:
+    """Reads the set `name` ("train", "dev" or "test") of SWAG.
 
-    The columns are sent1, sent2, ending0 to ending3 and label. Other columns
-    are ignored. A test set may have no label column, or empty labels.
+    The file is SWAG's CSV file, or JSON lines or Parquet with the same columns:
+    sent1, sent2, ending0 to ending3 and label. Other columns are ignored. A
+    test set may have no label column, or empty labels.
+
+    Raises:
+        OSError: the set's file does not exist, or cannot be read.
+        ValueError: the set is empty, or a line is malformed. The message names
+            the file and the line.
     """
-
-    def read_set(self, data_dir: StrPath, name: str) -> list[SwagExample]:
-        """Reads the set `name` ("train", "dev" or "test") of SWAG."""
-        path = find_set_file(data_dir, name, _SET_FILES[name])
-        columns = ["sent1", "sent2", *_ENDINGS]
-        is_test = name == "test"
-        rows = read_table(
-            path,
-            columns,
-            ["label"] * (not is_test),
-            optional_columns=["label"] * is_test,
-        )
-        examples: list[SwagExample] = []
-        for where, (sent1, sent2, *endings, cell) in rows:
-            label = None
-            if not is_test or cell not in (None, ""):
-                if str(cell) not in LABELS:
-                    raise ValueError(
-                        f"{where}, column 'label': the label must be the "
-                        f"number of an ending, {', '.join(LABELS)}. Received: "
-                        f"{str(cell)[:80]!r}"
-                    )
-                label = str(cell)
-            guid = f"{name}-{len(examples) + 1}"
-            examples.append(SwagExample(guid, sent1, sent2, endings, label))
-        check_number_of_examples(examples, path, name)
-        return examples
+    path = find_set_file(data_dir, name, _SET_FILES[name])
+    columns = ["sent1", "sent2", *_ENDINGS]
+    is_test = name == "test"
+    rows = read_table(
+        path,
+        columns,
+        ["label"] * (not is_test),
+        optional_columns=["label"] * is_test,
+    )
+    examples: list[SwagExample] = []
+    for where, (sent1, sent2, *endings, cell) in rows:
+        label = None
+        if not is_test or cell not in (None, ""):
+            if str(cell) not in LABELS:
+                raise ValueError(
+                    f"{where}, column 'label': the label must be the "
+                    f"number of an ending, {', '.join(LABELS)}. Received: "
+                    f"{str(cell)[:80]!r}"
+                )
+            label = str(cell)
+        guid = f"{name}-{len(examples) + 1}"
+        examples.append(SwagExample(guid, sent1, sent2, endings, label))
+    check_number_of_examples(examples, path, name)
+    return examples
 
 
 def create_features(
@@ -103,17 +106,15 @@ def create_features(
     """
 
     def choices_of(example: SwagExample) -> tuple[list[InputExample], int]:
-        label = example.label or LABELS[0]
         choices = [
             InputExample(
                 f"{example.guid} ending {i}",
                 example.context_sentence,
                 f"{example.start_ending} {ending}",
-                label,
             )
             for i, ending in enumerate(example.endings)
         ]
-        return choices, int(label)
+        return choices, LABELS.index(example.label or LABELS[0])
 
     groups = map(choices_of, examples)
-    return create_joined_features(groups, LABELS, max_seq_length, tokenizer)
+    return create_joined_features(groups, max_seq_length, tokenizer)

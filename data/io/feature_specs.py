@@ -75,15 +75,11 @@ def pretraining_features(
     shape = (max_predictions_per_seq,)
     return {
         **_inputs(max_seq_length),
-        "masked_lm_positions": _positions(shape, max_seq_length),
+        "masked_lm_positions": Feature(shape, "int64", 0, max_seq_length - 1),
         "masked_lm_ids": Feature(shape, at_least=0),
         "masked_lm_weights": _flags(*shape, dtype="float32"),
         "next_sentence_labels": _flags(1),
     }
-
-
-def _positions(shape: tuple[int, ...], max_seq_length: int) -> Feature:
-    return Feature(shape, at_least=0, at_most=max_seq_length - 1)
 
 
 def unmasked_features(max_seq_length: int) -> Spec:
@@ -159,7 +155,7 @@ def squad_features(max_seq_length: int, is_training: bool) -> Spec:
     spec = {"unique_ids": Feature(()), **_inputs(max_seq_length)}
     if is_training:
         for name in ("start_positions", "end_positions"):
-            spec[name] = _positions((), max_seq_length)
+            spec[name] = Feature((), "int64", 0, max_seq_length - 1)
     return spec
 
 

@@ -32,9 +32,9 @@ def encode_example(features: Mapping[str, Sequence | np.ndarray]) -> bytes:
 
     Args:
         features: {name: values}. The values of an int64 feature are a list of
-            ints, each at least 0, or bytes that `encode_rows` returned. The
-            values of a float feature are an array, or a list whose first value
-            is a float.
+            ints, each at least 0, or bytes: the joined results of
+            `encode_varint`. The values of a float feature are an array, or a
+            list whose first value is a float.
 
     Raises:
         ValueError: a value is negative, or is neither an int nor a float.
@@ -66,29 +66,6 @@ def encode_inputs(inputs: Any, more: dict[str, Any]) -> bytes:
     )
 
 
-def encode_rows(values: np.ndarray) -> list[bytes]:
-    """Encodes each row of integers, [N, M], as protocol buffer varints.
-
-    The integers must be from 0 to 2**32 - 1.
-    """
-    values = values.astype(np.uint32)
-    if values.max(initial=0) < 128:
-        return [row.tobytes() for row in values.astype(np.uint8)]
-    # Each byte of a varint contains seven bits of the integer, the lowest bits
-    # first. The byte's top bit is 1 if more bytes follow.
-    shifted = values[..., None] >> np.arange(0, 35, 7, dtype=np.uint32)
-    is_there = shifted > 0
-    is_there[..., 0] = True
-    more = np.zeros_like(is_there)
-    more[..., :-1] = is_there[..., 1:]
-    encoded = ((shifted & 127) | (more * np.uint32(128))).astype(np.uint8)
-    flat = encoded[is_there].tobytes()
-    ends = np.cumsum(is_there.sum(axis=(1, 2))).tolist()
-    return [
-        flat[start:end] for start, end in zip([0, *ends], ends, strict=False)
-    ]
-
-
 _FLOATS, _INTS = 2, 3  # field numbers in tf.train.Feature
 
 
@@ -100,14 +77,18 @@ def _entry(name: str, kind: int, length: int) -> bytes:
     """
     # A message begins with its length, so build the innermost message first.
     key = _field(1, name.encode())
-    packed = b"\n" + _varint(length)
-    feature = b"%c" % (kind << 3 | 2) + _varint(len(packed) + length) + packed
-    value = b"\x12" + _varint(len(feature) + length) + feature
-    return b"\n" + _varint(len(key) + len(value) + length) + key + value
+    packed = b"\n" + encode_varint(length)
+    feature = (
+        b"%c" % (kind << 3 | 2) + encode_varint(len(packed) + length) + packed
+    )
+    value = b"\x12" + encode_varint(len(feature) + length) + feature
+    return b"\n" + encode_varint(len(key) + len(value) + length) + key + value
 
 
-def _varint(value: int) -> bytes:
+def encode_varint(value: int) -> bytes:
     """Encodes a non-negative integer in protocol buffers' base 128."""
+    # Each byte contains seven bits of the integer, the lowest bits first. The
+    # byte's top bit is 1 if more bytes follow.
     encoded = bytearray()
     while value > 127:
         encoded.append(value & 127 | 128)
@@ -118,11 +99,11 @@ def _varint(value: int) -> bytes:
 
 @functools.cache
 def _varint_table() -> list[bytes]:
-    """Returns the varints of 0 to 2**17 - 1. `_varint` encodes larger integers.
+    """Returns the varints of 0 to 2**17 - 1.
 
     The table covers the ids of all released vocabularies.
     """
-    return encode_rows(np.arange(1 << 17)[:, np.newaxis])
+    return [*map(encode_varint, range(1 << 17))]
 
 
 def _varints(name: str, values: Sequence[int]) -> bytes:
@@ -134,7 +115,7 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
         if 0 <= low and high < len(table):
             return b"".join(map(table.__getitem__, values))
         if 0 <= low:
-            return b"".join(map(_varint, values))
+            return b"".join(map(encode_varint, values))
     except TypeError:
         pass
     raise ValueError(
@@ -145,7 +126,7 @@ def _varints(name: str, values: Sequence[int]) -> bytes:
 
 def _field(number: int, payload: bytes) -> bytes:
     """Encodes a length-delimited protocol buffer field."""
-    return b"%c%b%b" % (number << 3 | 2, _varint(len(payload)), payload)
+    return b"%c%b%b" % (number << 3 | 2, encode_varint(len(payload)), payload)
 
 
 def _masked_crc(data: bytes) -> int:
@@ -200,6 +181,21 @@ class RecordWriter(contextlib.ExitStack):
         """Writes one serialized record."""
         self._files[self.num_records % len(self._files)].write(frame(record))
         self.num_records += 1
+
+    def describe(self) -> list[dict[str, Any]]:
+        """Returns the path, number of records, size and checksum of each file.
+
+        Call this method when the `with` block has ended.
+        """
+        step = len(self._paths)
+        return [
+            {
+                "path": path,
+                "num_records": len(range(number, self.num_records, step)),
+                **measure_file(path),
+            }
+            for number, path in enumerate(self._paths)
+        ]
 
 
 def read_records(path: StrPath) -> Iterator[bytes]:
@@ -290,24 +286,6 @@ def measure_file(path: str) -> dict[str, Any]:
         "bytes": text_files.size(path),
         "crc32c": checksum.hexdigest().decode(),
     }
-
-
-def describe_shards(
-    paths: Sequence[str], num_records: int
-) -> list[dict[str, Any]]:
-    """Returns the path, number of records, size and checksum of each shard.
-
-    `num_records` is the number of records in all shards. Record i is in the
-    shard i % len(paths).
-    """
-    return [
-        {
-            "path": path,
-            "num_records": len(range(number, num_records, len(paths))),
-            **measure_file(path),
-        }
-        for number, path in enumerate(paths)
-    ]
 
 
 def is_whole(path: str, entry: Any) -> bool:

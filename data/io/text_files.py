@@ -6,7 +6,6 @@ in each worker process. `tf.io.gfile` reads paths with a scheme, such as
 `gs://`.
 """
 
-import abc
 import codecs
 import contextlib
 import gzip
@@ -15,7 +14,7 @@ import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import IO, Any, Generic, TypeVar
+from typing import IO, Any
 
 from absl import logging
 
@@ -24,7 +23,8 @@ from files.json_files import parse_json
 from files.paths import StrPath, named_errors
 from files.patterns import find_matches
 
-Example = TypeVar("Example")
+# {split of a script: name of its set in a data folder}.
+SETS = {"train": "train", "eval": "dev", "predict": "test"}
 # Path that stands for standard input in the functions of this module.
 STDIN = "<stdin>"
 CARRIAGE_RETURN = (
@@ -257,40 +257,6 @@ def warn_of_dropped_bytes(dropped: Mapping[Any, int]) -> None:
             f"{len(found)} input file(s), most of them in "
             f"{max(found, key=found.__getitem__)}"
         )
-
-
-class SetReader(abc.ABC, Generic[Example]):
-    """Reads the train, dev and test set of a data folder.
-
-    The methods `get_..._examples` are also in Google's class `DataProcessor`.
-    """
-
-    @abc.abstractmethod
-    def read_set(self, data_dir: StrPath, name: str) -> list[Example]:
-        """Returns the examples of the set "train", "dev" or "test".
-
-        Raises:
-            OSError: the set's file does not exist, or cannot be read.
-            ValueError: the task has no such set, the set is empty, or a line is
-                malformed. The message names the file and the line.
-        """
-
-    def get_train_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the training examples. Raises the errors of `read_set`."""
-        return self.read_set(data_dir, "train")
-
-    def get_dev_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the evaluation examples. Raises the errors of `read_set`."""
-        return self.read_set(data_dir, "dev")
-
-    def get_test_examples(self, data_dir: StrPath) -> list[Example]:
-        """Returns the test examples. Raises the errors of `read_set`."""
-        return self.read_set(data_dir, "test")
-
-    def read_split(self, data_dir: StrPath, split: str) -> list[Example]:
-        """Returns the examples of the split "train", "eval" or "predict"."""
-        sets = {"train": "train", "eval": "dev", "predict": "test"}
-        return self.read_set(data_dir, sets[split])
 
 
 def find_set_file(

@@ -2,8 +2,6 @@
 
 import collections
 import contextlib
-import functools
-import itertools
 import multiprocessing
 import os
 import pickle
@@ -11,14 +9,12 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent import futures
 from multiprocessing import connection, resource_tracker
 from multiprocessing.process import BaseProcess
 from typing import Any, NoReturn
 
-# Number of items that `generate` sends to a process at a time.
-_CHUNK_SIZE = 256
 # Maximum number of seconds that a worker spends on removing its partial output
 # before it ends.
 _GRACE = 5
@@ -130,37 +126,6 @@ def _raise_death(name: str, code: int) -> NoReturn:
         f"the worker process of {name} was {how}; if memory ran out, use fewer "
         "processes. Run the same command to resume"
     ) from None
-
-
-def generate(
-    function: Callable[[Iterable], Iterable],
-    items: Iterable,
-    num_processes: int,
-) -> Iterator:
-    """Yields the results of `function(items)`, computed by several processes.
-
-    Each process computes one chunk of items at a time. Raises `run`'s errors.
-
-    Args:
-        function: picklable function that yields the results of an iterable of
-            items. The results of an item must not depend on other items.
-        items: picklable items. The results are in the same order.
-        num_processes: number of worker processes. 0 = one for each processor,
-            1 = run in this process.
-    """
-    items = iter(items)
-    chunks = iter(lambda: list(itertools.islice(items, _CHUNK_SIZE)), [])
-    tasks = (
-        (f"items from number {number * _CHUNK_SIZE + 1}", (chunk,))
-        for number, chunk in enumerate(chunks)
-    )
-    collect = functools.partial(_collect, function)
-    with contextlib.closing(run(collect, tasks, num_processes)) as results:
-        yield from itertools.chain.from_iterable(results)
-
-
-def _collect(function: Callable[[Iterable], Iterable], items: Iterable) -> list:
-    return list(function(items))
 
 
 # Whether this worker process must end.

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from absl import logging
 
 from data.io import text_files
-from data.io.text_files import SetReader, find_set_file
+from data.io.text_files import find_set_file
 from data.ner import spans
 from data.ner.scoring import to_scheme
 from data.ner.words import split_words
@@ -53,7 +53,7 @@ class NerExample:
     places: Sequence[tuple[int, int]] = ()
 
 
-class NerProcessor(SetReader[NerExample]):
+class NerProcessor:
     """Reads the train, dev and test sets of a task with named entities.
 
     Files named .json and .jsonl contain texts with spans, as spans.py
@@ -117,7 +117,13 @@ class NerProcessor(SetReader[NerExample]):
         return self._labels
 
     def read_set(self, data_dir: StrPath, name: str) -> list[NerExample]:
-        """Reads the set `name` ("train", "dev" or "test") from its file."""
+        """Reads the set `name` ("train", "dev" or "test") from its file.
+
+        Raises:
+            OSError: the set's file does not exist, or cannot be read.
+            ValueError: the set contains no sentence or text, or a line or an
+                entry is malformed. The message names the file and the line.
+        """
         path = find_set_file(data_dir, name, _SET_FILES[name])
         has_spans = path.removesuffix(".gz").endswith((".json", ".jsonl"))
         read = self._read_spans if has_spans else self._read_columns
@@ -168,8 +174,10 @@ class NerProcessor(SetReader[NerExample]):
         )
         if self._label_column is None and width > 1:
             _check_nested(path, sentences, text_column)
+        column_of_words: list[list[str]] = []
         for document, lines in sentences:
             example, where = NerExample("", [], [], document), []
+            column_of_words.append(example.words)
             for number, columns in lines:
                 where.append(f"{path}, line {number}")
                 word = columns[text_column - 1]
@@ -190,10 +198,6 @@ class NerProcessor(SetReader[NerExample]):
                 example.words.append(word)
                 example.labels.append(tag)
             yield example, where
-        column_of_words = [
-            [columns[text_column - 1] for _, columns in lines]
-            for _, lines in sentences
-        ]
         if (
             self._text_column is None
             and width > 1

@@ -1,7 +1,7 @@
 """Logs statistics of a corpus, and warns of likely mistakes in the input."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from absl import logging
 
@@ -22,13 +22,21 @@ _FEW_SENTENCES = 1.5
 _LONG_SENTENCE = 256
 
 
-def log(corpus: Mapping[str, int]) -> None:
+def log(corpus: Mapping[str, int], input_files: Sequence[str]) -> None:
     """Logs statistics of a corpus, and warns of likely mistakes.
 
     `corpus` is {name: count}, with the names in CORPUS_COUNTS and the other
     names that `TextReader.read` counts.
+
+    Raises:
+        ValueError: the input files contain no text.
     """
     num_documents = corpus["num_documents"]
+    if not num_documents:
+        raise ValueError(
+            f"no text in the input: {', '.join(input_files)}; use files "
+            "with one sentence a line and blank lines between documents"
+        )
     num_sentences, num_tokens = corpus["num_sentences"], corpus["num_tokens"]
     unknown = corpus["num_unknown"] / num_tokens
     logging.info(

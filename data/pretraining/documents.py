@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from data.io import records, text_files
 from data.text import characters, sentences, tokenization
 from data.text.word_cache import WordCache
@@ -37,10 +35,8 @@ class Pieces(dict[str, bytes]):
     """
 
     def __init__(self, vocab: Mapping[str, int]) -> None:
-        ids = np.array(list(vocab.values()))
-        for token, code in zip(
-            vocab, records.encode_rows(ids[:, None]), strict=True
-        ):
+        for token, number in vocab.items():
+            code = records.encode_varint(number)
             self[token] = Continuation(code) if token[:2] == "##" else code
         self.words = list(self.values())
 

@@ -81,7 +81,7 @@ class InstanceEncoder:
         self._is_masked = not options.dynamic_masking
         # Encode all possible positions and weights once, because they recur in
         # many instances.
-        self._positions = records.encode_rows(np.arange(length)[:, None])
+        self._positions = [*map(records.encode_varint, range(length))]
         self._weights = np.tri(number + 1, number, -1, np.float32)
 
     def __call__(self, instance: TrainingInstance) -> bytes:
@@ -131,13 +131,8 @@ def create_training_instances(
     lines = itertools.chain(lines, [None])
     groups = list(group_documents(lines, math.inf, counts))
     text_files.warn_of_dropped_bytes(dropped)
-    if not groups:
-        raise ValueError(
-            f"no text in the input: {', '.join(input_files)}; use files "
-            "with one sentence a line and blank lines between documents"
-        )
+    corpus_report.log(counts, input_files)
     (documents,) = groups
-    corpus_report.log(counts)
     rng = random.Random(options.random_seed)
     shuffle(documents, rng)
 

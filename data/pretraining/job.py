@@ -298,13 +298,7 @@ class Job:
             result = read_json(task.result_file)
             counts.update(result["counts"])
             shards += result["shards"]
-        if not counts["num_documents"]:
-            raise ValueError(
-                f"no text in the input: {', '.join(self.input_files)}; use "
-                "files with one sentence a line and blank lines between "
-                "documents"
-            )
-        corpus_report.log(counts)
+        corpus_report.log(counts, self.input_files)
         if not counts["num_instances"]:
             raise ValueError(
                 f"--eval_fraction={self.instances.eval_fraction} holds out all "

@@ -101,7 +101,7 @@ def write_shards(task: Task) -> None:
                     writer.write(record)
                 previous = group
     result = {
-        "shards": records.describe_shards(task.shards, writer.num_records),
+        "shards": writer.describe(),
         "counts": corpus_report.without_rare_words(counts),
     }
     if held_out:
@@ -160,7 +160,7 @@ def write_held_out(
                 "put blank lines between documents so that the input has more "
                 "of them, or set another --random_seed"
             )
-    return records.describe_shards([path], writer.num_records)
+    return writer.describe()
 
 
 def _read_part(

@@ -30,7 +30,7 @@ def find_answers(
 
     Args:
         examples: the questions.
-        features: windows of the questions, in the order of the questions.
+        features: windows of the questions.
         batches: a pair (features, outputs) for each batch of windows, in any
             order. The features contain `unique_ids`. A model's outputs contain
             `start_logits` and `end_logits`. An ensemble's outputs are a list of

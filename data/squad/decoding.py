@@ -7,7 +7,6 @@ logits. The best pairs are then mapped back to the text of the passage.
 
 import collections
 import dataclasses
-import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -78,9 +77,8 @@ def decode_predictions(
 
     Args:
         all_examples: the questions.
-        all_features: the windows of all questions, in the order of the
-            questions. The function iterates over them once. If they contain
-            character offsets, these offsets locate answers in the passage.
+        all_features: the windows of all questions. If they contain character
+            offsets, these offsets locate answers in the passage.
         all_results: one RawResult for each window, in any order.
         options: options for choosing answers from the logits.
         tokenizer: BasicTokenizer of the model. `get_final_text` uses it to map
@@ -91,22 +89,16 @@ def decode_predictions(
         the three dicts that the comment on `Answers` describes.
 
     Raises:
-        ValueError: a window has no result, or the windows are not in the order
-            of the questions.
+        ValueError: a window has no result or no question.
     """
     result_of = {result.unique_id: result for result in all_results}
-    # Collect the features of one example at a time, to limit memory.
-    groups = itertools.groupby(
-        all_features, lambda feature: feature.example_index
-    )
-    group = next(groups, None)
+    features_of = collections.defaultdict(list)
+    for feature in all_features:
+        features_of[feature.example_index].append(feature)
 
     predictions, all_nbest, score_diffs = {}, {}, {}
     for example_index, example in enumerate(all_examples):
-        features = []
-        if group and group[0] == example_index:
-            features = list(group[1])
-            group = next(groups, None)
+        features = features_of.pop(example_index, [])
         answer = decode_question(
             example, features, result_of, options, tokenizer
         )
@@ -114,10 +106,10 @@ def decode_predictions(
         if options.version_2_with_negative:
             score_diffs[example.qas_id] = answer.score_diff
         all_nbest[example.qas_id] = with_probabilities(answer.nbest)
-    if group:
+    if features_of:
         raise ValueError(
-            "the features must be in the order of the examples; the features "
-            f"of the example with index {group[0]} are out of order"
+            "there are features of the example with index "
+            f"{[*features_of][0]}, but no such example. Pass all examples"
         )
     return predictions, all_nbest, score_diffs
 

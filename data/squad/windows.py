@@ -7,6 +7,7 @@ windows into answers.
 """
 
 import bisect
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -22,6 +23,8 @@ from data.text.windows import count_cut, cut_spans, most_context
 from files import flags
 
 _FIRST_UNIQUE_ID = 1000000000
+# Number of examples that `create_records` sends to a process at a time.
+_CHUNK_SIZE = 256
 
 
 @dataclasses.dataclass(slots=True)
@@ -137,9 +140,17 @@ def create_records(
     """
     encode = functools.partial(_encode_windows, tokenizer, options, is_training)
     numbered = _number(examples, tokenizer, options)
-    windows = workers.generate(encode, numbered, num_processes)
-    for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
-        yield _add_id(unique_id, window)
+    chunks = iter(lambda: list(itertools.islice(numbered, _CHUNK_SIZE)), [])
+    tasks = (
+        (f"items from number {number * _CHUNK_SIZE + 1}", (chunk,))
+        for number, chunk in enumerate(chunks)
+    )
+    with contextlib.closing(
+        workers.run(encode, tasks, num_processes)
+    ) as results:
+        windows = itertools.chain.from_iterable(results)
+        for unique_id, window in enumerate(windows, _FIRST_UNIQUE_ID):
+            yield _add_id(unique_id, window)
 
 
 def _encode_windows(
@@ -147,10 +158,10 @@ def _encode_windows(
     options: WindowOptions,
     is_training: bool,
     examples: Iterable[tuple[int, SquadExample]],
-) -> Iterator[bytes]:
+) -> list[bytes]:
     """Serializes the windows from `create_windows`, without `unique_ids`."""
     windows = create_windows(tokenizer, options, is_training, examples)
-    return map(_encode_inputs, windows)
+    return [*map(_encode_inputs, windows)]
 
 
 def _number(

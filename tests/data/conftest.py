@@ -1,11 +1,28 @@
 import pytest
 
+from data.pretraining import splitting
 from data.text import tokenization
 
 
 @pytest.fixture
-def tokenizer(tmp_path):
+def create_tokenizer(tmp_path):
+    """A function that writes the tokens of a vocabulary, and loads it."""
+
+    def create(tokens, do_lower_case=True):
+        path = tmp_path / "vocab.txt"
+        path.write_text("\n".join(tokens) + "\n", "utf-8")
+        return tokenization.FullTokenizer(path, do_lower_case)
+
+    return create
+
+
+@pytest.fixture
+def tokenizer(create_tokenizer):
     """A tokenizer of single letters, which reads ad as a ##d."""
-    path = tmp_path / "vocab.txt"
-    path.write_text("[PAD]\n[UNK]\n[CLS]\n[SEP]\na\nb\nc\n##d\n##e\nd\n.\n")
-    return tokenization.FullTokenizer(path)
+    return create_tokenizer("[PAD] [UNK] [CLS] [SEP] a b c ##d ##e d .".split())
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Cuts the sample corpora into parts, too."""
+    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)

@@ -1,4 +1,3 @@
-import functools
 import json
 import os
 import re
@@ -6,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,12 +17,6 @@ from tests.data.text import test_tokenizer_json as tokenizer_json
 SCRIPT = golden.ROOT / "create_pretraining_data.py"
 CORPUS = golden.ROOT / "tests/testdata/golden/pretraining_data/corpus"
 VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
-
-
-def command(**flags):
-    return [sys.executable, SCRIPT] + [
-        f"--{name}={value}" for name, value in flags.items()
-    ]
 
 
 def run(cwd, *arguments, **flags):
@@ -150,31 +142,22 @@ def test_beam_makes_the_same_bytes(tmp_path):
     assert len(made[0]) == 3 and made[0] == made[1]
 
 
-def children(process):
-    """Returns the ids of the processes that each thread started."""
-    return [
-        int(child)
-        for task in sorted(Path(f"/proc/{process.pid}/task").iterdir())
-        for child in (task / "children").read_text().split()
-    ]
+def wait_for(script, folder, pattern):
+    """Waits until a running script has written a file."""
+    while not list(folder.glob(pattern)):
+        assert script.is_alive()
+        time.sleep(0.02)
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/task"), reason="no /proc")
 def test_a_killed_worker_is_reported_and_work_resumes(corpus):
     flags = scalable_flags(corpus, num_shards=8, dupe_factor=5)
-    with subprocess.Popen(
-        command(**flags), stderr=subprocess.PIPE, text=True
-    ) as process:
-        work = corpus.parent / "made" / "out.work"
-        while not list(work.glob("task-*.json")):
-            assert process.poll() is None
-            time.sleep(0.02)
-        # The first, of the main thread, tracks shared resources.
-        os.kill(children(process)[-1], signal.SIGKILL)
-        _, errors = process.communicate(timeout=script_runner.TIMEOUT)
-    assert process.returncode == 1
-    error = [line for line in errors.splitlines() if "error: " in line][-1]
+    work = corpus.parent / "made" / "out.work"
+    with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
+        wait_for(script, work, "task-*.json")
+        os.kill(script.children()[-1], signal.SIGKILL)
+        error = script.finish().error
     assert "killed by SIGKILL" in error and "shard" in error
     written = set(corpus.parent.glob("made/out-*-of-00008"))
     assert len(written) < 8 and not list(corpus.parent.glob("*.manifest.json"))
@@ -198,26 +181,13 @@ def test_a_killed_worker_is_reported_and_work_resumes(corpus):
 
 def test_ctrl_c_is_one_line(corpus):
     flags = scalable_flags(corpus)
-    with subprocess.Popen(
-        command(**flags),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=corpus.parent,
-        # A shell ignores Ctrl-C for what it runs in the background.
-        preexec_fn=functools.partial(
-            signal.signal, signal.SIGINT, signal.SIG_DFL
-        ),
-    ) as process:
-        work = corpus.parent / "made" / "out.work"
-        while not (work / "job.json").exists():
-            assert process.poll() is None
-            time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=script_runner.TIMEOUT)
-    assert process.returncode == 130
-    assert errors.endswith("error: interrupted\n")
-    assert "Traceback" not in errors
+    with script_runner.start(SCRIPT.name, corpus.parent, **flags) as script:
+        wait_for(script, corpus.parent, "made/out.work/job.json")
+        script.send(signal.SIGINT)
+        done = script.finish()
+    assert done.status == 130
+    assert done.stderr.endswith("error: interrupted\n")
+    assert "Traceback" not in done.stderr
 
 
 def test_a_full_disk_names_the_file(corpus):
@@ -242,18 +212,19 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path):
     with open(corpus, "wb") as file:
         while file.tell() < 600e6:
             file.write(text)
+    flags = {
+        "input_file": corpus,
+        "vocab_file": golden.shared("data/vocab/uncased.txt"),
+        "output_file": tmp_path / "out",
+        "dupe_factor": 1,
+        "num_processes": 2,
+    }
+    arguments = [f"--{name}={value}" for name, value in flags.items()]
     peaks = {}
-    with subprocess.Popen(
-        command(
-            input_file=corpus,
-            vocab_file=golden.shared("data/vocab/uncased.txt"),
-            output_file=tmp_path / "out",
-            dupe_factor=1,
-            num_processes=2,
-        )
-    ) as process:
+    # A process of its own, because script_runner's begin with much memory.
+    with subprocess.Popen([sys.executable, SCRIPT, *arguments]) as process:
         while process.poll() is None:
-            for pid in (process.pid, *children(process)):
+            for pid in (process.pid, *script_runner.children(process.pid)):
                 peaks[pid] = max(peaks.get(pid, 0), peak_memory(pid))
             time.sleep(0.05)
     assert process.returncode == 0

@@ -103,20 +103,19 @@ def test_flags_that_do_not_fit_the_labels_are_named(tmp_path):
     ],
 )
 def test_flags_that_contradict_each_other_are_named(flags, message):
-    every = dict.fromkeys(("vocab_file", "bert_config_file", "data_dir"), "x")
-    every |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
     with pytest.raises(ValueError, match=message):
-        run_classifier.Config(
-            **every | {"output_dir": "x", "given_flags": flags} | flags
-        )
+        create_config(flags)
+
+
+def create_config(flags):
+    names = ("vocab_file", "bert_config_file", "data_dir", "output_dir")
+    every = dict.fromkeys(names, "x") | {"given_flags": flags}
+    every |= {"task_name": "csv", "do_train": True, "max_seq_length": 16}
+    return run_classifier.Config(**every | flags)
 
 
 def test_the_mode_of_glues_tasks_is_known():
-    flags = {"task_name": "mrpc", "output_mode": "multilabel"}
-    every = dict.fromkeys(("vocab_file", "bert_config_file", "data_dir"), "x")
-    options = run_classifier.Config(
-        **every, **flags, do_train=True, output_dir="x", given_flags=flags
-    )
+    options = create_config({"task_name": "mrpc", "output_mode": "multilabel"})
     with pytest.raises(
         ValueError, match="--output_mode=multilabel does not fit"
     ):

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from data.classification import glue
 from data.classification.features import (
     ColaProcessor,
     InputExample,
-    MnliProcessor,
-    MrpcProcessor,
     XnliProcessor,
     convert_examples_to_features,
     convert_single_example,
@@ -20,13 +19,6 @@ from data.classification.features import (
 )
 from data.text import tokenization
 from tests import golden
-
-PROCESSORS = {
-    "cola": ColaProcessor,
-    "mnli": MnliProcessor,
-    "mrpc": MrpcProcessor,
-    "xnli": XnliProcessor,
-}
 
 
 def recorded_sets():
@@ -47,7 +39,7 @@ def recorded_sets():
 @pytest.mark.parametrize("folder, case, name", recorded_sets())
 def test_features_equal_the_originals(folder, case, name):
     task, split = name.split("/")
-    processor = PROCESSORS[task]()
+    processor = glue.PROCESSORS[task]()
     tokenizer = tokenization.FullTokenizer(
         str(folder / case["vocab_file"]), case["do_lower_case"]
     )
@@ -151,7 +143,7 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     path.write_bytes(text.encode())
     with open(path, encoding="utf-8", newline="\n") as reader:
         expected = list(csv.reader(reader, delimiter="\t", quotechar=None))
-    examples = ColaProcessor().get_train_examples(tmp_path)
+    examples = ColaProcessor().read_set(tmp_path, "train")
     assert [e.text_a for e in examples] == [row[3] for row in expected]
 
 
@@ -159,13 +151,13 @@ def test_bytes_columns_and_files_that_are_missing(tmp_path, caplog):
     (tmp_path / "dev.tsv").write_bytes(
         b"a\t1\t\tgood\na\t1\t\tb\xffad\na\t0\t\t\xc3\n"
     )
-    examples = ColaProcessor().get_dev_examples(tmp_path)
+    examples = ColaProcessor().read_set(tmp_path, "dev")
     assert [e.text_a for e in examples] == ["good", "bad", ""]
     assert caplog.text.count("dropped 2 bytes that are not UTF-8") == 1
     with pytest.raises(OSError, match="must be named train.tsv"):
-        ColaProcessor().get_train_examples(tmp_path)
+        ColaProcessor().read_set(tmp_path, "train")
     path = tmp_path / XnliProcessor().set_files["train"][1]
     path.parent.mkdir(exist_ok=True)
     path.write_text("header\na\tb")
     with pytest.raises(ValueError, match="line 2: the task needs column 3"):
-        XnliProcessor().get_train_examples(tmp_path)
+        XnliProcessor().read_set(tmp_path, "train")

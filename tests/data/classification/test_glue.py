@@ -33,7 +33,7 @@ def test_distributed_files(task, split, text_columns, label_column):
         rows = [dict(zip(rows[0], row, strict=False)) for row in rows[1:]]
 
     processor = glue.PROCESSORS[task.lower()]()
-    examples = getattr(processor, f"get_{split}_examples")(path.parent)
+    examples = processor.read_set(path.parent, split)
     assert len(examples) == len(rows)
     for example, row in zip(examples, rows, strict=True):
         texts = [row[column] for column in text_columns]
@@ -57,14 +57,14 @@ def test_qqp_leaves_out_broken_lines(tmp_path, caplog):
     rows = ("0\te", "1\te\tf", "")
     write(tmp_path, "test.tsv", "id\tquestion1\tquestion2", *rows)
     processor = glue.QqpProcessor()
-    examples = processor.get_train_examples(tmp_path)
+    examples = processor.read_set(tmp_path, "train")
     assert [(e.guid, e.text_a, e.text_b, e.label) for e in examples] == [
         ("train-1", "a", "b", "1"),
         ("train-3", "c", "d", "0"),
     ]
     assert "train.tsv: skipped 1 lines" in caplog.text
     # GLUE numbers the lines of a test set: each needs its prediction.
-    short, example = processor.get_test_examples(tmp_path)
+    short, example = processor.read_set(tmp_path, "test")
     assert (short.text_a, short.text_b) == ("e", "")
     assert (example.text_a, example.text_b) == ("e", "f")
     assert "test.tsv: added empty texts to 1 lines" in caplog.text
@@ -75,14 +75,14 @@ def test_mismatched_and_diagnostics_go_with_mnli(tmp_path):
     write(tmp_path, "dev_mismatched.tsv", "header", row)
     write(tmp_path, "diagnostic.tsv", "index\tsentence1\tsentence2", "0\ta\tb")
     mismatched = glue.MnliMismatchedProcessor()
-    (example,) = mismatched.get_dev_examples(tmp_path)
+    (example,) = mismatched.read_set(tmp_path, "dev")
     assert (example.guid, example.label) == ("dev_mismatched-5", "neutral")
     ax = glue.AxProcessor()
-    (example,) = ax.get_test_examples(tmp_path)
+    (example,) = ax.read_set(tmp_path, "test")
     assert (example.text_a, example.text_b) == ("a", "b")
     assert ax.get_labels() == features.MnliProcessor().get_labels()
     with pytest.raises(ValueError, match="no train set, only test"):
-        ax.get_train_examples(tmp_path)
+        ax.read_set(tmp_path, "train")
 
 
 @pytest.mark.parametrize("language", features.XnliProcessor.languages)
@@ -94,7 +94,7 @@ def test_xnli_languages(tmp_path, language):
         "header",
         *[other + row for other in features.XnliProcessor.languages],
     )
-    (example,) = features.XnliProcessor(language).get_test_examples(tmp_path)
+    (example,) = features.XnliProcessor(language).read_set(tmp_path, "test")
     line = features.XnliProcessor.languages.index(language) + 1
     assert (example.guid, example.label) == (f"test-{line}", "neutral")
     with pytest.raises(ValueError, match="language='xx'"):
@@ -142,7 +142,7 @@ def test_bad_files_are_named(tmp_path, task, lines, message):
     name = processor.set_files["dev"][1]
     write(tmp_path, name, *lines)
     with pytest.raises(ValueError, match=message) as error:
-        processor.get_dev_examples(tmp_path)
+        processor.read_set(tmp_path, "dev")
     assert str(error.value).startswith(str(tmp_path / name))
     assert "\n" not in str(error.value)
 

@@ -20,6 +20,16 @@ class Options(TableOptions):
     given_flags: dict
 
 
+def read(folder, name, text, kind, given_flags=None, **options):
+    """Writes the table of a set, and returns its texts and labels."""
+    (folder / f"{name}.csv").write_text(text)
+    options = TableOptions(**options)
+    if given_flags:
+        options = Options(**given_flags, given_flags=given_flags)
+    examples = kind(folder, options).read_set(folder, name)
+    return [(each.text_a, each.text_b, each.label) for each in examples]
+
+
 def rank(tmp_path, gains, scores, queries):
     processor = pairs.RankingProcessor(tmp_path, TableOptions())
     examples = [
@@ -64,33 +74,21 @@ def test_equal_scores_and_unknown_labels_raise_no_rank(tmp_path):
 
 
 def test_columns_have_names_of_their_own(tmp_path):
-    (tmp_path / "dev.csv").write_text("query,passage,relevance\na,b,1\nc,d,0\n")
-    (tmp_path / "test.csv").write_text("passage,q,relevance\nb,a,\n")
-    processor = pairs.RankingProcessor(tmp_path, TableOptions())
-    found = processor.read_set(tmp_path, "dev")
-    assert [(x.text_a, x.text_b, x.label) for x in found] == [
-        ("a", "b", 1.0),
-        ("c", "d", 0.0),
-    ]
-    options = TableOptions(text_column="q")
-    (one,) = pairs.RankingProcessor(tmp_path, options).read_set(
-        tmp_path, "test"
-    )
-    assert (one.text_a, one.text_b, one.label) == ("a", "b", None)
+    text = "query,passage,relevance\na,b,1\nc,d,0\n"
+    found = read(tmp_path, "dev", text, pairs.RankingProcessor)
+    assert found == [("a", "b", 1.0), ("c", "d", 0.0)]
+    args = "passage,q,relevance\nb,a,\n", pairs.RankingProcessor
+    found = read(tmp_path, "test", *args, text_column="q")
+    assert found == [("a", "b", None)]
     # A name that is a default elsewhere counts if the user has set it.
-    (tmp_path / "dev.csv").write_text("query,text,label\na,b,1\na,c,0\n")
+    args = "query,text,label\na,b,1\na,c,0\n", pairs.RankingProcessor
     flags = {"text_b_column": "text", "label_column": "label"}
-    options = Options(**flags, given_flags=flags)
-    one, _ = pairs.RankingProcessor(tmp_path, options).read_set(tmp_path, "dev")
-    assert (one.text_a, one.text_b, one.label) == ("a", "b", 1.0)
-    (tmp_path / "dev.csv").write_text("text,text_b,label\na,b,1\nc,d,2\n")
-    flags = {"label_column": "label"}
-    options = Options(**flags, given_flags=flags)
-    found = pairs.PairProcessor(tmp_path, options).read_set(tmp_path, "dev")
-    assert [each.label for each in found] == [1.0, 2.0]
-    options = TableOptions(label_column="scroe")
+    assert read(tmp_path, "dev", *args, flags)[0] == ("a", "b", 1.0)
+    args = "dev", "text,text_b,label\na,b,1\nc,d,2\n", pairs.PairProcessor
+    found = read(tmp_path, *args, {"label_column": "label"})
+    assert [label for _, _, label in found] == [1.0, 2.0]
     with pytest.raises(ValueError, match="exactly one column named 'scroe'"):
-        pairs.PairProcessor(tmp_path, options).read_set(tmp_path, "dev")
+        read(tmp_path, *args, label_column="scroe")
 
 
 def test_scores_are_all_there_or_none(tmp_path):
@@ -98,35 +96,30 @@ def test_scores_are_all_there_or_none(tmp_path):
         ("text,text_b\na,b\nc,d\n", [None, None]),
         ("text,text_b,score\na,b,2\nc,d,5\n", [2.0, 5.0]),
     ):
-        (tmp_path / "train.csv").write_text(text)
-        processor = pairs.PairProcessor(tmp_path, TableOptions())
-        examples = processor.read_set(tmp_path, "train")
-        assert [each.label for each in examples] == labels
-    (tmp_path / "train.csv").write_text("text,text_b,score\na,b,2\nc,d,\n")
+        found = read(tmp_path, "train", text, pairs.PairProcessor)
+        assert [label for _, _, label in found] == labels
+    text = "text,text_b,score\na,b,2\nc,d,\n"
     with pytest.raises(ValueError, match="train-2 has no score, but other"):
-        processor.read_set(tmp_path, "train")
+        read(tmp_path, "train", text, pairs.PairProcessor)
 
 
 @pytest.mark.parametrize("name", ["label", "Score", "similarity"])
 def test_scores_in_another_column_are_named(tmp_path, name, caplog):
     """Otherwise all pairs would be trained as similar ones."""
-    path = tmp_path / "train.csv"
-    path.write_text(f"text,text_b,{name}\na,b,1\nc,d,0\n")
+
+    def read_values(one, other, **columns):
+        text = f"text,text_b,{name}\na,b,{one}\nc,d,{other}\n"
+        return read(tmp_path, "train", text, pairs.PairProcessor, **columns)
+
     with pytest.raises(ValueError, match=f"contains '{name}'.* --label_c"):
-        pairs.PairProcessor(tmp_path, TableOptions()).get_train_examples(
-            tmp_path
-        )
+        read_values(1, 0)
     # Texts may be anywhere.
-    options = TableOptions(text_column=name, text_b_column="text_b")
-    processor = pairs.PairProcessor(tmp_path, options)
-    assert processor.read_set(tmp_path, "train")[1].text_a == "0"
+    found = read_values(1, 0, text_column=name, text_b_column="text_b")
+    assert found[1][0] == "0"
     # A column with only one value, and one without numbers.
-    processor = pairs.PairProcessor(tmp_path, TableOptions())
-    path.write_text(f"text,text_b,{name}\na,b,1\nc,d,1\n")
-    assert len(processor.read_set(tmp_path, "train")) == 2
+    assert len(read_values(1, 1)) == 2
     assert "lacks the column" not in caplog.text
-    path.write_text(f"text,text_b,{name}\na,b,news\nc,d,sports\n")
-    assert len(processor.read_set(tmp_path, "train")) == 2
+    assert len(read_values("news", "sports")) == 2
     assert f"lacks the column 'score', but contains '{name}'" in caplog.text
 
 

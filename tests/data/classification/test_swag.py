@@ -20,31 +20,30 @@ def test_released_files(tmp_path):
     (tmp_path / "val.csv").write_text(RELEASED.format(label=2))
     test_set = RELEASED.replace(",label", "").replace(",{label}", "")
     (tmp_path / "test.csv").write_text(test_set)
-    processor = swag.SwagProcessor()
-    (example,) = processor.get_dev_examples(tmp_path)
+    (example,) = swag.read_set(tmp_path, "dev")
     expected = ("dev-1", "a", "b", ["c.", "a.", 'b, "c"', "d."], "2")
     assert example == swag.SwagExample(*expected)
-    (example,) = processor.get_test_examples(tmp_path)
+    (example,) = swag.read_set(tmp_path, "test")
     assert example == swag.SwagExample("test-1", *expected[1:-1], None)
     with pytest.raises(OSError, match="named train.csv or train.jsonl"):
-        processor.get_train_examples(tmp_path)
+        swag.read_set(tmp_path, "train")
 
 
 def test_labels_of_a_test_set_are_read(tmp_path):
     row = RELEASED.splitlines()[1]
     text = RELEASED.format(label=2) + row.format(label="")
     (tmp_path / "test.csv").write_text(text)
-    found = swag.SwagProcessor().get_test_examples(tmp_path)
+    found = swag.read_set(tmp_path, "test")
     assert [example.label for example in found] == ["2", None]
     (tmp_path / "test.csv").write_text(RELEASED.format(label=4))
     with pytest.raises(ValueError, match="test.csv, line 2, column 'label'"):
-        swag.SwagProcessor().get_test_examples(tmp_path)
+        swag.read_set(tmp_path, "test")
 
 
 def test_real_rows(tmp_path):
     text = golden.shared("data/swag/sample.json").read_text()
     (tmp_path / "train.jsonl").write_text(text)
-    examples = swag.SwagProcessor().get_train_examples(tmp_path)
+    examples = swag.read_set(tmp_path, "train")
     for example, line in zip(examples, text.splitlines(), strict=True):
         row = json.loads(line)
         assert example.endings == [row[f"ending{i}"] for i in range(4)]
@@ -92,4 +91,4 @@ def test_bad_files_are_named(tmp_path, text, message):
     else:
         (tmp_path / "train.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
-        swag.SwagProcessor().get_train_examples(tmp_path)
+        swag.read_set(tmp_path, "train")

@@ -12,36 +12,47 @@ def processor(folder, **kwargs):
     return table_task.TableProcessor(folder, options)
 
 
-def contents(examples):
+def read(folder, name, text, **kwargs):
+    """Writes a table, and returns the contents of its examples.
+
+    A text that is a list becomes lines of JSON.
+    """
+    if isinstance(text, list):
+        text = "\n".join(map(json.dumps, text))
+    (folder / name).write_bytes(text.encode())
+    task = processor(folder, **kwargs)
+    examples = task.read_set(folder, name.partition(".")[0])
     return [(e.guid, e.text_a, e.text_b, e.label) for e in examples]
 
 
+def labels_of(folder, name, text, **kwargs):
+    return [label for *_, label in read(folder, name, text, **kwargs)]
+
+
+def labels_of_train(folder, text, name="train.csv", **kwargs):
+    """Writes the train set, and returns the labels of the task."""
+    (folder / name).write_text(text)
+    return processor(folder, **kwargs).get_labels()
+
+
 def test_csv_with_quotes_a_mark_and_dos_line_ends(tmp_path):
-    (tmp_path / "train.csv").write_bytes(
-        b'\xef\xbb\xbflabel,id,text\r\nno,1,"a, ""b"""\r\n\r\n'
-        b'yes,2,"c\nd"\r\nno,3,caf\xc3\xa9'
+    text = (
+        '\ufefflabel,id,text\r\nno,1,"a, ""b"""\r\n\r\n'
+        'yes,2,"c\nd"\r\nno,3,café'
     )
-    task = processor(tmp_path)
-    assert contents(task.get_train_examples(tmp_path)) == [
+    assert read(tmp_path, "train.csv", text) == [
         ("train-1", 'a, "b"', None, "no"),
         ("train-2", "c\nd", None, "yes"),
         ("train-3", "café", None, "no"),
     ]
-    assert task.get_labels() == ["no", "yes"]
+    assert processor(tmp_path).get_labels() == ["no", "yes"]
 
 
 def test_tsv_without_quoting_by_numbers(tmp_path):
     text = 'a\t"b\tneutral\tM\nc\td"\tno\tM\n'
-    (tmp_path / "dev.tsv").write_text(text)
-    task = processor(
-        tmp_path,
-        text_column="1",
-        text_b_column="2",
-        label_column="3",
-        labels=["no", "neutral"],
-        quoting=False,
-    )
-    assert contents(task.get_dev_examples(tmp_path)) == [
+    columns = {"text_column": "1", "text_b_column": "2", "label_column": "3"}
+    options = columns | {"labels": ["no", "neutral"], "quoting": False}
+    assert read(tmp_path, "dev.tsv", text, **options) == [
         ("dev-1", "a", '"b', "neutral"),
         ("dev-2", "c", 'd"', "no"),
     ]
@@ -49,48 +60,41 @@ def test_tsv_without_quoting_by_numbers(tmp_path):
 
 def test_json_lines(tmp_path):
     rows = [{"q": "a", "label": 1}, {"q": "b", "label": True, "more": None}]
-    text = "\ufeff" + "\n\n".join(json.dumps(row) for row in rows)
-    (tmp_path / "train.jsonl").write_text(text)
-    task = processor(tmp_path, text_column="q")
-    assert [e.label for e in task.get_train_examples(tmp_path)] == ["1", "true"]
+    text = "\ufeff" + "\n\n".join(map(json.dumps, rows))
+    found = labels_of(tmp_path, "train.jsonl", text, text_column="q")
+    assert found == ["1", "true"]
 
 
 def test_multilabel(tmp_path):
-    (tmp_path / "train.csv").write_text("text,label\na,x|y\nb,\nc,z\n")
+    options = {"output_mode": "multilabel", "label_separator": "|"}
+    text = "text,label\na,x|y\nb,\nc,z\n"
+    found = labels_of(tmp_path, "train.csv", text, **options)
+    assert found == [["x", "y"], [], ["z"]]
+    assert processor(tmp_path, **options).get_labels() == ["x", "y", "z"]
     rows = [{"text": "a", "label": ["z", "x"]}, {"text": "b", "label": []}]
-    (tmp_path / "dev.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    task = processor(tmp_path, output_mode="multilabel", label_separator="|")
-    assert task.get_labels() == ["x", "y", "z"]
-    labels = [e.label for e in task.get_train_examples(tmp_path)]
-    assert labels == [["x", "y"], [], ["z"]]
-    labels = [e.label for e in task.get_dev_examples(tmp_path)]
-    assert labels == [["z", "x"], []]
+    found = labels_of(tmp_path, "dev.jsonl", rows, **options)
+    assert found == [["z", "x"], []]
 
 
 def test_regression(tmp_path):
-    (tmp_path / "dev.csv").write_text("text,score\na,1.5\nb,-2\n")
-    task = processor(tmp_path, label_column="score", output_mode="regression")
-    assert task.get_labels() is None
-    assert [e.label for e in task.get_dev_examples(tmp_path)] == [1.5, -2.0]
+    options = {"label_column": "score", "output_mode": "regression"}
+    text = "text,score\na,1.5\nb,-2\n"
+    assert labels_of(tmp_path, "dev.csv", text, **options) == [1.5, -2.0]
+    assert processor(tmp_path, **options).get_labels() is None
 
 
 def test_test_set_needs_no_label(tmp_path):
-    (tmp_path / "train.csv").write_text("text,label\na,x\nb,w\n")
-    (tmp_path / "test.csv").write_text("id,text\n7,c\n")
-    (example,) = processor(tmp_path).get_test_examples(tmp_path)
-    expected = ("test-1", "c", None)
-    assert (example.guid, example.text_a, example.label) == expected
-    (tmp_path / "test.csv").write_text("c\td")
-    (tmp_path / "test.csv").rename(tmp_path / "test.tsv")
-    task = processor(tmp_path, text_column="1", label_column="3")
-    (example,) = task.get_test_examples(tmp_path)
-    assert (example.text_a, example.label) == ("c", None)
+    expected = [("test-1", "c", None, None)]
+    assert read(tmp_path, "test.csv", "id,text\n7,c\n") == expected
+    (tmp_path / "test.csv").unlink()
+    columns = {"text_column": "1", "label_column": "3"}
+    assert read(tmp_path, "test.tsv", "c\td", **columns) == expected
 
 
 def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
-    (tmp_path / "test.csv").write_text("key,label,text\nk7,w,a\nk8,,b\n")
-    task = processor(tmp_path, labels=["w", "x"], id_column="key")
-    assert contents(task.get_test_examples(tmp_path)) == [
+    options = {"labels": ["w", "x"], "id_column": "key"}
+    text = "key,label,text\nk7,w,a\nk8,,b\n"
+    assert read(tmp_path, "test.csv", text, **options) == [
         ("k7", "a", None, "w"),
         ("k8", "b", None, None),
     ]
@@ -101,19 +105,16 @@ def test_labels_and_ids_of_a_test_set_are_kept(tmp_path):
         {"key": "k9", "text": "c", "label": None},
         {"key": "k0", "text": "d"},
     ]
-    (tmp_path / "test.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    task = processor(
-        tmp_path, labels=["x"], id_column="key", output_mode="multilabel"
-    )
-    assert contents(task.get_test_examples(tmp_path)) == [
+    options["output_mode"] = "multilabel"
+    assert read(tmp_path, "test.jsonl", rows, **options) == [
         (7, "a", None, ["x"]),
         ("k8", "b", None, []),
         ("k9", "c", None, None),
         ("k0", "d", None, None),
     ]
-    (tmp_path / "test.jsonl").write_text('{"key": [1], "text": "a"}')
+    rows = [{"key": [1], "text": "a"}]
     with pytest.raises(ValueError, match="column 'key': an example's id must"):
-        task.get_test_examples(tmp_path)
+        read(tmp_path, "test.jsonl", rows, **options)
 
 
 @pytest.mark.parametrize(
@@ -130,10 +131,8 @@ def test_labels_can_be_distinguished(tmp_path, labels, mode, message):
 
 
 def check_refused(folder, name, text, message, **kwargs):
-    (folder / name).write_text(text)
-    task = processor(folder, labels=["x", "y"], **kwargs)
     with pytest.raises((ValueError, OSError), match=message) as error:
-        task.get_dev_examples(folder)
+        read(folder, name, text, labels=["x", "y"], **kwargs)
     assert "\n" not in str(error.value)
 
 
@@ -170,67 +169,56 @@ def test_no_column_is_both_text_and_label(tmp_path):
 
 def test_names_of_columns_are_no_example(tmp_path, caplog):
     rows = "a,yes\nb,no\n" * 5
-    path = tmp_path / "train.csv"
+    table = f"text,label\n{rows}"
     columns = {"text_column": "1", "label_column": "2"}
-    path.write_text(f"text,label\n{rows}")
-    with pytest.raises(
-        ValueError, match="only line 1 contains the label 'label'"
-    ):
-        processor(tmp_path, **columns).get_labels()
-    path.write_text(rows)
-    assert processor(tmp_path, **columns).get_labels() == ["no", "yes"]
+    for mode in ("classification", "multilabel"):
+        with pytest.raises(
+            ValueError, match="only line 1 contains the label 'label'"
+        ):
+            labels_of_train(tmp_path, table, output_mode=mode, **columns)
+    assert labels_of_train(tmp_path, rows, **columns) == ["no", "yes"]
     assert "only line 1" not in caplog.text
     # A rare label.
-    path.write_text(f"c,maybe\n{rows}")
-    assert len(processor(tmp_path, **columns).get_labels()) == 3
+    assert len(labels_of_train(tmp_path, f"c,maybe\n{rows}", **columns)) == 3
     assert "only line 1 contains the label 'maybe'" in caplog.text
-    path.write_text(f"text,label\n{rows}")
-    with pytest.raises(ValueError, match="only line 1 contains the label"):
-        processor(tmp_path, output_mode="multilabel", **columns).get_labels()
     # Two files, one after the other.
-    path.write_text(f"text,label\n{rows}text,label\n{rows}")
     with pytest.raises(ValueError, match="line 12: the line repeats the names"):
-        processor(tmp_path).get_labels()
+        labels_of_train(tmp_path, 2 * table)
 
 
 def test_a_quote_does_not_swallow_lines(tmp_path):
-    path = tmp_path / "train.tsv"
-    path.write_text('text\tlabel\n"a\tyes\nb"\tno\nc\tyes\n')
-    with pytest.raises(ValueError, match="line 2: .* turn quoting off"):
-        processor(tmp_path).get_labels()
-    (first, *_) = processor(tmp_path, quoting=False).get_train_examples(
-        tmp_path
-    )
-    assert (first.text_a, first.label) == ('"a', "yes")
-    path.write_text('text\tlabel\nx\t"yes\ny\tno\nz\tyes"\nc\tno\n')
-    with pytest.raises(ValueError, match="line 2: .* turn quoting off"):
-        processor(tmp_path).get_labels()
+    name, header = "train.tsv", "text\tlabel\n"
+    for text in ('"a\tyes\nb"\tno\nc\tyes\n', 'x\t"yes\ny\tno\nz\tyes"\nc\tno'):
+        with pytest.raises(ValueError, match="line 2: .* turn quoting off"):
+            read(tmp_path, name, header + text)
+    text = '"a\tyes\nb"\tno\nc\tyes\n'
+    first, *_ = read(tmp_path, name, header + text, quoting=False)
+    assert first == ("train-1", '"a', None, "yes")
     # A spreadsheet quotes cells that contain a list or a small table.
-    cell = "1.\tto\tgo\n2.\tto\tstay"
-    path.write_text(f'text\tlabel\n"{cell}"\tyes\nc\tno\n')
-    assert processor(tmp_path).get_labels() == ["no", "yes"]
+    text = '"1.\tto\tgo\n2.\tto\tstay"\tyes\nc\tno\n'
+    assert labels_of(tmp_path, name, header + text) == ["yes", "no"]
 
 
 @pytest.mark.parametrize("cell", ["['x', 'y']", '[""x"", ""y""]', "[]"])
 def test_lists_in_a_cell_are_no_labels(tmp_path, cell):
-    (tmp_path / "train.csv").write_text(f'text,label\na,x\nb,"{cell}"\n')
+    text = f'text,label\na,x\nb,"{cell}"\n'
     with pytest.raises(ValueError, match="line 3, .*separate labels by ','"):
-        processor(tmp_path, output_mode="multilabel").get_labels()
+        read(tmp_path, "train.csv", text, output_mode="multilabel")
 
 
 def test_labels_with_another_separator_are_warned_of(tmp_path, caplog):
-    (tmp_path / "train.csv").write_text("text,label\na,x|y\nb,x\nc,y\n")
-    processor(tmp_path, output_mode="multilabel").get_labels()
+    mode = {"output_mode": "multilabel"}
+    text = "text,label\na,x|y\nb,x\nc,y\n"
+    found = labels_of_train(tmp_path, text, label_separator="|", **mode)
+    assert found == ["x", "y"]
+    assert "consists of" not in caplog.text
+    labels_of_train(tmp_path, text, **mode)
     assert "'x|y' consists of other labels" in caplog.text
     caplog.clear()
-    options = {"output_mode": "multilabel", "label_separator": "|"}
-    assert processor(tmp_path, **options).get_labels() == ["x", "y"]
-    assert "consists of" not in caplog.text
     # One of many such labels is named.
     pairs = [f"{a}|{b}" for a in "vwxyz" for b in "vwxyz"]
     rows = [f"a,{label}\n" for label in [*pairs, *"vwxyz"]]
-    (tmp_path / "train.csv").write_text("text,label\n" + "".join(rows))
-    processor(tmp_path, output_mode="multilabel").get_labels()
+    labels_of_train(tmp_path, "text,label\n" + "".join(rows), **mode)
     assert caplog.text.count("consists of") == 1
 
 
@@ -281,8 +269,7 @@ def test_labels_that_the_train_set_does_not_tell(tmp_path):
         ("train.csv", r"the train set in .*: \['x'\]"),
         ("train.tsv", "of the train set, not .*csv and .*tsv"),
     ):
-        (tmp_path / name).write_text("text,label\na,x\n")
         with pytest.raises(ValueError, match=message):
-            processor(tmp_path).get_labels()
+            labels_of_train(tmp_path, "text,label\na,x\n", name)
     with pytest.raises(ValueError, match="--label_separator= is empty"):
         processor(tmp_path, label_separator="")

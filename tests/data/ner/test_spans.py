@@ -77,14 +77,13 @@ FORMS = {
 Text = collections.namedtuple("Text", "where text places tags")
 
 
-def read(folder, *records, name="train.jsonl", **options):
+def read(folder, *records, name="train.jsonl", split=split_words, **options):
     path = folder / name
-    dump = json.dumps
-    text = "".join(f"{dump(each)}\n" for each in records)
+    text = "\n".join(map(json.dumps, records))
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    rows = spans.read(path, split_words, **{"needs_spans": True} | options)
+    rows = spans.read(path, split, **{"needs_spans": True} | options)
     return [Text(*row) for row in rows]
 
 
@@ -218,10 +217,9 @@ def test_damaged_files(tmp_path, content, message):
 
 
 def test_words_that_are_not_the_texts_are_an_error_of_its_line(tmp_path):
-    read(tmp_path, {"text": "Anna left", "entities": []})
-    path = tmp_path / "train.jsonl"
+    record = {"text": "Anna left", "entities": []}
     with pytest.raises(ValueError, match="line 1: .* not contain .* 'anna'"):
-        [*spans.read(path, lambda text: text.lower().split(), True)]
+        read(tmp_path, record, split=lambda text: text.lower().split())
 
 
 def test_a_folder_of_sets(tmp_path):
@@ -229,33 +227,33 @@ def test_a_folder_of_sets(tmp_path):
     processor = reading.NerProcessor()
     labels = ["O", "B-LOC", "B-PER", "I-LOC", "I-PER"]
     assert processor.get_labels(tmp_path) == labels
-    empty, example = processor.get_train_examples(tmp_path)
+    empty, example = processor.read_set(tmp_path, "train")
     assert (example.text, example.words) == (TEXT, [*WORDS, "."])
     windows.write_predictions(tmp_path, [empty], [[]])
     (line,) = (tmp_path / "predictions.jsonl").read_text().splitlines()
     assert json.loads(line)["text"] == ""
     packed = gzip.compress((tmp_path / "train.jsonl").read_bytes())
     (tmp_path / "dev.jsonl.gz").write_bytes(packed)
-    _, again = processor.get_dev_examples(tmp_path)
+    _, again = processor.read_set(tmp_path, "dev")
     assert again.labels == example.labels
     # Another scheme, and texts without annotations to predict.
     read(tmp_path, {"text": TEXT}, name="test.jsonl", needs_spans=False)
     bilou = reading.NerProcessor(["O", "B-LOC", "L-LOC", "U-LOC", "U-PER"])
-    _, example = bilou.get_train_examples(tmp_path)
+    _, example = bilou.read_set(tmp_path, "train")
     assert example.labels[2:4] == ["B-LOC", "L-LOC"]
-    (example,) = bilou.get_test_examples(tmp_path)
+    (example,) = bilou.read_set(tmp_path, "test")
     assert {*example.labels} == {"O"}
     with pytest.raises(ValueError, match="line 2: unknown tag 'B-PER'"):
-        reading.NerProcessor(["O", "B-LOC", "I-LOC"]).get_train_examples(
-            tmp_path
+        reading.NerProcessor(["O", "B-LOC", "I-LOC"]).read_set(
+            tmp_path, "train"
         )
     with pytest.raises(
         ValueError, match="--text_column=1 is for files with col"
     ):
-        reading.NerProcessor(None, 1).get_train_examples(tmp_path)
+        reading.NerProcessor(None, 1).read_set(tmp_path, "train")
     read(tmp_path, label_studio(annotations=[]))
     with pytest.raises(ValueError, match="contains no annotated text"):
-        processor.get_train_examples(tmp_path)
+        processor.read_set(tmp_path, "train")
 
 
 @pytest.mark.parametrize("code, size", [("utf-16-le", 2), ("utf-8", 1)])
@@ -272,18 +270,14 @@ def test_places_that_count_other_units_are_named(tmp_path, code, size):
         [place(i), place(i + len(word)), "X"]
         for i, word in zip(starts, words, strict=True)
     ]
-    lines = [json.dumps({"text": text, "entities": [each]}) for each in found]
-    path = tmp_path / "train.jsonl"
-    path.write_text("\n".join(lines))
     with pytest.raises(
         ValueError, match="of the 5 spans .* Convert the offsets"
     ):
-        [*spans.read(path, split_words, True)]
+        read(tmp_path, *({"text": text, "entities": [x]} for x in found))
     # Parts of words, in a text in which all units but characters differ.
     parts = [[i + 1, i + 3, "X"] for i in starts]
-    lines = [json.dumps({"text": text, "entities": [each]}) for each in parts]
-    path.write_text("\n".join(lines))
-    assert len([*spans.read(path, split_words, True)]) == 5
+    records = [{"text": text, "entities": [x]} for x in parts]
+    assert len(read(tmp_path, *records)) == 5
 
 
 def test_characters_that_cut_words_are_no_bytes(tmp_path):
@@ -296,9 +290,8 @@ def test_characters_that_cut_words_are_no_bytes(tmp_path):
         ]
 
     found = [[i, i + 1, "X"] for i in range(2, 90, 3)]
-    path = tmp_path / "train.jsonl"
-    path.write_text(json.dumps({"text": text, "entities": found}))
-    assert len([*spans.read(path, split, True)]) == 1
+    record = {"text": text, "entities": found}
+    assert len(read(tmp_path, record, split=split)) == 1
 
 
 def test_classes_of_a_text_are_no_spans(tmp_path):
@@ -308,18 +301,16 @@ def test_classes_of_a_text_are_no_spans(tmp_path):
 
 
 def test_tags_of_words_are_no_types(tmp_path, caplog):
-    path = tmp_path / "train.jsonl"
     message = "jsonl: the labels of spans are"
-    found = [[0, 4, "B-PER"], [5, 9, "I-PER"]]
-    path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
+
+    def read_labels(*labels):
+        found = [[0, 4, labels[0]], [5, 9, labels[1]]]
+        return read(tmp_path, {"text": "Anna Berg", "entities": found})
+
     with pytest.raises(ValueError, match=message):
-        [*spans.read(path, split_words, True)]
-    found = [[0, 4, "B-cell"], [5, 9, "I-beam"]]
-    path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
-    assert len([*spans.read(path, split_words, True)]) == 1
+        read_labels("B-PER", "I-PER")
+    assert len(read_labels("B-cell", "I-beam")) == 1
     assert message not in caplog.text
     # A type may have this name.
-    found = [[0, 4, "A"], [5, 9, "O"]]
-    path.write_text(json.dumps({"text": "Anna Berg", "entities": found}))
-    assert len([*spans.read(path, split_words, True)]) == 1
+    assert len(read_labels("A", "O")) == 1
     assert message in caplog.text

@@ -20,13 +20,19 @@ a NN O B-LOC
 -DOCSTART- -X- -X- O
 b NN O O
 """
+LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
+
+
+def read(folder, name, text, *labels, **columns):
+    """Writes the file of a set, and returns its examples."""
+    (folder / f"{name}.txt").write_bytes(text.encode())
+    processor = reading.NerProcessor([*labels] or None, **columns)
+    return processor.read_set(folder, name)
 
 
 def test_sentences_documents_and_labels(tmp_path):
-    (tmp_path / "train.txt").write_text(TRAIN)
-    processor = reading.NerProcessor()
-    assert processor.get_labels(tmp_path) == ["O", "B-LOC", "B-PER", "I-PER"]
-    examples = processor.get_train_examples(tmp_path)
+    examples = read(tmp_path, "train", TRAIN)
+    assert reading.NerProcessor().get_labels(tmp_path) == LABELS
     assert [(e.guid, e.words, e.document) for e in examples] == [
         ("train-1", ["ad", "b", "c"], 1),
         ("train-2", ["a"], 1),
@@ -36,9 +42,8 @@ def test_sentences_documents_and_labels(tmp_path):
 
 
 def test_documents_begin_in_the_words_column(tmp_path):
-    (tmp_path / "dev.txt").write_text("1 -DOCSTART- O\n1 a O\n2 b O\n")
-    processor = reading.NerProcessor(text_column=2)
-    (example,) = processor.get_dev_examples(tmp_path)
+    text = "1 -DOCSTART- O\n1 a O\n2 b O\n"
+    (example,) = read(tmp_path, "dev", text, text_column=2)
     assert (example.words, example.document) == (["a", "b"], 1)
 
 
@@ -81,24 +86,22 @@ def test_documents_begin_in_the_words_column(tmp_path):
     ],
 )
 def test_layouts(tmp_path, text, flags, words, tags):
-    (tmp_path / "dev.txt").write_bytes(text.encode())
-    processor = reading.NerProcessor(**flags)
-    (example,) = processor.get_dev_examples(tmp_path)
+    (example,) = read(tmp_path, "dev", text, **flags)
     assert (example.words, example.labels) == (words, tags)
 
 
 @pytest.mark.parametrize(
-    "split, name, sentences, words, entities",
+    "name, file, sentences, words, entities",
     [
         # The figures of the shared task's description.
         ("train", "train", 14041, 203621, 23499),
-        ("eval", "valid", 3250, 51362, 5942),
-        ("predict", "test", 3453, 46435, 5648),
+        ("dev", "valid", 3250, 51362, 5942),
+        ("test", "test", 3453, 46435, 5648),
     ],
 )
-def test_distributed_files(split, name, sentences, words, entities):
-    path = golden.shared(f"data/conll2003/{name}.txt")
-    examples = reading.NerProcessor().read_split(path.parent, split)
+def test_distributed_files(name, file, sentences, words, entities):
+    path = golden.shared(f"data/conll2003/{file}.txt")
+    examples = reading.NerProcessor().read_set(path.parent, name)
     assert len(examples) == sentences
     assert sum(len(e.words) for e in examples) == words
     found = [scoring.find_entities(e.labels) for e in examples]
@@ -133,58 +136,46 @@ def test_distributed_files(split, name, sentences, words, entities):
     ],
 )
 def test_bad_files_are_named(tmp_path, text, message):
-    (tmp_path / "dev.txt").write_text(text)
-    processor = reading.NerProcessor(labels=["O", "B-LOC"])
     with pytest.raises(ValueError, match=message):
-        processor.get_dev_examples(tmp_path)
+        read(tmp_path, "dev", text, "O", "B-LOC")
     with pytest.raises(OSError, match="named train.txt or eng.train"):
-        processor.get_train_examples(tmp_path)
+        reading.NerProcessor().read_set(tmp_path, "train")
 
 
 @pytest.mark.parametrize("separator", [*",;|/_", "\xa0", "\u3000"])
 def test_other_separators_are_named_in_a_test_set_too(tmp_path, separator):
     text = f"a{separator}O\nb{separator}B-PER\n"
-    (tmp_path / "test.txt").write_text(text)
     with pytest.raises(ValueError, match="separated by a tab"):
-        reading.NerProcessor().get_test_examples(tmp_path)
+        read(tmp_path, "test", text)
     # Words that look like that are words.
-    (tmp_path / "test.txt").write_text(text + "c\n")
-    (example,) = reading.NerProcessor().get_test_examples(tmp_path)
+    (example,) = read(tmp_path, "test", text + "c\n")
     assert example.words[2] == "c"
 
 
 def test_a_column_that_is_not_there_and_two_files_of_a_set(tmp_path):
-    (tmp_path / "dev.txt").write_text("a O\n")
+    message = "=3 is too large: the lines of .*dev.txt contain only 2"
     for flag in ("text_column", "label_column"):
-        processor = reading.NerProcessor(**{flag: 3})
-        message = (
-            f"--{flag}=3 is too large: the lines of .*dev.txt contain only 2"
-        )
-        with pytest.raises(ValueError, match=message):
-            processor.get_dev_examples(tmp_path)
-    processor = reading.NerProcessor(text_column=2)
+        with pytest.raises(ValueError, match=f"--{flag}{message}"):
+            read(tmp_path, "dev", "a O\n", **{flag: 3})
     with pytest.raises(ValueError, match="column 2 cannot contain both"):
-        processor.get_dev_examples(tmp_path)
+        read(tmp_path, "dev", "a O\n", text_column=2)
     # Words, lemmas and bare prefixes are no tags of a type.
-    (tmp_path / "dev.txt").write_text("1 B-52 B-52 B- O\n2 a I-52 B- O\n")
-    (example,) = processor.get_dev_examples(tmp_path)
+    text = "1 B-52 B-52 B- O\n2 a I-52 B- O\n"
+    (example,) = read(tmp_path, "dev", text, text_column=2)
     assert example.words == ["B-52", "a"]
     # A test set may lack its tags.
     for text, column in (("a\nb\n", 3), ("a NN\nb NN\n", 3), ("a\nb\n", 1)):
-        (tmp_path / "test.txt").write_text(text)
-        processor = reading.NerProcessor(label_column=column)
-        (example,) = processor.get_test_examples(tmp_path)
+        (example,) = read(tmp_path, "test", text, label_column=column)
         assert example.labels == ["O", "O"]
     (tmp_path / "valid.txt").write_text("a O\n")
     with pytest.raises(ValueError, match="of the dev set, not .*valid.*dev"):
-        processor.get_dev_examples(tmp_path)
+        reading.NerProcessor().read_set(tmp_path, "dev")
 
 
 def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     """The model cannot predict them, so they count as errors."""
-    (tmp_path / "dev.txt").write_text("a B-LOC\nb I-LOC\n\na B-X\n")
-    labels = ["O", "B-LOC"]
-    examples = reading.NerProcessor(labels).get_dev_examples(tmp_path)
+    text, labels = "a B-LOC\nb I-LOC\n\na B-X\n", ["O", "B-LOC"]
+    examples = read(tmp_path, "dev", text, *labels)
     assert [example.labels for example in examples] == [
         ["B-LOC", "I-LOC"],
         ["B-X"],
@@ -198,9 +189,8 @@ def test_tags_that_training_has_not_seen(tmp_path, tokenizer, caplog):
     logits = [np.eye(2)[[1] * 8]] * 2
     tags = windows.decode_predictions(examples, features, logits, labels)
     assert tags == [["B-LOC", "B-LOC"], ["B-LOC"]]
-    (tmp_path / "dev.txt").rename(tmp_path / "train.txt")
     with pytest.raises(ValueError, match="unknown tag 'I-LOC'"):
-        reading.NerProcessor(labels).get_train_examples(tmp_path)
+        read(tmp_path, "train", text, *labels)
 
 
 def test_a_train_set_without_entities_is_refused(tmp_path):
@@ -211,12 +201,8 @@ def test_a_train_set_without_entities_is_refused(tmp_path):
         reading.NerProcessor(["O"])
 
 
-LABELS = ["O", "B-LOC", "B-PER", "I-PER"]
-
-
 def features_of(tmp_path, tokenizer, **kwargs):
-    (tmp_path / "train.txt").write_text(TRAIN)
-    examples = reading.NerProcessor().get_train_examples(tmp_path)
+    examples = read(tmp_path, "train", TRAIN)
     return list(
         windows.create_features(examples, LABELS, tokenizer=tokenizer, **kwargs)
     )
@@ -284,8 +270,7 @@ def test_a_file_of_iobes(tmp_path):
     assert processor.get_labels(tmp_path) == ["O", "B-PER", "I-PER"]
     # A model of IOBES, such as another toolkit trained, keeps it.
     labels = ["O", "S-LOC", "B-PER", "E-PER", "S-PER"]
-    (tmp_path / "train.txt").write_text("a B-PER\nb E-PER\nc B-PER\n")
-    (example,) = reading.NerProcessor(labels).get_train_examples(tmp_path)
+    (example,) = read(tmp_path, "train", "a B-PER\nb E-PER\nc B-PER\n", *labels)
     assert example.labels == ["B-PER", "E-PER", "S-PER"]
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from data.io import feature_specs
 from data.pretraining import documents, parts, splitting
-from data.text import tokenization
-from tests.shards import VOCAB, create, digests, read, warnings
+from tests.shards import create, digests, read, warnings, write_documents
 
 
 @pytest.mark.parametrize(
@@ -24,9 +23,7 @@ def test_report_warns_of_what_usually_goes_wrong(
     tmp_path, text, warning, caplog
 ):
     caplog.set_level("INFO")
-    path = tmp_path / "corpus.txt"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    create(tmp_path, [path])
+    create(tmp_path, text)
     assert any(x.startswith("corpus: ") for x in caplog.messages)
     assert any(re.search(warning, line) for line in warnings(caplog))
 
@@ -37,25 +34,16 @@ def test_report_counts_what_is_equal_and_unknown(
 ):
     caplog.set_level("INFO")
     monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 10**9)
-    path = tmp_path / "corpus.txt"
     text = "The old harbor.\nA light \u1200\u1201 \u1200\u1201.\n"
-    path.write_text(f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2)
-    create(tmp_path, [path], num_shards=num_shards)
+    text = f"{text}\n{text}\nA light.\n\n\u1202.\nThe keeper.\n" * 2
+    create(tmp_path, text, num_shards=num_shards)
     assert "9 sentences and 3 documents repeat an earlier text" in caplog.text
     assert "became [UNK]: \u1200\u1201 (8), \u1202 (2)\n" in caplog.text
 
 
-def write_long_documents(path):
-    """Writes five documents that each repeat a word; returns the words."""
-    vocab = tokenization.FullTokenizer(VOCAB).vocab
-    words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
-    path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
-    return {vocab[word] for word in words}
-
-
 def test_random_next_of_a_long_document_is_of_another(tmp_path, small_parts):
     path = tmp_path / "corpus.txt"
-    words = write_long_documents(path)
+    words = write_documents(path, 5, 60)
     made = [
         create(
             tmp_path / str(number),
@@ -105,7 +93,7 @@ def test_random_next_of_the_same_document_is_reported(
 ):
     monkeypatch.setattr(parts, "MAX_PIECES", 10)
     path = tmp_path / "corpus.txt"
-    write_long_documents(path)
+    write_documents(path, 5, 60)
     create(tmp_path, [path])
     # The whole corpus is a part, and its first document has no other.
     (warning,) = warnings(caplog)
@@ -115,10 +103,9 @@ def test_random_next_of_the_same_document_is_reported(
 def test_one_document(tmp_path, monkeypatch, caplog):
     """In parts of its lines; random next sentences are from the part itself."""
     monkeypatch.setattr(splitting, "_PART_BYTES", 100)
-    path = tmp_path / "corpus.txt"
-    path.write_text("The old harbor.\nThe keeper.\nA light.\n" * 20)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 20)
-    manifest = create(tmp_path, [path])
+    text = "The old harbor.\nThe keeper.\nA light.\n" * 20
+    manifest = create(tmp_path, text)
     assert set(read(manifest)["next_sentence_labels"].ravel()) == {0, 1}
     assert manifest["corpus"]["num_documents"] == 1
     assert any("one document" in line for line in warnings(caplog))

@@ -13,56 +13,46 @@ N, LENGTH = 600, 40
 
 
 @pytest.fixture
-def vocab_file(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(WORDS))
-    return path
+def read(tmp_path):
+    """A function that reads records of [CLS], 20 WordPieces, [SEP], 12, [SEP].
 
-
-@pytest.fixture
-def records(tmp_path):
-    """Records without masks: [CLS] 20 WordPieces [SEP] 12 [SEP], padding."""
+    The records have no masks, and end with padding.
+    """
     rng = np.random.default_rng(0)
+    (tmp_path / "vocab.txt").write_text("\n".join(WORDS))
     path = str(tmp_path / "a.tfrecord")
+    features = {
+        "input_mask": [1] * 35 + [0] * 5,
+        "segment_ids": [0] * LENGTH,
+    }
     with RecordWriter([path]) as writer:
         for number in range(N):
             ids = np.zeros(LENGTH, int)
             ids[:35] = rng.integers(5, len(WORDS), 35)
             ids[0], ids[[21, 34]] = 0, 1
-            mask = [1] * 35 + [0] * 5
-            writer.write(
-                encode_example(
-                    {
-                        "input_ids": ids.tolist(),
-                        "input_mask": mask,
-                        "segment_ids": [0] * LENGTH,
-                        "next_sentence_labels": [number % 2],
-                    }
-                )
-            )
-    return path
+            features["input_ids"] = ids.tolist()
+            features["next_sentence_labels"] = [number % 2]
+            writer.write(encode_example(features))
 
+    def read(is_training=True, skip=0, count=2 * N, seed=3, **options):
+        masking = dynamic_masking.DynamicMasking(
+            FullTokenizer(tmp_path / "vocab.txt"),
+            10,
+            MaskingOptions(**options),
+            seed,
+        )
+        spec = feature_specs.unmasked_features(LENGTH)
+        records = tfrecords.Records([path], spec, masking)
+        dataset = tfrecords.create_dataset(
+            records, 25, is_training, seed=1, skip_records=skip
+        )
+        batches = list(dataset.take(count // 25))
+        return {
+            name: np.concatenate([batch[name] for batch in batches])
+            for name in batches[0]
+        }
 
-def read(
-    path, vocab_file, is_training=True, skip=0, count=2 * N, seed=3, **options
-):
-    masking = dynamic_masking.DynamicMasking(
-        FullTokenizer(vocab_file), 10, MaskingOptions(**options), seed
-    )
-    dataset = tfrecords.create_dataset(
-        tfrecords.Records(
-            [path], feature_specs.unmasked_features(LENGTH), masking
-        ),
-        25,
-        is_training,
-        seed=1,
-        skip_records=skip,
-    )
-    batches = list(dataset.take(count // 25))
-    return {
-        name: np.concatenate([batch[name] for batch in batches])
-        for name in batches[0]
-    }
+    return read
 
 
 def original_ids(features):
@@ -75,8 +65,8 @@ def original_ids(features):
     return ids, chosen
 
 
-def test_features_are_those_of_masked_records(records, vocab_file):
-    features = read(records, vocab_file)
+def test_features_are_those_of_masked_records(read):
+    features = read()
     spec = feature_specs.pretraining_features(LENGTH, 10)
     assert set(features) == set(spec)
     for name, feature in spec.items():
@@ -84,7 +74,7 @@ def test_features_are_those_of_masked_records(records, vocab_file):
         is_float = feature.dtype == "float32"
         assert features[name].dtype == (np.float32 if is_float else np.int32)
     ids, chosen = original_ids(features)
-    unmasked = read(records, vocab_file, is_training=False, count=N)
+    unmasked = read(is_training=False, count=N)
     everything = {row.tobytes() for row in original_ids(unmasked)[0]}
     assert {row.tobytes() for row in ids} == everything
     assert not chosen[:, [0, 21, 34]].any() and not chosen[:, 35:].any()
@@ -97,12 +87,11 @@ def test_features_are_those_of_masked_records(records, vocab_file):
         assert not features["masked_lm_ids"][row, count:].any()
 
 
-def test_random_words_are_drawn_as_often_as_googles(records, tmp_path):
+def test_random_words_are_drawn_as_often_as_googles(read, tmp_path):
     """Google's code draws each word once, by the last of its lines."""
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join([*WORDS, *["d"] * 20]))
+    (tmp_path / "vocab.txt").write_text("\n".join([*WORDS, *["d"] * 20]))
     options = {"mask_token_prob": 0.0, "same_token_prob": 0.0}
-    features = read(records, path, masked_lm_prob=0.2, **options)
+    features = read(masked_lm_prob=0.2, **options)
     _, chosen = original_ids(features)
     found = np.bincount(features["input_ids"][chosen], minlength=35)
     shares = found / chosen.sum()
@@ -111,8 +100,8 @@ def test_random_words_are_drawn_as_often_as_googles(records, tmp_path):
     assert (shares > 0).sum() == len(WORDS)
 
 
-def test_shares_are_the_originals(records, vocab_file):
-    features = read(records, vocab_file, count=20 * N, masked_lm_prob=0.2)
+def test_shares_are_the_originals(read):
+    features = read(count=20 * N, masked_lm_prob=0.2)
     ids, chosen = original_ids(features)
     assert (chosen.sum(1) == 7).all()  # round(35 * 0.2)
     assert np.ptp(chosen.mean(0)[1:21]) < 0.03
@@ -124,10 +113,8 @@ def test_shares_are_the_originals(records, vocab_file):
     assert abs(special - 0.1 * 4 / len(WORDS)) < 0.005
 
 
-def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(
-    records, vocab_file
-):
-    features = read(records, vocab_file)
+def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(read):
+    features = read()
     ids, chosen = original_ids(features)
     first = {row.tobytes(): i for i, row in enumerate(ids[:N])}
     same = [
@@ -136,24 +123,17 @@ def test_masks_are_new_in_every_epoch_and_the_same_after_a_resume(
     ]
     assert np.mean(same) < 0.01
     for skip in (25, N + 75):
-        resumed = read(records, vocab_file, skip=skip, count=2 * N - skip)
+        resumed = read(skip=skip, count=2 * N - skip)
         for name in features:
             np.testing.assert_array_equal(resumed[name], features[name][skip:])
-    again = read(records, vocab_file, seed=4)
-    assert (
-        again["masked_lm_positions"] != features["masked_lm_positions"]
-    ).any()
+    name = "masked_lm_positions"
+    assert (read(seed=4)[name] != features[name]).any()
 
 
 @pytest.mark.parametrize("one_draw", [False, True])
-def test_words_are_masked_whole(records, vocab_file, one_draw):
-    features = read(
-        records,
-        vocab_file,
-        do_whole_word_mask=True,
-        whole_word_draw=one_draw,
-        masked_lm_prob=0.25,
-    )
+def test_words_are_masked_whole(read, one_draw):
+    options = {"do_whole_word_mask": True, "whole_word_draw": one_draw}
+    features = read(masked_lm_prob=0.25, **options)
     ids, chosen = original_ids(features)
     goes_on = np.array([word.startswith("##") for word in WORDS])[ids]
     goes_on[:, [1, 22]] = False

@@ -1,35 +1,27 @@
 """Documents that are held out as an evaluation set."""
 
 import collections
-import hashlib
 import os
 from pathlib import Path
 
 import pytest
 
 from data.io import feature_specs
-from data.pretraining import parts, splitting
+from data.pretraining import parts
 from data.pretraining.documents import Continuation
 from data.pretraining.options import InstanceOptions
-from data.text import tokenization
-from tests.shards import VOCAB, create, read
+from tests.shards import VOCAB, create, digests, read, write_documents
+
+# What is chosen stays as it is, so that all words can be seen.
+KEPT = {"mask_token_prob": 0.0, "same_token_prob": 1.0}
 
 
 def test_documents_are_held_out_for_evaluation(tmp_path):
     path = tmp_path / "corpus.txt"
-    # Each document repeats a word of its own.
-    vocab = tokenization.FullTokenizer(VOCAB).vocab
-    words = [word for word in vocab if word.isascii() and word.isalpha()][-20:]
-    path.write_text("\n".join(f"{word} {word}\n" * 12 for word in words))
-    # What is chosen stays as it is, so that all words can be seen.
-    kept = {"mask_token_prob": 0.0, "same_token_prob": 1.0}
-
-    def words_in(ids):
-        return {word for word in words if vocab[word] in ids}
-
-    whole = create(tmp_path / "whole", [path], **kept)
+    words = write_documents(path, 20, 12)
+    whole = create(tmp_path / "whole", [path], **KEPT)
     assert "eval_shards" not in whole
-    assert len(words_in(read(whole)["input_ids"])) == 20
+    assert words < {*read(whole)["input_ids"].ravel()}
     found = {}
     for name, changed in (
         ("plain", {}),
@@ -37,24 +29,21 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
         ("repeated", {"dupe_factor": 5}),
     ):
         manifest = create(
-            tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
+            tmp_path / name, [path], eval_fraction=0.2, **KEPT, **changed
         )
         (entry,) = manifest["eval_shards"]
         assert entry["path"] == str(tmp_path / name / "eval-out")
         spec = None
         if "dynamic_masking" in changed:
             spec = feature_specs.unmasked_features(64)
-        training = words_in(read(manifest, spec)["input_ids"])
+        training = words & {*read(manifest, spec)["input_ids"].ravel()}
         held_out = read({"shards": [entry]})
         assert held_out["masked_lm_weights"].sum() > 0
         assert len(held_out["input_ids"]) == entry["num_records"]
         assert set(held_out["next_sentence_labels"].ravel()) == {0, 1}
-        found[name] = words_in(held_out["input_ids"])
-        assert len(found[name]) == 4
-        assert len(training) == 16 and not training & found[name]
-        with open(entry["path"], "rb") as file:
-            digest = hashlib.sha256(file.read()).hexdigest()
-        found[name] = (found[name], digest)
+        assert words & {*held_out["input_ids"].ravel()} == words - training
+        assert len(training) == 16
+        found[name] = digests({"shards": [entry]})
         num_rows = sum(shard["num_records"] for shard in manifest["shards"])
         assert manifest["statistics"]["num_instances"] == num_rows
     # The same file for any number of shards, of passes and kind of masking.
@@ -62,18 +51,16 @@ def test_documents_are_held_out_for_evaluation(tmp_path):
 
     os.remove(entry["path"])
     again = create(
-        tmp_path / name, [path], eval_fraction=0.2, **kept, **changed
+        tmp_path / name, [path], eval_fraction=0.2, **KEPT, **changed
     )
     assert again == manifest
-    with open(entry["path"], "rb") as file:
-        assert hashlib.sha256(file.read()).hexdigest() == digest
+    assert digests({"shards": [entry]}) == found[name]
 
 
 def test_one_document_cannot_be_held_out(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("One sentence.\nAnd another.\n")
+    text = "One sentence.\nAnd another.\n"
     with pytest.raises(ValueError, match="--eval_fraction=0.1 holds out"):
-        create(tmp_path, [path], eval_fraction=0.1)
+        create(tmp_path, text, eval_fraction=0.1)
 
 
 @pytest.mark.parametrize("which", ["corpus", "vocabulary"])
@@ -94,15 +81,8 @@ def test_an_input_is_not_replaced_by_what_is_held_out(tmp_path, which):
 def test_files_keep_what_continues_a_word(tmp_path):
     document = [[b"\x85\x10", Continuation(b"\x05")], [b"\x05"]]
     written = []
-    list(
-        parts.hold_out(
-            document,
-            0,
-            InstanceOptions(),
-            written.append,
-            collections.Counter(),
-        )
-    )
+    counts = collections.Counter()
+    list(parts.hold_out(document, 0, InstanceOptions(), written.append, counts))
     lines = b"".join(written)
     for name in "ab":
         (tmp_path / name).write_bytes(lines * 2)
@@ -110,35 +90,20 @@ def test_files_keep_what_continues_a_word(tmp_path):
     # Grouped by their WordPieces, so that memory is bounded.
     groups = list(parts.read_held_out(paths, 6))
     assert groups == [[document] * 2] * 2
-    kinds = [[type(piece) for piece in sentence] for sentence in groups[0][0]]
-    assert kinds == [[bytes, Continuation], [bytes]]
-    pieces = {
-        id(piece)
-        for group in groups
-        for found in group
-        for sentence in found
-        for piece in sentence
-    }
-    assert len(pieces) == 3
+    assert [[*map(type, x)] for x in groups[0][0]] == [
+        [bytes, Continuation],
+        [bytes],
+    ]
+    # Equal pieces are one object, so that memory is bounded.
+    sentences = sum(sum(groups, []), [])
+    assert len({id(piece) for piece in sum(sentences, [])}) == 3
 
 
-def test_long_documents_are_held_out(tmp_path, monkeypatch):
+def test_long_documents_are_held_out(tmp_path, small_parts):
     """Those that are alone in their part, too."""
-    monkeypatch.setattr(splitting, "_LEAST_PART_BYTES", 300)
     path = tmp_path / "corpus.txt"
-    vocab = tokenization.FullTokenizer(VOCAB).vocab
-    words = [word for word in vocab if word.isascii() and word.isalpha()][-5:]
-    path.write_text("\n".join(f"{word} {word}\n" * 60 for word in words))
-    ids = {vocab[word] for word in words}
-    # What is chosen stays as it is, so that all words can be seen.
-    manifest = create(
-        tmp_path,
-        [path],
-        eval_fraction=0.3,
-        num_shards=0,
-        mask_token_prob=0.0,
-        same_token_prob=1.0,
-    )
+    ids = write_documents(path, 5, 60)
+    manifest = create(tmp_path, [path], eval_fraction=0.3, num_shards=0, **KEPT)
     held_out = read({"shards": manifest["eval_shards"]})["input_ids"]
     training = read(manifest)["input_ids"]
     found = [ids & set(rows.ravel()) for rows in (held_out, training)]

@@ -3,13 +3,11 @@
 import numpy as np
 
 from data.pretraining import filled_masks
-from data.text.tokenization import FullTokenizer
 
 VOCAB = ["[PAD]", "[CLS]", "[MASK]", "a", "har", "##bor", "b"]
 
 
-def test_words_in_the_order_of_their_places(tmp_path):
-    (tmp_path / "vocab.txt").write_text("\n".join(VOCAB) + "\n")
+def test_words_in_the_order_of_their_places(create_tokenizer):
     features = {
         "input_ids": np.array([[1, 2, 4, 5, 6, 0]]),
         "input_mask": np.array([[1, 1, 1, 1, 1, 0]]),
@@ -22,7 +20,7 @@ def test_words_in_the_order_of_their_places(tmp_path):
     # At the fourth place the model is torn between two WordPieces.
     logits[0, 0, [3, 6]] = np.log([0.75, 0.25])
     logits[0, 1, 4] = 0.0
-    tokenizer = FullTokenizer(tmp_path / "vocab.txt")
+    tokenizer = create_tokenizer(VOCAB)
     assert filled_masks.describe(features, logits, tokenizer) == [
         {
             "text": "[CLS] [MASK] har ##bor b",

@@ -126,8 +126,15 @@ def written(monkeypatch):
     return numbers
 
 
-def stop(*unused_args):
-    raise Stop
+def interrupt(tmp_path, monkeypatch):
+    """Stops a job when all tasks are done, but before the manifest."""
+
+    def stop(*unused_args):
+        raise Stop
+
+    with monkeypatch.context() as patch, pytest.raises(Stop):
+        patch.setattr(job.corpus_report, "statistics", stop)
+        create(tmp_path)
 
 
 def test_interrupted_work_resumes(tmp_path, monkeypatch, small_parts, written):
@@ -168,12 +175,10 @@ def test_work_of_an_earlier_version_does_not_go_on(tmp_path):
 
 
 def test_changed_input_is_noticed(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("The harbor.\nThe keeper.\n\nA light.\nThe end.\n")
-    create(tmp_path, [path])
-    path.write_text("The harbor.\nThe keeper.\n\nA light.\nThe and.\n")
+    text = "The harbor.\nThe keeper.\n\nA light.\nThe end.\n"
+    create(tmp_path, text)
     with pytest.raises(ValueError, match="another .*corpus.txt"):
-        create(tmp_path, [path])
+        create(tmp_path, text.replace("end", "and"))
 
 
 def test_gzip_gives_the_same(tmp_path):
@@ -186,10 +191,8 @@ def test_gzip_gives_the_same(tmp_path):
 
 
 def test_an_empty_corpus_is_an_error_that_leaves_nothing(tmp_path):
-    path = tmp_path / "corpus.txt"
-    path.write_text("\n \n")
     with pytest.raises(ValueError, match="no text in the input: .*corpus.txt"):
-        create(tmp_path, [path])
+        create(tmp_path, "\n \n")
     assert os.listdir(tmp_path) == ["corpus.txt"]
 
 
@@ -215,10 +218,10 @@ def test_empty_shards(tmp_path, monkeypatch, caplog):
     """Of a part that has lines, but no text."""
     monkeypatch.setattr(splitting, "_PART_BYTES", 300)
     monkeypatch.setattr(splitting, "_MAX_SEARCH", 30)
-    path = tmp_path / "corpus.txt"
     text = "The harbor.\nThe keeper.\n\n" * 20
-    path.write_text(f"{text}{NO_TEXT * 200}\n{text}", encoding="utf-8")
-    manifest = create(tmp_path, [path], num_shards=0)
+    no_text = "\N{NO-BREAK SPACE}\n" * 200
+    text = f"{text}{no_text}\n{text}"
+    manifest = create(tmp_path, text, num_shards=0)
     number = len(manifest["shards"])
     assert 1 < number < 8
     assert all(entry["num_records"] for entry in manifest["shards"])
@@ -226,16 +229,14 @@ def test_empty_shards(tmp_path, monkeypatch, caplog):
     assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
     made = digests(manifest)
     (tmp_path / names[1]).unlink()
-    assert digests(create(tmp_path, [path], num_shards=0)) == made
+    assert digests(create(tmp_path, text, num_shards=0)) == made
     assert sorted(os.listdir(tmp_path))[1:] == [*names, "out.manifest.json"]
     # So, too, for a number that was asked for, with a warning.
+    path = tmp_path / "corpus.txt"
     other = create(tmp_path / "a", [path], num_shards=number + 1)
     assert digests(other) == made
     message = f"--num_shards={number + 1}: wrote only {number} files"
     assert any(message in line for line in warnings(caplog))
-
-
-NO_TEXT = "\N{NO-BREAK SPACE}\n"
 
 
 def test_shards_are_named_by_their_numbers(tmp_path, small_parts):
@@ -270,13 +271,10 @@ def test_too_many_shards_leave_nothing(tmp_path):
 def test_a_damaged_shard_is_rebuilt(
     tmp_path, monkeypatch, small_parts, written, damage, is_finished
 ):
-    with monkeypatch.context() as patch:
-        if not is_finished:
-            patch.setattr(job.corpus_report, "statistics", stop)
-            with pytest.raises(Stop):
-                create(tmp_path)
-        else:
-            create(tmp_path)
+    if is_finished:
+        create(tmp_path)
+    else:
+        interrupt(tmp_path, monkeypatch)
     shards = sorted(tmp_path.glob("out-*"))
     before = [path.read_bytes() for path in shards]
     damage(shards[1])
@@ -296,9 +294,7 @@ def test_a_damaged_shard_is_rebuilt(
 def test_a_damaged_result_is_made_again(
     tmp_path, monkeypatch, small_parts, written, contents
 ):
-    with monkeypatch.context() as patch, pytest.raises(Stop):
-        patch.setattr(job.corpus_report, "statistics", stop)
-        create(tmp_path)
+    interrupt(tmp_path, monkeypatch)
     before = [path.stat() for path in sorted(tmp_path.glob("out-*"))]
     (tmp_path / "out.work/task-00001.json").write_text(contents)
     create(tmp_path)
@@ -352,9 +348,7 @@ def test_files_of_others_stay(tmp_path, monkeypatch):
         create(tmp_path)
     assert (work / "task-00000.json").read_text() == "mine"
     (work / "task-00000.json").unlink()
-    with monkeypatch.context() as patch, pytest.raises(Stop):
-        patch.setattr(job.corpus_report, "statistics", stop)
-        create(tmp_path)
+    interrupt(tmp_path, monkeypatch)
     (work / "notes.txt").write_text("mine")
     create(tmp_path)
     assert os.listdir(work) == ["notes.txt"]
@@ -366,13 +360,13 @@ def test_two_processes_do_not_make_the_same(tmp_path, monkeypatch):
     log = job.corpus_report.log
     messages = []
 
-    def again(corpus):
+    def again(*args):
         monkeypatch.setattr(job.corpus_report, "log", log)
         # A lock is held against this process too.
         with pytest.raises(OSError, match="out is in use by proc") as caught:
             create(tmp_path)
         messages.append(str(caught.value))
-        log(corpus)
+        log(*args)
 
     monkeypatch.setattr(job.corpus_report, "log", again)
     create(tmp_path)

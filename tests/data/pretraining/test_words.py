@@ -1,6 +1,7 @@
 """Where words and sentences begin, in text that does not say so itself."""
 
 import os
+import re
 import sys
 
 import pytest
@@ -29,23 +30,17 @@ def test_what_is_no_segmenter_leaves_nothing(tmp_path, segmenter, message):
 def words_masked_whole(manifest, words, vocab_file):
     """Whether each occurrence of words is masked whole or not at all."""
     features = read(manifest)
-    tokenizer = tokenization.FullTokenizer(vocab_file)
-    seen = 0
-    for row in range(len(features["input_ids"])):
-        ids = features["input_ids"][row].copy()
-        count = (features["masked_lm_weights"][row] > 0).sum()
-        positions = features["masked_lm_positions"][row, :count]
-        ids[positions] = features["masked_lm_ids"][row, :count]
-        for word in words:
-            wanted = tokenizer.convert_tokens_to_ids(list(word))
-            for start in range(len(ids) - len(word) + 1):
-                stretch = range(start, start + len(word))
-                if ids[list(stretch)].tolist() == wanted:
-                    masked = len(set(stretch) & set(positions))
-                    if masked not in (0, len(word)):
-                        return False
-                    seen += masked > 0
-    return seen > 0
+    tokens = tokenization.FullTokenizer(vocab_file).tokens
+    counts = set()
+    for row, ids in enumerate(features["input_ids"]):
+        number = (features["masked_lm_weights"][row] > 0).sum()
+        places = features["masked_lm_positions"][row, :number]
+        ids[places] = features["masked_lm_ids"][row, :number]
+        # Each token becomes one character, so that positions stay.
+        text = "".join(tokens[i] if len(tokens[i]) == 1 else " " for i in ids)
+        for word in re.finditer("|".join(words), text):
+            counts.add(len({*range(*word.span())} & {*places}))
+    return counts == {0, 2}
 
 
 def split_to_pairs(text):
@@ -65,32 +60,14 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
     corpus.write_text(f"{line}\n{line}\n\n" * 30)
     boundaries.write_text(f"{' '.join(words)}\n{' '.join(words)}\n\n" * 30)
     options = {"do_whole_word_mask": True, "masked_lm_prob": 0.4}
-    assert not words_masked_whole(
-        create(tmp_path / "plain", [corpus], text=text, **options),
-        words,
-        vocab_file,
-    )
-    assert words_masked_whole(
-        create(
-            tmp_path / "file",
-            [corpus],
-            text=text,
-            boundary_files=[boundaries],
-            **options,
-        ),
-        words,
-        vocab_file,
-    )
-    assert words_masked_whole(
-        create(
-            tmp_path / "segmenter",
-            [corpus],
-            text={**text, "segmenter": f"{__name__}:split_to_pairs"},
-            **options,
-        ),
-        words,
-        vocab_file,
-    )
+    segmenter = {"segmenter": f"{__name__}:split_to_pairs"}
+    for name, changes, are_whole in (
+        ("plain", {"text": text}, False),
+        ("file", {"text": text, "boundary_files": [boundaries]}, True),
+        ("segmenter", {"text": text | segmenter}, True),
+    ):
+        manifest = create(tmp_path / name, [corpus], **changes, **options)
+        assert words_masked_whole(manifest, words, vocab_file) == are_whole
     boundaries.write_text("other\n")
     with pytest.raises(
         ValueError, match="words.txt, line 1: apart from spaces"
@@ -101,9 +78,8 @@ def test_word_boundaries_for_text_without_spaces(tmp_path):
 
 def test_sentence_split(tmp_path):
     pytest.importorskip("sentencex")
-    path = tmp_path / "corpus.txt"
-    path.write_text("Dr. Smith went. He slept! Did he?\n\nOne. Two.\n")
-    manifest = create(tmp_path, [path], text={"sentence_split": "en"})
+    corpus = "Dr. Smith went. He slept! Did he?\n\nOne. Two.\n"
+    manifest = create(tmp_path, corpus, text={"sentence_split": "en"})
     assert manifest["corpus"]["num_sentences"] == 5
 
 
@@ -111,3 +87,14 @@ def test_sentence_split_without_the_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "sentencex", None)
     with pytest.raises(ValueError, match="pip install sentencex"):
         sentences.splitter("en")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "zh", "als", "zh-yue"])
+def test_languages(language):
+    sentences.check_language(language)
+
+
+@pytest.mark.parametrize("language", ["", "xx", "english", "EN", "e", "de_DE"])
+def test_what_is_no_language_is_refused(language):
+    with pytest.raises(ValueError, match=f"^--sentence_split={language} is "):
+        sentences.check_language(language)

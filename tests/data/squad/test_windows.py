@@ -2,9 +2,6 @@
 
 import dataclasses
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -13,17 +10,14 @@ import tensorflow as tf
 from data.squad import decoding, reading, scoring, windows
 from data.squad.answers import find_answers
 from data.text import tokenization
-from tests import golden
+from tests import golden, script_runner
 from tests.data.squad.squad_files import write_squad
 
 
 @pytest.fixture
-def tokenizer(tmp_path):
+def tokenizer(create_tokenizer):
     words = "[PAD] [UNK] [CLS] [SEP] a b c d . , ##d ##e q"
-    chinese = "黑 豹 队 丢 了 分 多 少"
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(f"{words} {chinese}".split()))
-    return tokenization.FullTokenizer(str(path), do_lower_case=True)
+    return create_tokenizer([*words.split(), *"黑豹队丢了分多少"])
 
 
 TOKENIZER = tokenization.BasicTokenizer()
@@ -32,10 +26,15 @@ OPTIONS = windows.WindowOptions(
 )
 
 
+def read(tmp_path, questions, context, training=True, **options):
+    """Writes questions about a passage, and returns their examples."""
+    path = write_squad(tmp_path / "squad.json", questions, context)
+    return reading.read_squad_examples(path, training, **options)
+
+
 def create(tmp_path, tokenizer, context, *answers, training=False, **options):
     """Returns the examples and the windows of a passage with one question."""
-    path = write_squad(tmp_path / "squad.json", [[*answers]], context)
-    examples = reading.read_squad_examples(path, training)
+    examples = read(tmp_path, [[*answers]], context, training)
     options = dataclasses.replace(OPTIONS, **options)
     found = windows.create_features(examples, tokenizer, options, training)
     return examples, list(found)
@@ -85,13 +84,12 @@ def test_what_is_not_squad_json_is_named(tmp_path, content, message):
 
 
 def test_training_needs_one_answer(tmp_path):
-    path = write_squad(tmp_path / "squad.json", [[]], "a b")
     with pytest.raises(ValueError, match=r"qas\[0\].*exactly one.*v2.0"):
-        reading.read_squad_examples(path, True)
+        read(tmp_path, [[]], "a b")
     with pytest.raises(ValueError, match="no 'is_impossible' of type bool"):
-        reading.read_squad_examples(path, True, version_2_with_negative=True)
-    write_squad(path, [{"answers": [], "is_impossible": True}], "a b")
-    (example,) = reading.read_squad_examples(path, True, True)
+        read(tmp_path, [[]], "a b", version_2_with_negative=True)
+    question = {"answers": [], "is_impossible": True}
+    (example,) = read(tmp_path, [question], "a b", version_2_with_negative=True)
     assert (example.start_position, example.end_position) == (-1, -1)
 
 
@@ -105,11 +103,9 @@ def test_answers_that_are_not_there_are_skipped(
     tmp_path, caplog, start, text, use_char_offsets
 ):
     answers = [[(start, text)], [(2, "b")]]
-    path = write_squad(tmp_path / "squad.json", answers, "a b\u00a0 c")
+    args = tmp_path, answers, "a b\u00a0 c"
     with caplog.at_level("WARNING"):
-        (example,) = reading.read_squad_examples(
-            path, True, use_char_offsets=use_char_offsets
-        )
+        (example,) = read(*args, use_char_offsets=use_char_offsets)
     assert example.orig_answer_text == "b"
     assert "qas[0]: could not find the answer" in caplog.text
     assert "skipped 1 of 2 questions" in caplog.text
@@ -118,9 +114,8 @@ def test_answers_that_are_not_there_are_skipped(
 def test_answers_near_their_place_are_counted(tmp_path, caplog):
     """As in Google's code they are used, with all the words that they touch."""
     answers = [[(5, "Anna")], [(2, "Anna")], [(1, " Anna")]]
-    path = write_squad(tmp_path / "squad.json", answers, "\u00e9 Anna Holm")
     with caplog.at_level("WARNING"):
-        moved, *_ = reading.read_squad_examples(path, True)
+        moved, *_ = read(tmp_path, answers, "\u00e9 Anna Holm")
     assert (moved.start_position, moved.end_position) == (1, 2)
     assert "1 of 3 answers do not begin exactly at" in caplog.text
 
@@ -128,10 +123,8 @@ def test_answers_near_their_place_are_counted(tmp_path, caplog):
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u202f", "\u200b", "  "])
 def test_answers_with_any_white_space_are_found_by_characters(tmp_path, space):
     answer = f"10{space}000"
-    path = write_squad(
-        tmp_path / "squad.json", [[(9, answer)]], f"Il reste {answer} bateaux."
-    )
-    (example,) = reading.read_squad_examples(path, True, use_char_offsets=True)
+    args = tmp_path, [[(9, answer)]], f"Il reste {answer} bateaux."
+    (example,) = read(*args, use_char_offsets=True)
     words = example.doc_tokens[
         example.start_position : example.end_position + 1
     ]
@@ -201,8 +194,7 @@ def test_an_entry_may_have_a_context_beside_its_paragraphs(tmp_path):
 
 def test_an_id_given_twice_is_warned_of(tmp_path, caplog):
     question = {"id": "q", "answers": []}
-    path = write_squad(tmp_path / "squad.json", [question] * 2, "a b")
-    assert len(reading.read_squad_examples(path, False)) == 2
+    assert len(read(tmp_path, [question] * 2, "a b", training=False)) == 2
     assert "1 questions repeat the id of another" in caplog.text
 
 
@@ -267,7 +259,7 @@ def test_threshold_decides_on_no_answer(tmp_path, tokenizer):
         assert odds == {"q0": 1.0}
 
 
-def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
+def test_features_may_be_in_any_order(tmp_path, tokenizer):
     (example,), _ = create(tmp_path, tokenizer, "a b")
     examples = [
         dataclasses.replace(example, qas_id=str(i), doc_tokens=tokens)
@@ -277,17 +269,14 @@ def test_features_may_be_a_stream_but_in_order(tmp_path, tokenizer):
         windows.create_features(examples, tokenizer, OPTIONS, False)
     )
     best = [("b", 5), ("b", 5)]
-    results = decode(examples, features, best, n_best_size=12)
-    assert results[0] == {"0": "a", "1": "empty", "2": "b"}
-    with pytest.raises(
-        ValueError, match="example with index 0 are out of order"
-    ):
-        decode(examples, features[::-1], best)
+    for each in (features, features[::-1]):
+        results = decode(examples, each, best, n_best_size=12)
+        assert results[0] == {"0": "a", "1": "empty", "2": "b"}
+    with pytest.raises(ValueError, match="with index 2, but no such example"):
+        decode(examples[:2], features, best)
     with pytest.raises(ValueError, match="no result .* unique_id=1000000000"):
         options = decoding.DecodingOptions(n_best_size=12)
-        decoding.decode_predictions(
-            examples, iter(features), [], options, TOKENIZER
-        )
+        decoding.decode_predictions(examples, features, [], options, TOKENIZER)
 
 
 @pytest.mark.parametrize(
@@ -315,10 +304,9 @@ def test_questions_that_were_cut_are_counted(
     """Passages never are: windows cover them."""
     caplog.set_level("INFO", logger="absl")
     texts = ["a b c d", "a b c d a", "q", "q " * 9]
-    path = write_squad(
-        tmp_path / "squad.json", [{"question": x} for x in texts], "a b " * 20
-    )
-    args = reading.read_squad_examples(path, False), tokenizer, OPTIONS, False
+    questions = [{"question": text} for text in texts]
+    examples = read(tmp_path, questions, "a b " * 20, training=False)
+    args = examples, tokenizer, OPTIONS, False
     if num_processes is None:
         list(windows.create_features(*args))
     else:
@@ -377,14 +365,8 @@ if __name__ == "__main__":
     print(number, peaks[9], peaks[-1])
 """
     (tmp_path / "script.py").write_text(script)
-    output = subprocess.run(
-        [sys.executable, tmp_path / "script.py"],
-        env=os.environ | {"PYTHONPATH": str(golden.ROOT)},
-        check=True,
-        stdout=subprocess.PIPE,
-        text=True,
-    ).stdout
-    number, early_kib, late_kib = map(int, output.split())
+    done = script_runner.run(tmp_path / "script.py", tmp_path).check()
+    number, early_kib, late_kib = map(int, done.stdout.split())
     assert number > 87599
     assert late_kib - early_kib < 40 * 1024
 

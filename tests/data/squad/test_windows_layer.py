@@ -22,6 +22,7 @@ from tests.data.squad.test_golden import (
 from tests.data.text.test_tokenization import random_strings
 
 SMALL_VOCAB = golden.ROOT / "tests/testdata/golden/vocab/uncased.txt"
+SMALL_WINDOWS = WindowOptions(32, 7, 9)
 
 
 def create_windows(case, examples):
@@ -31,6 +32,15 @@ def create_windows(case, examples):
         window_options(case),
         tf.constant([example.question_text for example in examples]),
         tf.constant([example.context for example in examples]),
+    )
+
+
+def windows_of(*contexts, options=SMALL_WINDOWS):
+    """Returns what `create_windows` makes of passages with one question."""
+    layer = tokenization.FullTokenizer(SMALL_VOCAB).layer
+    questions = tf.constant(["q"] * len(contexts))
+    return windows_layer.create_windows(
+        layer, options, questions, tf.stack(contexts)
     )
 
 
@@ -244,15 +254,9 @@ def test_odd_text_is_answered_alike(
 
 
 def test_bytes_are_those_of_the_passage_as_given():
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     decoder = decoder_layer.SquadDecoder(decoding.DecodingOptions())
     context = b" \xff the\xe2\x82\r\n light \xc3"
-    windows, passages = windows_layer.create_windows(
-        tokenizer.layer,
-        WindowOptions(32, 7, 9),
-        tf.constant(["q"]),
-        tf.constant([context]),
-    )
+    windows, passages = windows_of(context)
     first_places = windows.first_places
     last_places = first_places + windows.lengths - 1
     logits = tf.one_hot(first_places, 32), tf.one_hot(last_places, 32)
@@ -265,15 +269,9 @@ def test_bytes_are_those_of_the_passage_as_given():
 
 def test_logits_that_are_not_numbers_answer_nothing():
     """One broken window does not fail the whole request."""
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     options = decoding.DecodingOptions(version_2_with_negative=True)
     decoder = decoder_layer.SquadDecoder(options)
-    made = windows_layer.create_windows(
-        tokenizer.layer,
-        WindowOptions(32, 7, 9),
-        tf.constant(["q", "q"]),
-        tf.constant(["the light", "the light"]),
-    )
+    made = windows_of("the light", "the light")
     logits = tf.constant([[np.nan] * 32, [0.0] * 32])
     outputs = tf.function(decoder)(*made, decoder.find_best(logits, logits))
     assert outputs["answer"][0] == b""
@@ -284,18 +282,12 @@ def test_logits_that_are_not_numbers_answer_nothing():
 @pytest.mark.slow
 def test_time_of_one_long_word_is_that_of_short_words():
     """Otherwise the time grows with the square of a text without spaces."""
-    tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     options = decoding.DecodingOptions(max_answer_length=5)
     decoder = decoder_layer.SquadDecoder(options)
 
     @tf.function
     def answer(context):
-        windows, passages = windows_layer.create_windows(
-            tokenizer.layer,
-            WindowOptions(384, 128, 64),
-            tf.constant(["q"]),
-            context[None],
-        )
+        windows, passages = windows_of(context, options=WindowOptions())
         logits = tf.random.stateless_uniform(
             [2, tf.size(windows.rows), 384], [1, 2]
         )

@@ -5,7 +5,6 @@ import unicodedata
 import pytest
 
 from data.squad.windows import tokenize_with_spans
-from data.text import tokenization
 from tests import golden
 from tests.data.text.test_tokenization import load_recorded
 
@@ -50,10 +49,9 @@ def test_tokens_stand_where_they_are_said_to(path, casing):
         (" \u200b ", True, [], []),
     ],
 )
-def test_hard_cases(tmp_path, text, do_lower_case, tokens, parts):
-    path = tmp_path / "vocab.txt"
-    path.write_text("[UNK]\na\ne\ni\n!\n中\n##a\n##e\n")
-    tokenizer = tokenization.FullTokenizer(str(path), do_lower_case)
+def test_hard_cases(create_tokenizer, text, do_lower_case, tokens, parts):
+    vocab = "[UNK] a e i ! 中 ##a ##e".split()
+    tokenizer = create_tokenizer(vocab, do_lower_case)
     found, spans = tokenize_with_spans(text, tokenizer)
     assert found == tokens
     assert [text[slice(*span)] for span in spans] == parts

@@ -66,15 +66,23 @@ def test_vocabularies_that_say_nothing():
     assert casing.casing_of(UNCASED + ["A"] * 400) is False
 
 
-def test_a_conversion_judges_as_a_run_does(tmp_path):
+def test_a_conversion_judges_as_a_run_does(create_tokenizer):
     # Such as a word that was added to an uncased vocabulary.
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join([*UNCASED, "DNA"]))
-    assert tokenization.FullTokenizer(path, None).do_lower_case is True
+    assert create_tokenizer([*UNCASED, "DNA"], None).do_lower_case is True
 
 
-def load(vocab_file, **flags):
-    """Returns the casing that a command takes; `flags` are those given."""
+def load(folder, words=(), files=None, **flags):
+    """Returns the casing that a command takes; `flags` are those given.
+
+    The vocabulary is that of the samples, and `words`. `files` are settings to
+    write, {path in the folder: contents}.
+    """
+    vocab_file = folder / "vocab.txt"
+    tokens = (SAMPLES / "vocab.txt").read_text("utf-8").splitlines()
+    vocab_file.write_text("\n".join([*tokens, *words]), "utf-8")
+    for name, contents in (files or {}).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(contents))
     options = {"do_lower_case": True, "weights": None} | flags
     return tokenization.load_tokenizer(
         types.SimpleNamespace(
@@ -83,57 +91,45 @@ def load(vocab_file, **flags):
     ).do_lower_case
 
 
-@pytest.fixture
-def vocab_file(tmp_path):
-    path = tmp_path / "vocab.txt"
-    path.write_bytes((SAMPLES / "vocab.txt").read_bytes())
-    return path
+CASED = [f"Word{number}" for number in range(200)]
 
 
-@pytest.fixture
-def cased_file(tmp_path):
-    path = tmp_path / "cased.txt"
-    tokens = (SAMPLES / "vocab.txt").read_text().splitlines()
-    words = [f"Word{number}" for number in range(200)]
-    path.write_text("\n".join([*tokens, *words]))
-    return path
-
-
-def test_a_cased_vocabulary_asks_for_the_flag(cased_file):
+def test_a_cased_vocabulary_asks_for_the_flag(tmp_path):
     with pytest.raises(
-        ValueError, match="cased.txt contains .* pass --do_lower_cas"
+        ValueError, match="vocab.txt contains .* pass --do_lower_cas"
     ):
-        load(cased_file)
-    assert load(cased_file, do_lower_case=False) is False
+        load(tmp_path, CASED)
+    assert load(tmp_path, CASED, do_lower_case=False) is False
     # Given, it holds.
-    assert load(cased_file, do_lower_case=True) is True
+    assert load(tmp_path, CASED, do_lower_case=True) is True
 
 
-def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
-    settings = tmp_path / "tokenizer_config.json"
-    model = tmp_path / "model"
-    model.mkdir()
-    for path, flags in (
-        (settings, {}),
-        (model / settings.name, {"weights": str(model)}),
-        (model / settings.name, {"weights": f"{model}/bert_model.ckpt"}),
-    ):
-        for file in (vocab_file, cased_file):
-            path.write_text(json.dumps({"do_lower_case": False}))
-            assert load(file, **flags) is False
-            assert load(file, **flags, do_lower_case=False) is False
-            with pytest.raises(ValueError, match="=True contradicts .*_conf"):
-                load(file, **flags, do_lower_case=True)
-            path.write_text(json.dumps({"do_lower_case": True}))
-            assert load(file, **flags) is True
-            with pytest.raises(ValueError, match="=False contradicts"):
-                load(file, **flags, do_lower_case=False)
-        path.unlink()
-    # Two that say different things.
-    settings.write_text('{"do_lower_case": true}')
-    (model / settings.name).write_text('{"do_lower_case": false}')
+@pytest.mark.parametrize("words", [[], CASED], ids=["small", "cased"])
+@pytest.mark.parametrize(
+    "path, weights",
+    [
+        ("tokenizer_config.json", None),
+        ("model/tokenizer_config.json", "model"),
+        ("model/tokenizer_config.json", "model/bert_model.ckpt"),
+    ],
+)
+def test_what_the_folder_says_is_taken(tmp_path, words, path, weights):
+    flags = {"weights": str(tmp_path / weights)} if weights else {}
+    for stated in (False, True):
+        args = tmp_path, words, {path: {"do_lower_case": stated}}
+        assert load(*args, **flags) is stated
+        assert load(*args, **flags, do_lower_case=stated) is stated
+        with pytest.raises(ValueError, match=f"={not stated} contradicts .*_c"):
+            load(*args, **flags, do_lower_case=not stated)
+
+
+def test_two_folders_that_say_different_things(tmp_path):
+    files = {
+        "tokenizer_config.json": {"do_lower_case": True},
+        "model/tokenizer_config.json": {"do_lower_case": False},
+    }
     with pytest.raises(ValueError, match="contradicts .*model/tokenizer"):
-        load(vocab_file, weights=str(model))
+        load(tmp_path, files=files, weights=str(tmp_path / "model"))
 
 
 @pytest.mark.parametrize(
@@ -155,12 +151,9 @@ def test_what_the_folder_says_is_taken(tmp_path, vocab_file, cased_file):
         ),
     ],
 )
-def test_text_that_is_cut_in_other_ways_is_refused(
-    tmp_path, vocab_file, settings, message
-):
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+def test_text_that_is_cut_in_other_ways_is_refused(tmp_path, settings, message):
     with pytest.raises(ValueError, match=f"tokenizer_config.json: {message}"):
-        load(vocab_file)
+        load(tmp_path, files={"tokenizer_config.json": settings})
 
 
 @pytest.mark.parametrize(
@@ -189,11 +182,10 @@ def test_text_that_is_cut_in_other_ways_is_refused(
     ],
 )
 def test_another_tokenizer_is_refused(
-    tmp_path, vocab_file, file, settings, message, caplog
+    tmp_path, file, settings, message, caplog
 ):
-    (tmp_path / file).write_text(json.dumps(settings))
     with pytest.raises(ValueError, match=f"{file}: {message}"):
-        load(vocab_file)
+        load(tmp_path, files={file: settings})
     # As transformers 4 and 5 write them for BERT, and for networks that contain
     # a BERT.
     for kind in (
@@ -206,49 +198,43 @@ def test_another_tokenizer_is_refused(
             "sep_token": "[SEP]",
             "unk_token": None,
         }
-        (tmp_path / file).write_text(json.dumps(texts))
-        assert load(vocab_file) is True
+        assert load(tmp_path, files={file: texts}) is True
     assert "tokenizer_class" not in caplog.text
     # A user's own class may return the same tokens.
-    (tmp_path / file).write_text('{"tokenizer_class": "ClinicTokenizer"}')
-    assert load(vocab_file) is True
+    settings = {"tokenizer_class": "ClinicTokenizer"}
+    assert load(tmp_path, files={file: settings}) is True
     is_named = '`tokenizer_class` is "ClinicTokenizer"' in caplog.text
     assert is_named == (file == "tokenizer_config.json")
 
 
 @pytest.mark.parametrize("mark", ["\u2581", "\u0120"])
-def test_a_vocabulary_without_wordpieces_is_refused(vocab_file, mark):
-    with vocab_file.open("a", encoding="utf-8") as file:
-        # A few such words are in released vocabularies.
-        file.write(f"{mark}a\n")
-        file.flush()
-        assert load(vocab_file) is True
-        file.write("".join(f"{mark}word{n}\n" for n in range(200)))
-    with pytest.raises(ValueError, match="201 words begin with .* different"):
-        load(vocab_file)
+def test_a_vocabulary_without_wordpieces_is_refused(tmp_path, mark):
+    # A few such words are in released vocabularies.
+    assert load(tmp_path, [f"{mark}a"]) is True
+    with pytest.raises(ValueError, match="200 words begin with .* different"):
+        load(tmp_path, [f"{mark}word{n}" for n in range(200)])
 
 
-def test_settings_that_say_nothing(tmp_path, vocab_file):
+def test_settings_that_say_nothing(tmp_path):
     for settings in ({}, {"do_lower_case": None, "strip_accents": None}):
-        (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+        files = {"tokenizer_config.json": settings}
+        assert load(tmp_path, files=files) is True
         assert casing.read_do_lower_case(tmp_path) is None
-        assert load(vocab_file) is True
 
 
-def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path, vocab_file):
+def test_a_tokenizer_json_says_what_its_neighbor_does_not(tmp_path):
     tokenizer = {"normalizer": {"type": "BertNormalizer", "lowercase": False}}
-    (tmp_path / "tokenizer.json").write_text(json.dumps(tokenizer))
+    files = {"tokenizer.json": tokenizer}
     # transformers reads tokenizer_config.json first.
-    settings = tmp_path / "tokenizer_config.json"
-    for text in (None, "{}"):
-        if text:
-            settings.write_text(text)
-        assert load(vocab_file) is False
+    for more in ({}, {"tokenizer_config.json": {}}):
+        files |= more
+        assert load(tmp_path, files=files) is False
         with pytest.raises(ValueError, match="=True contradicts .*izer.json"):
-            load(vocab_file, do_lower_case=True)
-    settings.write_text('{"do_lower_case": true}')
-    assert load(vocab_file) is True
+            load(tmp_path, files=files, do_lower_case=True)
+    files["tokenizer_config.json"] = {"do_lower_case": True}
+    assert load(tmp_path, files=files) is True
     # Of another kind of tokenizer.
-    settings.unlink()
-    (tmp_path / "tokenizer.json").write_text('{"normalizer": null}')
-    assert load(vocab_file) is True
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert (
+        load(tmp_path, files={"tokenizer.json": {"normalizer": None}}) is True
+    )

@@ -72,11 +72,9 @@ def test_equals_the_reference_on_every_code_point(do_lower_case):
         ), hex(ord(char))
 
 
-def test_full_tokenizer(tmp_path):
-    vocab_file = tmp_path / "vocab.txt"
+def test_full_tokenizer(create_tokenizer):
     tokens = "[UNK] [CLS] want ##want ##ed wa un runn ##ing ,".split()
-    vocab_file.write_text("\n".join(tokens))
-    tokenizer = tokenization.FullTokenizer(str(vocab_file))
+    tokenizer = create_tokenizer(tokens)
     tokens = tokenizer.tokenize("UNwant\u00e9d,running")
     assert tokens == ["un", "##want", "##ed", ",", "runn", "##ing"]
     ids = tokenizer.convert_tokens_to_ids(tokens)
@@ -121,22 +119,21 @@ def test_the_tokenizer_forgets_within_bounds(monkeypatch):
         ("[CLS] [SEP] [MASK] [UNK]  a", 5, "larger .* 6 .* vocab_size is 5"),
     ],
 )
-def test_check_vocab(tmp_path, lines, vocab_size, message):
-    vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_text("\n".join(lines.split(" ")) + "\n")
-    tokenizer = tokenization.FullTokenizer(vocab_file)
+def test_check_vocab(create_tokenizer, lines, vocab_size, message):
+    tokenizer = create_tokenizer(lines.split(" "))
     if message is None:
         tokenizer.check_vocab(vocab_size)
         return
-    with pytest.raises(ValueError, match=f"{vocab_file}.*{message}"):
+    with pytest.raises(ValueError, match=f"{tokenizer.vocab_file}.*{message}"):
         tokenizer.check_vocab(vocab_size)
 
 
-def test_repeated_lines_and_rows_without_a_word_are_googles(tmp_path, caplog):
+def test_repeated_lines_and_rows_without_a_word_are_googles(
+    create_tokenizer, caplog
+):
     lines = "[PAD] a [CLS] [SEP] b [MASK] [UNK] a  [CLS] ##a".split(" ")
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join(lines) + "\n")
-    tokenizer = tokenization.FullTokenizer(path)
+    tokenizer = create_tokenizer(lines)
+    path = tokenizer.vocab_file
     # Google's load_vocab: an ordered dict, in which a later line overwrites.
     expected = {}
     for index, line in enumerate(lines):
@@ -159,19 +156,12 @@ def test_released_vocabularies_pass():
         tokenization.FullTokenizer(path).check_vocab()
 
 
-def test_a_vocabulary_with_a_byte_order_mark_is_refused(tmp_path):
-    path = tmp_path / "vocab.txt"
-    tokens = ["[PAD]", *tokenization.SPECIAL_TOKENS, "a"]
-    path.write_text("\n".join(tokens), encoding="utf-8-sig")
-    with pytest.raises(ValueError, match="vocab.txt begins with a byte or"):
-        tokenization.FullTokenizer(path)
-
-
 @pytest.mark.parametrize(
     "content, message",
     [
         (b"[PAD]\r[UNK]\r", "carriage returns"),
         ("[PAD]\n[UNK]\n".encode("utf-16"), "UTF-16"),
+        ("[PAD]\n[UNK]\n".encode("utf-8-sig"), "begins with a byte order"),
     ],
 )
 def test_a_vocabulary_in_other_lines_is_named(tmp_path, content, message):

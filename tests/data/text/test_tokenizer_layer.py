@@ -34,6 +34,22 @@ def assert_equal(pair, texts):
         assert ids == tokenizer.convert_tokens_to_ids(expected), ascii(text)
 
 
+def check_packed(tokenizer, max_seq_length, texts_a, texts_b=None):
+    """Compares packed texts with the inputs that run_classifier.py creates."""
+    pairs = zip(texts_a, texts_b or [None] * len(texts_a), strict=True)
+    texts = map(tf.constant, filter(None, (texts_a, texts_b)))
+    layer = packing_layer.PackingLayer(tokenizer.layer, max_seq_length)
+    packed = layer(*texts)
+    for row, pair in enumerate(pairs):
+        example = InputExample("g", *pair, "0")
+        expected = convert_single_example(
+            9, example, ["0"], max_seq_length, tokenizer
+        )
+        for name, values in packed.items():
+            assert values.dtype == tf.int32
+            assert values[row].numpy().tolist() == getattr(expected, name)
+
+
 @pytest.mark.parametrize("path", golden.paths("tokenization/*.json.gz"))
 @pytest.mark.parametrize("casing", ["uncased", "cased"])
 def test_golden(path, casing):
@@ -43,26 +59,18 @@ def test_golden(path, casing):
     assert ids.to_list() == recorded
 
 
-def test_repeated_lines(tmp_path):
+def test_repeated_lines(create_tokenizer):
     """Of equal lines the last one counts, special tokens included."""
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
     tokens = [*tokenizer.tokens, ""]
     random.Random(1).shuffle(tokens)
-    path = tmp_path / "vocab.txt"
-    path.write_text("\n".join([*tokenizer.tokens, *tokens]) + "\n")
-    repeated = tokenization.FullTokenizer(path)
+    repeated = create_tokenizer([*tokenizer.tokens, *tokens])
     ids = repeated.convert_tokens_to_ids(["[UNK]", "[CLS]", "[SEP]"])
     assert min(ids) >= len(tokenizer.tokens)
     assert [repeated.layer.id_of(x) for x in ("[UNK]", "[CLS]", "[SEP]")] == ids
     texts = [*random_strings(300, seed=6), "unaffable, the cat \u4e2d"]
     assert_equal((repeated.layer, repeated), texts)
-    packed = packing_layer.PackingLayer(repeated.layer, 12)(
-        tf.constant(texts), tf.constant(texts[::-1])
-    )
-    for row, pair in enumerate(zip(texts, texts[::-1], strict=True)):
-        example = InputExample("", *pair, label="0")
-        expected = convert_single_example(9, example, ["0"], 12, repeated)
-        assert packed["input_ids"][row].numpy().tolist() == expected.input_ids
+    check_packed(repeated, 12, texts, texts[::-1])
 
 
 def test_random_text(pair):
@@ -153,23 +161,10 @@ def test_tf_data(pair):
 @pytest.mark.parametrize("max_seq_length", [3, 4, 9, 40])
 def test_packing_truncates_as_run_classifier(max_seq_length):
     tokenizer = tokenization.FullTokenizer(SMALL_VOCAB)
-    layer = packing_layer.PackingLayer(tokenizer.layer, max_seq_length)
     texts = [("a. " * i, "b, " * j) for i in range(9) for j in range(9)]
-    first, second = (tf.constant(side) for side in zip(*texts, strict=True))
-    for packed, is_pair in (
-        (layer(first, second), True),
-        (layer(first), False),
-    ):
-        for row, (text_a, text_b) in enumerate(texts):
-            example = InputExample(
-                "g", text_a, text_b if is_pair else None, "0"
-            )
-            expected = convert_single_example(
-                9, example, ["0"], max_seq_length, tokenizer
-            )
-            for name, values in packed.items():
-                assert values.dtype == tf.int32
-                assert values[row].numpy().tolist() == getattr(expected, name)
+    first, second = zip(*texts, strict=True)
+    check_packed(tokenizer, max_seq_length, first, second)
+    check_packed(tokenizer, max_seq_length, first)
     with pytest.raises(ValueError, match="max_seq_length .* Received: 2"):
         packing_layer.PackingLayer(tokenizer.layer, 2)
 
