@@ -1,5 +1,6 @@
 """Exports of every kind, asked in a process that has TensorFlow alone."""
 
+import functools
 import importlib.util
 import json
 import os
@@ -81,16 +82,17 @@ np.savez(sys.argv[2], **found)
 """
 
 
-def create_model(kind, *args, max_length=32):
+def create_model(kind, *args, changes=None, **options):
     """Returns a tiny model with weights large enough to tell texts apart."""
     keras.utils.set_random_seed(1)
-    config = tiny_config(
-        vocab_size=len(TOKENIZER.tokens),
-        num_hidden_layers=1,
-        max_position_embeddings=max_length,
-        initializer_range=0.5,
-    )
-    return built(kind(config, *args))
+    sizes = {
+        "vocab_size": len(TOKENIZER.tokens),
+        "num_hidden_layers": 1,
+        "max_position_embeddings": 32,
+        "initializer_range": 0.5,
+    }
+    config = tiny_config(**sizes | (changes or {}))
+    return built(kind(config, *args, **options))
 
 
 class Served:
@@ -109,10 +111,8 @@ class Served:
 
 def export(name, path, options, windows=WINDOWS, max_length=32):
     """Exports a tiny model of a kind, and returns it."""
-
-    def create(kind, *args):
-        return create_model(kind, *args, max_length=max_length)
-
+    changes = {"max_position_embeddings": max_length}
+    create = functools.partial(create_model, changes=changes)
     if name == "squad":
         model = create(modeling.BertSpanLabeler)
         squad.export_span_labeler(
