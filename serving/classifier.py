@@ -81,11 +81,9 @@ def export_classifier(
     predict = signatures.trace_once(_predict_of(model, output_mode))
     packing, stride = options.packing, window_options.doc_stride
     names = ["text_a"] if stride else ["text_a", "text_b"]
-    inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    # Use tf.function, so that both endpoints call one graph of this function.
-    @tf.function(autograph=False, input_signature=inputs)
+    @signatures.trace_once
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
         num_texts = num_rows = tf.shape(texts[0])[0]
@@ -125,7 +123,7 @@ def export_classifier(
         return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
 
     endpoints: signatures.Endpoints = {
-        "classify": (classify, inputs),
+        "classify": (classify, signatures.text_signature(*names)),
         "classify_text": (classify_text, signatures.text_signature("text")),
     }
     labels = label_list and [*label_list]
@@ -259,8 +257,7 @@ def export_token_classifier(
     predict = signatures.trace_once(_predict_of(model))
     signature = signatures.text_signature("text")
 
-    # Use tf.function, so that both endpoints call one graph of this function.
-    @tf.function(autograph=False, input_signature=signature)
+    @signatures.trace_once
     def tag_words(text: tf.Tensor) -> Features:
         length = options.max_seq_length
         words, rows, places = cut_texts(text, tokenizer, length)

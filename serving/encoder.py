@@ -57,6 +57,7 @@ def export_encoder(
             cut.
     """
 
+    @signatures.trace_once
     def encode(features: Features) -> Features:
         outputs = model(features, training=False)
         return {
@@ -64,7 +65,6 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
-    encode = signatures.trace_once(encode)
     packing, width = options.packing, model.config.hidden_size
 
     def embed(text: tf.Tensor) -> Features:

@@ -53,6 +53,7 @@ def export_pretrainer(
             because `options.export` contains the format too.
     """
 
+    @signatures.trace_once
     def predict(features: Features, positions: tf.Tensor) -> Features:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
@@ -63,8 +64,6 @@ def export_pretrainer(
             )
             for name in ("masked_lm", "next_sentence")
         }
-
-    predict = signatures.trace_once(predict)
 
     def predict_everywhere(features: Features) -> Features:
         batch, length = tf.unstack(tf.shape(features["input_ids"]))

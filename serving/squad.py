@@ -81,17 +81,16 @@ def export_span_labeler(
     )
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
+    @signatures.trace_once
     def predict(features: Features) -> Features:
         return {
             name: tf.cast(logits, tf.float32)
             for name, logits in model(features, training=False).items()
         }
 
-    predict = signatures.trace_once(predict)
     signature = signatures.text_signature("question", "context")
 
-    # Use tf.function, so that both endpoints call one graph of this function.
-    @tf.function(autograph=False, input_signature=signature)
+    @signatures.trace_once
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         places, passages = create_windows(
             tokenizer.layer, windows, question, context
