@@ -329,8 +329,5 @@ def export_multiple_choice(
         export_options: format of the export, or None for a SavedModel.
     """
     options = signatures.ServingOptions(tokenizer, export=export_options)
-    signatures.export_model(
-        *(export_dir, model, _predict_of(model)),
-        options=options,
-        num_dimensions=3,
-    )
+    predict = _predict_of(model)
+    signatures.export_model(export_dir, model, predict, options=options)

@@ -18,7 +18,7 @@ from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.labels import PROBLEM_TYPES
-from modeling import BertConfig, BertModel, ops
+from modeling import BertModel, ops
 from modeling.checkpoints import huggingface
 from serving import batches, engines
 from serving.batches import Features
@@ -88,28 +88,26 @@ def trace_once(function: Callable[..., T]) -> Callable[..., T]:
 
 
 def serve_ids(
-    function: Callable[[Features], Features],
-    config: BertConfig,
-    num_dimensions: int = 2,
+    function: Callable[[Features], Features], model: keras.Model
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Creates the endpoint `serve`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
-    BERT. In a SavedModel, the endpoint fails on ids outside the model's range.
-    In LiteRT, it does not check ids, and invalid ids read arbitrary embeddings.
+    BERT, [B, F], or [B, C, F] for C choices. In a SavedModel, the endpoint
+    fails on ids outside the model's range. In LiteRT, it does not check ids,
+    and invalid ids read arbitrary embeddings.
 
     Args:
         function: function from a dict of the inputs to a dict of outputs.
-        config: configuration of the model.
-        num_dimensions: 2 for inputs [B, F], or 3 for C choices, [B, C, F].
+        model: a BertModel, or a model from modeling.tasks.
 
     Returns:
         (the endpoint's function, the specs of its int32 inputs).
     """
     sizes = {
-        "input_ids": config.vocab_size,
+        "input_ids": model.config.vocab_size,
         "input_mask": 2,
-        "segment_ids": config.type_vocab_size,
+        "segment_ids": model.config.type_vocab_size,
     }
 
     def serve(
@@ -131,9 +129,9 @@ def serve_ids(
                 {name: tf.identity(value) for name, value in features.items()}
             )
 
-    shape = [None] * num_dimensions
     return serve, [
-        tf.TensorSpec(shape, tf.int32, name=name) for name in engines.INPUTS
+        tf.TensorSpec([None] * model.feature_ranks[name], tf.int32, name=name)
+        for name in engines.INPUTS
     ]
 
 
@@ -145,7 +143,6 @@ def export_model(
     options: ServingOptions | None = None,
     task: dict[str, Any] | None = None,
     export_options: ExportConfig | None = None,
-    num_dimensions: int = 2,
 ) -> None:
     """Exports a model: `serve` accepts ids, optional signatures accept text.
 
@@ -161,9 +158,8 @@ def export_model(
             `max_seq_length` is added.
         export_options: format of the export. Used only if `options` is None,
             because `options.export` contains the format too.
-        num_dimensions: number of dimensions of the inputs of `serve`, 2 or 3.
     """
-    served = {"serve": serve_ids(predict, model.config, num_dimensions)}
+    served = {"serve": serve_ids(predict, model)}
     files = {"bert_config.json": model.config.to_json_string()}
     task, tokenizer = task or {}, None
     if options:

@@ -46,7 +46,7 @@ def write(folder, model):
     def predict(features):
         return {"logits": tf.cast(model(features), tf.float32)}
 
-    endpoint = signatures.serve_ids(predict, model.config)
+    endpoint = signatures.serve_ids(predict, model)
     formats.export_saved_model(folder, model, {"serve": endpoint})
     return predict
 
