@@ -84,7 +84,6 @@ def export_saved_model(
         )
     options = options or ExportConfig()
     names = options.export_formats
-    int8, length = options.quantize == "int8", options.export_seq_length
     first = next(iter(endpoints.values()))
     with export_folders.create(Path(export_dir)) as folder:
         for name in names:
@@ -93,9 +92,9 @@ def export_saved_model(
             if name == "saved_model":
                 _write_saved_model(export_dir, folder, model, endpoints)
             elif name == "litert":
-                _write_litert(path, model, first, length, int8)
+                _write_litert(path, model, first, options)
             else:
-                _write_graph(path, name, model, output_mode, length, int8)
+                _write_graph(path, name, model, output_mode, options)
         extra = folder
         if names == ("saved_model",):
             extra = folder / "assets.extra"
@@ -150,36 +149,27 @@ def _plain(model: keras.Model) -> Iterator[None]:
     Also turns off mixed precision and the skipping of padding, because LiteRT
     can neither convert 16-bit operations nor skip padding.
     """
-    layers = all_layers(model)
-    policies = [layer.dtype_policy for layer in layers]
-    berts = [
-        layer
-        for layer in layers
-        if isinstance(layer, BertModel) and layer.unpad
-    ]
-    for layer in layers:
-        layer.dtype_policy = layer.variable_dtype
-    for bert in berts:
-        bert.unpad = False
+    changes: list[tuple[keras.Layer, str, Any]] = []
+    for layer in all_layers(model):
+        changes.append((layer, "dtype_policy", layer.variable_dtype))
+        if isinstance(layer, BertModel):
+            changes.append((layer, "unpad", False))
+    before = [(layer, name, getattr(layer, name)) for layer, name, _ in changes]
     try:
+        for change in changes:
+            setattr(*change)
         with ops.plain():
             yield
     finally:
-        for bert in berts:
-            bert.unpad = True
-        for layer, policy in zip(layers, policies, strict=True):
-            layer.dtype_policy = policy
+        for change in before:
+            setattr(*change)
 
 
 def _write_litert(
-    path: Path,
-    model: keras.Model,
-    endpoint: Endpoint,
-    length: int | None,
-    int8: bool,
+    path: Path, model: keras.Model, endpoint: Endpoint, options: ExportConfig
 ) -> None:
     function, signature = endpoint
-    if length:
+    if length := options.export_seq_length:
         signature = [
             tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
             for spec in signature
@@ -208,7 +198,7 @@ def _write_litert(
             saved, signature_keys=["serve"]
         )
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        if int8:
+        if options.quantize:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         path.write_bytes(converter.convert())
 
@@ -218,16 +208,16 @@ def _write_graph(
     name: str,
     model: keras.Model,
     output_mode: str,
-    length: int | None,
-    int8: bool,
+    options: ExportConfig,
 ) -> None:
     """Writes a model in the format "onnx" or "openvino"."""
     # Import late, because only these two formats need the package onnx.
     from serving.export import onnx
 
-    precision = "int8" if int8 else "float32"
+    precision = options.quantize or "float32"
+    length = options.export_seq_length
     graph = onnx.create(model, output_mode, length, precision)
-    if name == "onnx" and not int8:
+    if name == "onnx" and not options.quantize:
         onnx.save(graph, path)
         return
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
