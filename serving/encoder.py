@@ -167,8 +167,7 @@ class TokenFeatures(keras.Model):
         self, features: dict[str, tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the token vectors and the pooled output of a batch."""
-        inputs = [features[name] for name in engines.INPUTS]
-        outputs = self.bert(*inputs, training=training)
+        outputs = self.bert(features, training=training)
         layers = [self._combine(name, outputs) for name in self.layer_names]
         return (
             tf.cast(tf.stack(layers, axis=1), tf.float32),
