@@ -13,7 +13,7 @@ from modeling import ops
 from modeling.layers import all_layers
 from serving import engines
 from tests.models import create_batch
-from tests.serving.conftest import LABELS, LENGTH, TOKENIZER, create_model
+from tests.serving.conftest import LABELS, LENGTH, create_model, create_options
 from tests.serving.test_engines import ENGINES
 from training.config import ExportConfig
 
@@ -45,8 +45,7 @@ def create_classifier(num_labels=3, **options):
 
 def export(folder, model, name, labels=LABELS, mode="classification", **more):
     """Exports a classifier in a format, and loads it."""
-    config = ExportConfig(export_dir="x", export_format=name, **more)
-    options = serving.ServingOptions(TOKENIZER, LENGTH, export=config)
+    options = create_options(name, **more)
     serving.export_classifier(folder, model, labels, options, mode)
     return engines.open_engine(folder)
 

@@ -1,5 +1,6 @@
 """Tasks over a text and a list of others, and scores of sentences."""
 
+import functools
 import json
 
 import numpy as np
@@ -15,11 +16,14 @@ from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Key
 from serving.server.worker import Version
-from serving.signatures import ServingOptions
 from tests.golden import ROOT
-from tests.serving.conftest import LENGTH, TOKENIZER, create_model
+from tests.serving.conftest import (
+    LENGTH,
+    TOKENIZER,
+    create_model,
+    create_options,
+)
 from tests.serving.test_engines import PREDICT, run
-from training.config import ExportConfig
 
 QUERY = "Who keeps the light?"
 PASSAGES = ["A storm!", "Anna keeps the light.", "The boat " * 20, ""]
@@ -31,8 +35,7 @@ LABELS = ["sea", "land", "light"]
 def exports(tmp_path_factory):
     """{kind: (folder of a LiteRT export, its network)}."""
     folder = tmp_path_factory.mktemp("lists")
-    config = ExportConfig(export_dir="x", export_format="litert")
-    options = ServingOptions(TOKENIZER, LENGTH, export=config)
+    options = create_options("litert")
     ranker = create_model(modeling.BertClassifier, 1)
     classifier.export_classifier(
         folder / "ranker", ranker, None, options, "regression"
@@ -48,8 +51,7 @@ def exports(tmp_path_factory):
 @pytest.fixture(scope="module")
 def load(exports):
     """(kind) -> the model."""
-    models = {name: serving.load(exports[name][0]) for name in exports}
-    return models.__getitem__
+    return functools.cache(lambda kind: serving.load(exports[kind][0]))
 
 
 def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
