@@ -25,6 +25,7 @@ from data.text.tokenizer_layer import drop_invalid
 from modeling.checkpoints.names import original_name
 from serving import batches, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 from training.config import ExportConfig
 
 # Regular expressions for text that is split off as a separate word. Keep them
@@ -78,12 +79,12 @@ def export_classifier(
     """
     window_options = window_options or WindowOptions()
 
-    predict = signatures.trace_once(_predict_of(model, output_mode))
+    predict = trace_once(_predict_of(model, output_mode))
     packing, stride = options.packing, window_options.doc_stride
     names = ["text_a"] if stride else ["text_a", "text_b"]
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    @signatures.trace_once
+    @trace_once
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
         num_texts = num_rows = tf.shape(texts[0])[0]
@@ -254,10 +255,10 @@ def export_token_classifier(
             data/ner/legal_tags.py), False to return the best tag of each word.
     """
     tokenizer = options.tokenizer.layer
-    predict = signatures.trace_once(_predict_of(model))
+    predict = trace_once(_predict_of(model))
     signature = signatures.text_signature("text")
 
-    @signatures.trace_once
+    @trace_once
     def tag_words(text: tf.Tensor) -> Features:
         length = options.max_seq_length
         words, rows, places = cut_texts(text, tokenizer, length)

@@ -23,6 +23,7 @@ from data.text.tokenization import FullTokenizer
 from modeling import BertModel
 from serving import batches, engines, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.
@@ -57,7 +58,7 @@ def export_encoder(
             cut.
     """
 
-    @signatures.trace_once
+    @trace_once
     def encode(features: Features) -> Features:
         outputs = model(features, training=False)
         return {

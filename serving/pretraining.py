@@ -14,6 +14,7 @@ import tensorflow as tf
 from data.text.ragged import with_row_splits
 from serving import batches, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 from serving.tasks.base import MASK
 from training.config import ExportConfig
 
@@ -53,7 +54,7 @@ def export_pretrainer(
             because `options.export` contains the format too.
     """
 
-    @signatures.trace_once
+    @trace_once
     def predict(features: Features, positions: tf.Tensor) -> Features:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False

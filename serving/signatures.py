@@ -9,7 +9,7 @@ import dataclasses
 import functools
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -30,7 +30,6 @@ from training.config import ExportConfig
 # returns this number, 150 MB, for a text of 512 WordPieces.
 MAX_WEIGHTS = 12 * 12 * 512 * 512
 
-T = TypeVar("T")
 # {name: (function, specs of the function's inputs)}
 Endpoints = dict[str, tuple[Callable[..., Features], list[tf.TensorSpec]]]
 
@@ -61,30 +60,6 @@ class ServingOptions:
 def text_signature(*names: str) -> list[tf.TensorSpec]:
     """Returns a TensorSpec, string [N], for each name of a text input."""
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
-
-
-def trace_once(function: Callable[..., T]) -> Callable[..., T]:
-    """Wraps a function, so that all signatures call the same traced graph.
-
-    Otherwise each signature of a SavedModel would contain its own copy of the
-    graph, for example of the network.
-
-    Args:
-        function: function (tensors or dicts of tensors) -> tensors.
-    """
-    traced = tf.function(function, autograph=False)
-
-    def call(*inputs: Any) -> T:
-        if ops.is_plain():
-            # An export for LiteRT contains only one signature, so it contains
-            # only one copy of the graph.
-            return function(*inputs)
-        specs = tf.nest.map_structure(
-            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
-        )
-        return traced.get_concrete_function(*specs)(*inputs)
-
-    return call
 
 
 def serve_ids(
@@ -226,7 +201,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     maps = config.num_hidden_layers * config.num_attention_heads
     most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
 
-    @trace_once
+    @formats.trace_once
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor
     ) -> tuple[tuple[tf.RaggedTensor, ...], Features]:

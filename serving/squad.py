@@ -18,6 +18,7 @@ from data.squad.windows_layer import create_windows
 from data.text.tokenization import FullTokenizer
 from serving import batches, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 from training.config import ExportConfig
 
 _N_BEST = {
@@ -81,7 +82,7 @@ def export_span_labeler(
     )
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
-    @signatures.trace_once
+    @trace_once
     def predict(features: Features) -> Features:
         return {
             name: tf.cast(logits, tf.float32)
@@ -90,7 +91,7 @@ def export_span_labeler(
 
     signature = signatures.text_signature("question", "context")
 
-    @signatures.trace_once
+    @trace_once
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         places, passages = create_windows(
             tokenizer.layer, windows, question, context

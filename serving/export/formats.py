@@ -18,7 +18,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 import tensorflow as tf
@@ -37,6 +37,7 @@ from modeling.layers import all_layers
 from serving import engines
 from training.config import ExportConfig
 
+T = TypeVar("T")
 # (function, specs of its inputs)
 Endpoint = tuple[Callable[..., Any], Sequence[tf.TensorSpec]]
 
@@ -121,25 +122,38 @@ def _write_saved_model(
     # the model, the variables would be stored and loaded twice
     # (https://github.com/keras-team/keras/issues/23553).
     for name, (function, signature) in endpoints.items():
-        used = _trace(kernels.used_by(function), signature)
+        # Keras and TensorFlow each trace a function that they export. Let both
+        # trace a call of one graph, and not the network.
+        used = tf.function(
+            trace_once(kernels.used_by(function)), autograph=False
+        )
         archive.add_endpoint(name, used, input_signature=signature)
     with errors_named(f"--export_dir={export_dir}"):
         archive.write_out(str(folder), verbose=False)
 
 
-def _trace(
-    function: Callable[..., Any], signature: Sequence[tf.TensorSpec]
-) -> Callable[..., Any]:
-    """Traces a function, and returns a function that calls the traced graph.
+def trace_once(function: Callable[..., T]) -> Callable[..., T]:
+    """Wraps a function, so that all signatures call the same traced graph.
 
-    Keras and TensorFlow each trace the function that they export. If they
-    export the returned function, they trace only its call of the traced graph,
-    and do not trace the network again.
+    Otherwise each signature of a SavedModel would contain its own copy of the
+    graph, for example of the network.
+
+    Args:
+        function: function (tensors or dicts of tensors) -> tensors.
     """
-    traced = tf.function(
-        function, signature, autograph=False
-    ).get_concrete_function()
-    return tf.function(lambda *inputs: traced(*inputs), autograph=False)
+    traced = tf.function(function, autograph=False)
+
+    def call(*inputs: Any) -> T:
+        if ops.is_plain():
+            # An export for LiteRT contains only one signature, so it contains
+            # only one copy of the graph.
+            return function(*inputs)
+        specs = tf.nest.map_structure(
+            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
+        )
+        return traced.get_concrete_function(*specs)(*inputs)
+
+    return call
 
 
 @contextlib.contextmanager
