@@ -128,7 +128,7 @@ class Config(EngineConfig, TaskOptions):
         "Format of the answers. By default, the ending of --output_file "
         "determines the format. For other endings, the default is jsonl. npy "
         "can store only a single numeric field.",
-        choices=[*answer_files.ENDINGS.values()],
+        choices=answer_files.FORMS,
     )
     output_fields: Sequence[str] | None = flag(
         None,
@@ -194,19 +194,12 @@ class Config(EngineConfig, TaskOptions):
                     "Remove the flag, or set another --task"
                 )
 
-    def load(self, default: str | None = None) -> "TextModel":
-        """Loads --model with the options that the other flags set.
-
-        Args:
-            default: engine to use if --engine is not set. None = choose the
-                engine that can read the model's files.
-        """
+    def load(self) -> "TextModel":
+        """Loads --model with the options that the other flags set."""
         # Import late, so that errors in flags appear before TensorFlow loads.
         import serving
 
-        options = self.engine_options()
-        options["engine"] = self.engine or default
-        return serving.load(self.model, **options)
+        return serving.load(self.model, **self.engine_options())
 
 
 def to_request(task: "base.TextTask", texts: Sequence[Any]) -> dict[str, Any]:
@@ -368,7 +361,10 @@ def draw_attention(config: Config, texts: Sequence[str]) -> int:
                 f"{path} already exists and is not an attention page; set "
                 "another --output_file"
             )
-    answer = config.load("saved_model").attention(*texts)
+    # Only SavedModels compute attention weights.
+    engine = config.engine or "saved_model"
+    model = dataclasses.replace(config, engine=engine).load()
+    answer = model.attention(*texts)
     with atomic_open(path) as writer:
         writer.write(attention_page.render(answer))
     logging.info("Open %s in a browser", path)

@@ -25,13 +25,8 @@ from files.paths import StrPath, named_errors
 if TYPE_CHECKING:
     from serving.tasks.base import Reply
 
-# {extension of the output file's name: format of the answers}.
-ENDINGS = {
-    ".jsonl": "jsonl",
-    ".csv": "csv",
-    ".parquet": "parquet",
-    ".npy": "npy",
-}
+# Formats of answers. A format is also the extension of the output file's name.
+FORMS = ("jsonl", "csv", "parquet", "npy")
 # Numeric fields of answers. An npy file stores only one field: by default the
 # first of these fields that the answers contain.
 _NUMBERS = (
@@ -62,10 +57,10 @@ def find_form(form: str | None, path: StrPath | None) -> str:
     if not form and name.endswith((".tsv", ".xlsx")):
         raise ValueError(
             f"--output_file={path}: answers cannot be written in this format. "
-            f"Use a name that ends in {', '.join(ENDINGS)}, or set "
+            f"Use a name that ends in .{', .'.join(FORMS)}, or set "
             "--output_format"
         )
-    found = [ENDINGS[end] for end in ENDINGS if name.endswith(end)]
+    found = [each for each in FORMS if name.endswith(f".{each}")]
     form = form or [*found, "jsonl"][0]
     if form == "parquet" and not importlib.util.find_spec("pyarrow"):
         raise ValueError(
@@ -82,7 +77,7 @@ class Fields:
         wanted: names of the fields to write, or None for all fields. An npy
             file stores only one field, so None then selects the first field in
             _NUMBERS that the first answer contains.
-        form: format of the output file, a value of ENDINGS.
+        form: format of the output file, one of FORMS.
     """
 
     def __init__(self, wanted: Sequence[str] | None, form: str) -> None:
@@ -148,7 +143,7 @@ def write(answers: IO[bytes], form: str, path: StrPath | None) -> None:
 
     Args:
         answers: file of JSON lines, read from its current position to the end.
-        form: format of the output, a value of ENDINGS.
+        form: format of the output, one of FORMS.
         path: file to write, compressed if its name ends in `.gz`. It gets this
             name only when it is complete. None writes to standard output.
 

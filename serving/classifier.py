@@ -25,6 +25,7 @@ from data.text.tokenizer_layer import drop_invalid
 from modeling.checkpoints.names import original_name
 from serving import batches, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 from training.config import ExportConfig
 
 # Regular expressions for text that is split off as a separate word. Keep them
@@ -78,14 +79,12 @@ def export_classifier(
     """
     window_options = window_options or WindowOptions()
 
-    predict = signatures.trace_once(_predict_of(model, output_mode))
+    predict = trace_once(_predict_of(model, output_mode))
     packing, stride = options.packing, window_options.doc_stride
     names = ["text_a"] if stride else ["text_a", "text_b"]
-    inputs = signatures.text_signature(*names)
     limits = [(thresholds or {}).get(name, 0.5) for name in label_list or ()]
 
-    # Use tf.function, so that both endpoints call one graph of this function.
-    @tf.function(autograph=False, input_signature=inputs)
+    @trace_once
     def classify(*texts: tf.Tensor) -> Features:
         tokens = packing.tokenize(*texts)
         num_texts = num_rows = tf.shape(texts[0])[0]
@@ -125,7 +124,7 @@ def export_classifier(
         return classify(text, *[tf.zeros_like(text) for _ in names[1:]])
 
     endpoints: signatures.Endpoints = {
-        "classify": (classify, inputs),
+        "classify": (classify, signatures.text_signature(*names)),
         "classify_text": (classify_text, signatures.text_signature("text")),
     }
     labels = label_list and [*label_list]
@@ -256,11 +255,10 @@ def export_token_classifier(
             data/ner/legal_tags.py), False to return the best tag of each word.
     """
     tokenizer = options.tokenizer.layer
-    predict = signatures.trace_once(_predict_of(model))
+    predict = trace_once(_predict_of(model))
     signature = signatures.text_signature("text")
 
-    # Use tf.function, so that both endpoints call one graph of this function.
-    @tf.function(autograph=False, input_signature=signature)
+    @trace_once
     def tag_words(text: tf.Tensor) -> Features:
         length = options.max_seq_length
         words, rows, places = cut_texts(text, tokenizer, length)
@@ -332,8 +330,5 @@ def export_multiple_choice(
         export_options: format of the export, or None for a SavedModel.
     """
     options = signatures.ServingOptions(tokenizer, export=export_options)
-    signatures.export_model(
-        *(export_dir, model, _predict_of(model)),
-        options=options,
-        num_dimensions=3,
-    )
+    predict = _predict_of(model)
+    signatures.export_model(export_dir, model, predict, options=options)

@@ -23,6 +23,7 @@ from data.text.tokenization import FullTokenizer
 from modeling import BertModel
 from serving import batches, engines, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 
 # If a padded output contains more values than this, at least a quarter of the
 # values must not be padding. This number of float32 values needs 256 MiB.
@@ -57,6 +58,7 @@ def export_encoder(
             cut.
     """
 
+    @trace_once
     def encode(features: Features) -> Features:
         outputs = model(features, training=False)
         return {
@@ -64,7 +66,6 @@ def export_encoder(
             for name in ("sequence_output", "pooled_output")
         }
 
-    encode = signatures.trace_once(encode)
     packing, width = options.packing, model.config.hidden_size
 
     def embed(text: tf.Tensor) -> Features:
@@ -167,8 +168,7 @@ class TokenFeatures(keras.Model):
         self, features: dict[str, tf.Tensor], training: bool = False
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Returns the token vectors and the pooled output of a batch."""
-        inputs = [features[name] for name in engines.INPUTS]
-        outputs = self.bert(*inputs, training=training)
+        outputs = self.bert(features, training=training)
         layers = [self._combine(name, outputs) for name in self.layer_names]
         return (
             tf.cast(tf.stack(layers, axis=1), tf.float32),

@@ -14,6 +14,7 @@ import tensorflow as tf
 from data.text.ragged import with_row_splits
 from serving import batches, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 from serving.tasks.base import MASK
 from training.config import ExportConfig
 
@@ -53,6 +54,7 @@ def export_pretrainer(
             because `options.export` contains the format too.
     """
 
+    @trace_once
     def predict(features: Features, positions: tf.Tensor) -> Features:
         outputs = model(
             {**features, "masked_lm_positions": positions}, training=False
@@ -63,8 +65,6 @@ def export_pretrainer(
             )
             for name in ("masked_lm", "next_sentence")
         }
-
-    predict = signatures.trace_once(predict)
 
     def predict_everywhere(features: Features) -> Features:
         batch, length = tf.unstack(tf.shape(features["input_ids"]))

@@ -61,7 +61,6 @@ def read(
         OSError: a file cannot be read.
         ValueError: a column is missing, or an unclosed quote spans lines.
     """
-    given = [*filter(None, columns)]
     if len(columns) > len(task.fields) and columns[-1]:
         raise ValueError(
             f"--text_b_column={columns[-1]}: the only fields of "
@@ -94,7 +93,7 @@ def read(
         is_table = own not in ("jsonl", "text", None)
         rows = tables.read_rows(
             path,
-            needed if is_table else [[column] for column in given],
+            needed if is_table else [[name] for name in columns if name],
             optional,
             own,
             quoting,

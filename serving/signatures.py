@@ -18,7 +18,7 @@ from data.text.packing_layer import PackingLayer
 from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.labels import PROBLEM_TYPES
-from modeling import BertConfig, BertModel, ops
+from modeling import BertModel, ops
 from modeling.checkpoints import huggingface
 from serving import batches, engines
 from serving.batches import Features
@@ -62,54 +62,27 @@ def text_signature(*names: str) -> list[tf.TensorSpec]:
     return [tf.TensorSpec([None], tf.string, name=name) for name in names]
 
 
-def trace_once(function: Callable[..., Features]) -> Callable[..., Features]:
-    """Wraps a function, so that all signatures call the same traced graph.
-
-    Otherwise each signature of a SavedModel would contain its own copy of the
-    network's graph.
-
-    Args:
-        function: function (tensors or dicts of tensors) -> dict of outputs,
-            which runs the network.
-    """
-    traced = tf.function(function, autograph=False)
-
-    def call(*inputs: Any) -> Features:
-        if ops.is_plain():
-            # An export for LiteRT contains only one signature, so it contains
-            # only one copy of the graph.
-            return function(*inputs)
-        specs = tf.nest.map_structure(
-            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
-        )
-        return traced.get_concrete_function(*specs)(*inputs)
-
-    return call
-
-
 def serve_ids(
-    function: Callable[[Features], Features],
-    config: BertConfig,
-    num_dimensions: int = 2,
+    function: Callable[[Features], Features], model: keras.Model
 ) -> tuple[Callable[..., Features], list[tf.TensorSpec]]:
     """Creates the endpoint `serve`, which accepts WordPiece ids.
 
     Its inputs are `input_ids`, `input_mask` and `segment_ids`, as in Google's
-    BERT. In a SavedModel, the endpoint fails on ids outside the model's range.
-    In LiteRT, it does not check ids, and invalid ids read arbitrary embeddings.
+    BERT, [B, F], or [B, C, F] for C choices. In a SavedModel, the endpoint
+    fails on ids outside the model's range. In LiteRT, it does not check ids,
+    and invalid ids read arbitrary embeddings.
 
     Args:
         function: function from a dict of the inputs to a dict of outputs.
-        config: configuration of the model.
-        num_dimensions: 2 for inputs [B, F], or 3 for C choices, [B, C, F].
+        model: a BertModel, or a model from modeling.tasks.
 
     Returns:
         (the endpoint's function, the specs of its int32 inputs).
     """
     sizes = {
-        "input_ids": config.vocab_size,
+        "input_ids": model.config.vocab_size,
         "input_mask": 2,
-        "segment_ids": config.type_vocab_size,
+        "segment_ids": model.config.type_vocab_size,
     }
 
     def serve(
@@ -131,9 +104,9 @@ def serve_ids(
                 {name: tf.identity(value) for name, value in features.items()}
             )
 
-    shape = [None] * num_dimensions
     return serve, [
-        tf.TensorSpec(shape, tf.int32, name=name) for name in engines.INPUTS
+        tf.TensorSpec([None] * model.feature_ranks[name], tf.int32, name=name)
+        for name in engines.INPUTS
     ]
 
 
@@ -145,7 +118,6 @@ def export_model(
     options: ServingOptions | None = None,
     task: dict[str, Any] | None = None,
     export_options: ExportConfig | None = None,
-    num_dimensions: int = 2,
 ) -> None:
     """Exports a model: `serve` accepts ids, optional signatures accept text.
 
@@ -161,9 +133,8 @@ def export_model(
             `max_seq_length` is added.
         export_options: format of the export. Used only if `options` is None,
             because `options.export` contains the format too.
-        num_dimensions: number of dimensions of the inputs of `serve`, 2 or 3.
     """
-    served = {"serve": serve_ids(predict, model.config, num_dimensions)}
+    served = {"serve": serve_ids(predict, model)}
     files = {"bert_config.json": model.config.to_json_string()}
     task, tokenizer = task or {}, None
     if options:
@@ -230,8 +201,7 @@ def inspect(bert: BertModel, packing: PackingLayer) -> Endpoints:
     maps = config.num_hidden_layers * config.num_attention_heads
     most = max(MAX_WEIGHTS, maps * config.max_position_embeddings**2)
 
-    # Use tf.function, so that both endpoints call one graph of this function.
-    @tf.function(autograph=False, input_signature=signature)
+    @formats.trace_once
     def read(
         text_a: tf.Tensor, text_b: tf.Tensor
     ) -> tuple[tuple[tf.RaggedTensor, ...], Features]:

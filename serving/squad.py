@@ -18,6 +18,7 @@ from data.squad.windows_layer import create_windows
 from data.text.tokenization import FullTokenizer
 from serving import batches, signatures
 from serving.batches import Features
+from serving.export.formats import trace_once
 from training.config import ExportConfig
 
 _N_BEST = {
@@ -83,17 +84,16 @@ def export_span_labeler(
     )
     decode = SquadDecoder(decoding, windows.use_char_offsets)
 
+    @trace_once
     def predict(features: Features) -> Features:
         return {
             name: tf.cast(logits, tf.float32)
             for name, logits in model(features, training=False).items()
         }
 
-    predict = signatures.trace_once(predict)
     signature = signatures.text_signature("question", "context")
 
-    # Use tf.function, so that both endpoints call one graph of this function.
-    @tf.function(autograph=False, input_signature=signature)
+    @trace_once
     def answer_n_best(question: tf.Tensor, context: tf.Tensor) -> Features:
         places, passages = create_windows(
             tokenizer.layer, windows, question, context

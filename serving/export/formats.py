@@ -18,7 +18,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import keras
 import tensorflow as tf
@@ -37,6 +37,7 @@ from modeling.layers import all_layers
 from serving import engines
 from training.config import ExportConfig
 
+T = TypeVar("T")
 # (function, specs of its inputs)
 Endpoint = tuple[Callable[..., Any], Sequence[tf.TensorSpec]]
 
@@ -84,7 +85,6 @@ def export_saved_model(
         )
     options = options or ExportConfig()
     names = options.export_formats
-    int8, length = options.quantize == "int8", options.export_seq_length
     first = next(iter(endpoints.values()))
     with export_folders.create(Path(export_dir)) as folder:
         for name in names:
@@ -93,9 +93,9 @@ def export_saved_model(
             if name == "saved_model":
                 _write_saved_model(export_dir, folder, model, endpoints)
             elif name == "litert":
-                _write_litert(path, model, first, length, int8)
+                _write_litert(path, model, first, options)
             else:
-                _write_graph(path, name, model, output_mode, length, int8)
+                _write_graph(path, name, model, output_mode, options)
         extra = folder
         if names == ("saved_model",):
             extra = folder / "assets.extra"
@@ -122,26 +122,41 @@ def _write_saved_model(
     # the model, the variables would be stored and loaded twice
     # (https://github.com/keras-team/keras/issues/23553).
     for name, (function, signature) in endpoints.items():
-        with tracing.replaced_values(kernels):
-            used = _trace(function, signature)
+
+        def call(*inputs: Any, function: Callable = function) -> Any:
+            with tracing.replaced_values(kernels):
+                return function(*inputs)
+
+        # Keras and TensorFlow each trace a function that they export. Let both
+        # trace a call of one graph, and not the network.
+        used = tf.function(trace_once(call), autograph=False)
         archive.add_endpoint(name, used, input_signature=signature)
     with errors_named(f"--export_dir={export_dir}"):
         archive.write_out(str(folder), verbose=False)
 
 
-def _trace(
-    function: Callable[..., Any], signature: Sequence[tf.TensorSpec]
-) -> Callable[..., Any]:
-    """Traces a function, and returns a function that calls the traced graph.
+def trace_once(function: Callable[..., T]) -> Callable[..., T]:
+    """Wraps a function, so that all signatures call the same traced graph.
 
-    Keras and TensorFlow each trace the function that they export. If they
-    export the returned function, they trace only its call of the traced graph,
-    and do not trace the network again.
+    Otherwise each signature of a SavedModel would contain its own copy of the
+    graph, for example of the network.
+
+    Args:
+        function: function (tensors or dicts of tensors) -> tensors.
     """
-    traced = tf.function(
-        function, signature, autograph=False
-    ).get_concrete_function()
-    return tf.function(lambda *inputs: traced(*inputs), autograph=False)
+    traced = tf.function(function, autograph=False)
+
+    def call(*inputs: Any) -> T:
+        if ops.is_plain():
+            # An export for LiteRT contains only one signature, so it contains
+            # only one copy of the graph.
+            return function(*inputs)
+        specs = tf.nest.map_structure(
+            lambda x: tf.TensorSpec([None] * x.shape.rank, x.dtype), inputs
+        )
+        return traced.get_concrete_function(*specs)(*inputs)
+
+    return call
 
 
 @contextlib.contextmanager
@@ -151,36 +166,27 @@ def _plain(model: keras.Model) -> Iterator[None]:
     Also turns off mixed precision and the skipping of padding, because LiteRT
     can neither convert 16-bit operations nor skip padding.
     """
-    layers = all_layers(model)
-    policies = [layer.dtype_policy for layer in layers]
-    berts = [
-        layer
-        for layer in layers
-        if isinstance(layer, BertModel) and layer.unpad
-    ]
-    for layer in layers:
-        layer.dtype_policy = layer.variable_dtype
-    for bert in berts:
-        bert.unpad = False
+    changes: list[tuple[keras.Layer, str, Any]] = []
+    for layer in all_layers(model):
+        changes.append((layer, "dtype_policy", layer.variable_dtype))
+        if isinstance(layer, BertModel):
+            changes.append((layer, "unpad", False))
+    before = [(layer, name, getattr(layer, name)) for layer, name, _ in changes]
     try:
+        for change in changes:
+            setattr(*change)
         with ops.plain():
             yield
     finally:
-        for bert in berts:
-            bert.unpad = True
-        for layer, policy in zip(layers, policies, strict=True):
-            layer.dtype_policy = policy
+        for change in before:
+            setattr(*change)
 
 
 def _write_litert(
-    path: Path,
-    model: keras.Model,
-    endpoint: Endpoint,
-    length: int | None,
-    int8: bool,
+    path: Path, model: keras.Model, endpoint: Endpoint, options: ExportConfig
 ) -> None:
     function, signature = endpoint
-    if length:
+    if length := options.export_seq_length:
         signature = [
             tf.TensorSpec([*spec.shape[:-1], length], spec.dtype, spec.name)
             for spec in signature
@@ -209,7 +215,7 @@ def _write_litert(
             saved, signature_keys=["serve"]
         )
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS]
-        if int8:
+        if options.quantize:
             converter.optimizations = [tf.lite.Optimize.DEFAULT]
         path.write_bytes(converter.convert())
 
@@ -219,16 +225,16 @@ def _write_graph(
     name: str,
     model: keras.Model,
     output_mode: str,
-    length: int | None,
-    int8: bool,
+    options: ExportConfig,
 ) -> None:
     """Writes a model in the format "onnx" or "openvino"."""
     # Import late, because only these two formats need the package onnx.
     from serving.export import onnx
 
-    precision = "int8" if int8 else "float32"
+    precision = options.quantize or "float32"
+    length = options.export_seq_length
     graph = onnx.create(model, output_mode, length, precision)
-    if name == "onnx" and not int8:
+    if name == "onnx" and not options.quantize:
         onnx.save(graph, path)
         return
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:

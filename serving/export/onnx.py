@@ -63,19 +63,12 @@ def create(
     outputs = writer.apply_head(model, output_mode, encoded, shape)
     for name, (tensor, _) in outputs.items():
         writer.nodes.append(helper.make_node("Identity", [tensor], [name]))
-    infos = {name: (TensorProto.INT64, shape) for name in inputs}
-    infos |= {
-        name: (TensorProto.FLOAT, size) for name, (_, size) in outputs.items()
-    }
-    values = [
-        helper.make_tensor_value_info(name, *info)
-        for name, info in infos.items()
-    ]
+    describe = helper.make_tensor_value_info
     graph = helper.make_graph(
         writer.nodes,
         model.name,
-        values[: len(inputs)],
-        values[len(inputs) :],
+        [describe(name, TensorProto.INT64, shape) for name in inputs],
+        [describe(k, TensorProto.FLOAT, s) for k, (_, s) in outputs.items()],
         [*writer.weights.values()],
     )
     created = helper.make_model(

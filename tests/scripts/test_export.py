@@ -11,9 +11,10 @@ import tensorflow as tf
 
 from data.text import tokenization
 from files import export_folders, manifests
+from serving import engines
 from serving.export import formats
 from tests import script_runner
-from tests.checkpoints import INPUTS, read_records, serve
+from tests.checkpoints import read_records, serve
 from tests.script_runner import parse_flags
 
 pytestmark = pytest.mark.slow
@@ -71,15 +72,14 @@ def test_serves_what_the_script_predicts(classified, exported):
     values = [token["layers"][0]["values"] for token in line["features"]]
     tokens = [token["token"] for token in line["features"]]
     tokenizer = tokenization.FullTokenizer(script_runner.SAMPLES / "vocab.txt")
-    ids = np.array([tokenizer.convert_tokens_to_ids(tokens)], np.int32)
-    segments = np.zeros_like(ids)
-    segments[:, tokens.index("[SEP]") + 1 :] = 1
-    one = dict(zip(INPUTS, (ids, ids * 0 + 1, segments), strict=True))
+    ids = tokenizer.convert_tokens_to_ids(tokens)
+    pair = engines.Input(ids, tokens.index("[SEP]") + 1)
+    one = engines.pack([pair], len(ids))
     found = serve(exported / "encoder/12", one)
     assert_close(found["sequence_output"], [values])
     assert found["pooled_output"].shape == (1, 32)
 
-    length = one["input_ids"].shape[1]
+    length = len(ids)
     found = serve(exported / "pretrainer/1", one)
     masked = found["masked_lm_probabilities"]
     following = found["next_sentence_probabilities"]

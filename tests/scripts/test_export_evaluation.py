@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from modeling.checkpoints import tf1
-from tests import script_runner
+from tests import checkpoints, script_runner
 from tests.script_runner import parse_flags, read_results
 from tests.scripts.test_export import contents
 from tests.serving.test_engines import PREDICT, run
@@ -48,12 +48,10 @@ def flags(tmp_path_factory, tiny):
         """),
     ).check()
     prefix = str(folder / "model/bert_model.ckpt")
-    reader = tf.train.load_checkpoint(prefix)
-    names = reader.get_variable_to_shape_map()
-    weights = {name: reader.get_tensor(name) for name in names}
+    weights = checkpoints.values(prefix)
     weights["bert/embeddings/word_embeddings"][-1] = 1e4
     tf1.write_checkpoint(
-        prefix, {name: tf.Variable(weights[name]) for name in names}
+        prefix, {name: tf.Variable(value) for name, value in weights.items()}
     )
     return flags | {"init_checkpoint": folder / "model", "output_dir": "run"}
 

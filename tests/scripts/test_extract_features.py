@@ -57,9 +57,9 @@ def tokens_of(lines):
 
 @pytest.fixture(scope="module")
 def deep(tmp_path_factory):
-    """The folder of a random model of five blocks, and its flags.
+    """The folder of a random model of five blocks, its flags and the model.
 
-    They are those of a text of three lines, of which `all.jsonl` has the
+    The flags are those of a text of three lines, of which `all.jsonl` has the
     vectors of all blocks.
     """
     folder = tmp_path_factory.mktemp("deep")
@@ -88,28 +88,33 @@ def deep(tmp_path_factory):
         SCRIPT, folder, flags, (blocks, weighted)
     ):
         done.check()
-    return folder, flags
+    return folder, flags, model
+
+
+def create_batches(flags, length, batch_size):
+    return [
+        *encoder.create_batches(
+            extract_features.read_examples(str(flags["input_file"])),
+            tokenization.FullTokenizer(flags["vocab_file"]),
+            length,
+            batch_size,
+            trim=True,
+        )
+    ]
 
 
 def test_texts_that_were_cut_are_counted(deep, caplog):
     caplog.set_level("INFO", logger="absl")
-    _, flags = deep
+    _, flags, _ = deep
     for length in (4, 16):
-        batches = encoder.create_batches(
-            extract_features.read_examples(str(flags["input_file"])),
-            tokenization.FullTokenizer(flags["vocab_file"]),
-            length,
-            batch_size=2,
-            trim=True,
-        )
-        assert len(list(batches)) == 2
+        assert len(create_batches(flags, length, batch_size=2)) == 2
     assert [x for x in caplog.messages if "cut" in x] == [
         "2 of 3 texts were longer than --max_seq_length=4 and were cut"
     ]
 
 
 def test_a_left_to_right_network_stays_one(deep, tmp_path):
-    folder, flags = deep
+    folder, flags, _ = deep
     shutil.copytree(folder, tmp_path / "run")
     settings = json.dumps({"left_to_right": True})
     (tmp_path / "run/run_settings.json").write_text(settings)
@@ -122,7 +127,7 @@ def test_a_left_to_right_network_stays_one(deep, tmp_path):
 
 
 def test_one_vector_a_token_goes_to_arrays(deep):
-    folder, _ = deep
+    folder, *_ = deep
     lines = read_lines(folder / "all.jsonl")
     names, blocks = tokens_of(lines)
     with np.load(folder / "made.npz") as made:
@@ -153,21 +158,12 @@ def test_one_vector_a_token_goes_to_arrays(deep):
     ],
 )
 def test_one_vector_a_token_as_the_paper_makes_them(deep, name, combine):
-    folder, flags = deep
-    model = modeling.BertModel(modeling.load_config(flags["bert_config_file"]))
-    model.build()
-    modeling.load_checkpoint(model, flags["init_checkpoint"])
+    folder, flags, model = deep
     options = types.SimpleNamespace(token_features=name, layer_weights=None)
     extractor = encoder.TokenFeatures(
         model, *extract_features.parse_layers(options, 5)
     )
-    (batch,) = encoder.create_batches(
-        extract_features.read_examples(str(flags["input_file"])),
-        tokenization.FullTokenizer(flags["vocab_file"]),
-        flags["max_seq_length"],
-        batch_size=3,
-        trim=True,
-    )
+    (batch,) = create_batches(flags, flags["max_seq_length"], batch_size=3)
     vectors = extractor(batch)[0].numpy()[:, 0]
     found = vectors[batch["input_mask"].numpy() == 1]
     _, blocks = tokens_of(read_lines(folder / "all.jsonl"))

@@ -1,10 +1,12 @@
 """Exports of every kind, asked in a process that has TensorFlow alone."""
 
+import functools
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+import types
 
 import keras
 import numpy as np
@@ -81,38 +83,29 @@ np.savez(sys.argv[2], **found)
 """
 
 
-def create_model(kind, *args, max_length=32):
+def create_model(kind, *args, changes=None, **options):
     """Returns a tiny model with weights large enough to tell texts apart."""
     keras.utils.set_random_seed(1)
-    config = tiny_config(
-        vocab_size=len(TOKENIZER.tokens),
-        num_hidden_layers=1,
-        max_position_embeddings=max_length,
-        initializer_range=0.5,
-    )
-    return built(kind(config, *args))
+    sizes = {
+        "vocab_size": len(TOKENIZER.tokens),
+        "num_hidden_layers": 1,
+        "max_position_embeddings": 32,
+        "initializer_range": 0.5,
+    }
+    config = tiny_config(**sizes | (changes or {}))
+    return built(kind(config, *args, **options))
 
 
-class Served:
-    """An export, the model in it, and what a server made of requests.
-
-    `outputs[i]` are the outputs of the i-th request, arrays by name.
-    """
-
-    def __init__(self, path, model, requests, tokenizer=TOKENIZER):
-        self.path = path
-        self.model = model
-        self.tokenizer = tokenizer
-        self.requests = requests
-        self.outputs = []
+def create_options(format, tokenizer=TOKENIZER, length=LENGTH, **config):
+    """Returns the options of an export in one or several formats."""
+    config = ExportConfig(export_dir="x", export_format=format, **config)
+    return ServingOptions(tokenizer, length, export=config)
 
 
 def export(name, path, options, windows=WINDOWS, max_length=32):
     """Exports a tiny model of a kind, and returns it."""
-
-    def create(kind, *args):
-        return create_model(kind, *args, max_length=max_length)
-
+    changes = {"max_position_embeddings": max_length}
+    create = functools.partial(create_model, changes=changes)
     if name == "squad":
         model = create(modeling.BertSpanLabeler)
         squad.export_span_labeler(
@@ -166,15 +159,19 @@ REQUESTS = {
 
 @pytest.fixture(scope="session")
 def exports(tmp_path_factory):
-    """{name: Served}, asked in one process that runs elsewhere."""
+    """{name: an export, its model, and what a process made of requests}.
+
+    `outputs[i]` are the outputs of the i-th request, arrays by name.
+    """
     folder = tmp_path_factory.mktemp("exports")
     options = ServingOptions(TOKENIZER, LENGTH, predict_batch_size=4)
     exports = {
-        name: Served(
-            folder / name,
-            export(name, folder / name, options),
-            requests,
-            CASED_TOKENIZER if name == "squad" else TOKENIZER,
+        name: types.SimpleNamespace(
+            path=folder / name,
+            model=export(name, folder / name, options),
+            tokenizer=CASED_TOKENIZER if name == "squad" else TOKENIZER,
+            requests=requests,
+            outputs=[{} for _ in requests],
         )
         for name, requests in REQUESTS.items()
     }
@@ -191,8 +188,6 @@ def exports(tmp_path_factory):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    for one in exports.values():
-        one.outputs = [{} for _ in one.requests]
     outputs = np.load(results)
     for key in outputs.files:
         name, number, output = key.split("/")
@@ -215,30 +210,20 @@ def folders(tmp_path_factory):
         # OpenVINO runs the graph of ONNX: one output and two are enough.
         has_all = kind in ("classifier", "squad")
         format = FORMAT if has_all else FORMAT.replace(",openvino", "")
-        config = ExportConfig(export_dir="x", export_format=format)
-        options = ServingOptions(TOKENIZER, LENGTH, export=config)
-        export(kind, folder / kind, options)
+        export(kind, folder / kind, create_options(format))
     return {kind: folder / kind for kind in kinds}
 
 
 @pytest.fixture(scope="session")
 def load(export_folder):
     """(name) -> the model of that name, loaded once."""
-    models = {}
-
-    def load(name):
-        if name not in models:
-            models[name] = serving.load(export_folder / name)
-        return models[name]
-
-    return load
+    return functools.cache(lambda name: serving.load(export_folder / name))
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory, export_folder):
     """Has a model of every kind but multiple choice, which takes no text."""
-    models = {kind: export_folder / kind for kind in REQUESTS}
-    del models["multiple_choice"]
+    models = {k: export_folder / k for k, asked in REQUESTS.items() if asked}
     folder = tmp_path_factory.mktemp("server")
     with running(folder, models, batch_wait_ms=5) as process:
         yield process

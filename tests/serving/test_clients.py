@@ -12,14 +12,13 @@ import subprocess
 
 import numpy as np
 import pytest
+from scipy import special
 
 import serving
 from serving import engines
-from serving.signatures import ServingOptions
 from tests import script_runner
 from tests.serving import conftest
 from tests.serving.conftest import CASED_TOKENIZER, TOKENIZER
-from training.config import ExportConfig
 
 pytest.importorskip("onnx", reason="needs requirements/onnx.txt")
 pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
@@ -103,16 +102,10 @@ fs.writeFileSync(file, JSON.stringify(found));
 def folder(tmp_path_factory):
     """Holds an export in ONNX of each kind."""
     folder = tmp_path_factory.mktemp("clients")
-    config = ExportConfig(export_dir="x", export_format="onnx")
-    options = ServingOptions(TOKENIZER, LENGTH, export=config)
+    options = conftest.create_options("onnx", length=LENGTH)
     for kind in CLASSES:
         conftest.export(kind, folder / kind, options, max_length=LENGTH)
     return folder
-
-
-def softmax(logits):
-    powers = np.exp(logits - logits.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
 
 
 def check(folder, found, kinds):
@@ -126,17 +119,14 @@ def check(folder, found, kinds):
         for text, (ids, outputs) in zip(TEXTS, found[kind], strict=False):
             tokens = ["[CLS]", *tokenizer.tokenize(text), "[SEP]"]
             assert ids == tokenizer.convert_tokens_to_ids(tokens), text
-            shape = [1] * (kind == "multiple_choice") + [1, -1]
-            features = {
-                "input_ids": np.reshape(ids, shape),
-                "input_mask": np.ones_like(ids).reshape(shape),
-                "segment_ids": np.zeros_like(ids).reshape(shape),
-            }
+            features = engines.pack([engines.Input(ids, len(ids))], len(ids))
+            if kind == "multiple_choice":
+                features = {k: v[None] for k, v in features.items()}
             expected = engine.run(features)
             for one, other, values in zip(theirs, ours, outputs, strict=True):
                 values = np.reshape(values, expected[other].shape)
                 if one == "logits":
-                    values = softmax(values)
+                    values = special.softmax(values, -1)
                 error = np.abs(values - expected[other]).max()
                 differences[kind] = max(differences[kind], error)
     answers = serving.load(folder / "classifier").classify(TEXTS)

@@ -17,9 +17,8 @@ from absl import logging as absl_logging
 
 import serving
 from serving import engines
-from serving.signatures import ServingOptions
 from tests import script_runner, toy_task
-from tests.checkpoints import INPUTS, assert_same
+from tests.checkpoints import assert_same
 from tests.golden import ROOT
 from tests.serving import conftest
 from tests.serving.conftest import (
@@ -30,9 +29,8 @@ from tests.serving.conftest import (
     QUESTIONS,
     SMALL,
     TEXTS,
-    TOKENIZER,
 )
-from training.config import ExportConfig
+from tests.serving.test_evaluation import Keeping
 
 
 def needs(name):
@@ -77,10 +75,7 @@ PREDICT = 'import runpy\nrunpy.run_path("predict.py", run_name="__main__")'
 
 
 def export(kind, folder, format=FORMAT, **options):
-    config = ExportConfig(export_dir="x", export_format=format, **options)
-    conftest.export(
-        kind, folder, ServingOptions(TOKENIZER, LENGTH, export=config)
-    )
+    conftest.export(kind, folder, conftest.create_options(format, **options))
     return folder
 
 
@@ -182,16 +177,12 @@ def test_several_formats_share_a_folder(tmp_path, caplog):
     # The export set it.
     absl_logging.get_absl_logger().setLevel("NOTSET")
     caplog.set_level(logging.INFO)
-    answers = {}
+    expected = serving.load(folder, engine="saved_model").classify(TEXTS)
     for name in INSTALLED:
         bert = serving.load(folder, engine=name)
-        assert bert.engine.name == name
-        assert f"{folder}: engine {name}, {bert.engine.precision}" in (
-            caplog.text
-        )
-        answers[name] = bert.classify(TEXTS)
-    for name, answer in answers.items():
-        assert_same(answer, answers["saved_model"], OF_SAVED_MODEL[name])
+        line = f"{folder}: engine {name}, {bert.engine.precision}"
+        assert bert.engine.name == name and line in caplog.text
+        assert_same(bert.classify(TEXTS), expected, OF_SAVED_MODEL[name])
     assert bert.attention(TEXTS[0])["tokens"]
     # The first that is installed, of those that have a file.
     assert serving.load(folder).engine.name == INSTALLED[0]
@@ -233,51 +224,15 @@ def test_a_gpu_is_chosen_if_a_package_can_use_it(
     assert ("onnx runs on the CPU" in caplog.text) == has_cuda
 
 
-class Recording(toy_task.ToyTask):
-    """Returns the first outputs as its scores."""
-
-    head = "BertClassifier"
-
-    def read_served(self, outputs):
-        return outputs["probabilities"]
-
-    def evaluate(self, split, batches):
-        return dict(enumerate(next(iter(batches))[1].tolist()))
-
-
-class Counting(Recording):
-    """Counts the batches that were read before the first one was scored."""
-
-    num_read = 0
-
-    def create_batches(self, size):
-        assert size * LENGTH <= engines.BUDGET < (size + 1) * LENGTH
-        for self.num_read in range(1, 4):
-            yield {name: np.ones([size, LENGTH], np.int32) for name in INPUTS}
-
-    def evaluate(self, split, batches):
-        sizes = [len(next(batches)[1]), self.num_read]
-        return {"first": sizes[0], "read": sizes[1], "more": len([*batches])}
-
-
-def test_records_are_scored_in_batches_of_bounded_size(folders):
-    task = Counting(toy_task.create_config("x", max_seq_length=LENGTH))
-    scores = serving.evaluate_export(
-        task, folders["classifier"], "eval", task.create_batches
-    )
-    size = engines.BUDGET // LENGTH
-    assert scores == dict.fromkeys(SMALL, {"first": size, "read": 1, "more": 2})
-
-
 def test_an_export_is_scored_as_it_is_served(in_int8):
     encode = in_int8.task("classify").encode
     inputs = [encode({"text_a": text}).inputs[0] for text in TEXTS]
-    task = Recording(toy_task.create_config("x", max_seq_length=LENGTH))
-    (scores,) = serving.evaluate_export(
+    task = Keeping(toy_task.create_config("x", max_seq_length=LENGTH))
+    serving.evaluate_export(
         task, in_int8.path, "eval", lambda _: [engines.pack(inputs, LENGTH)]
-    ).values()
+    )
     served = [[*x["probabilities"].values()] for x in in_int8.classify(TEXTS)]
-    np.testing.assert_allclose([*scores.values()], served, atol=1e-5)
+    np.testing.assert_allclose(task.outputs["probabilities"], served, atol=1e-5)
 
 
 def test_lengths_are_few():

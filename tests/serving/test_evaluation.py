@@ -5,11 +5,9 @@ import pytest
 
 import serving
 from serving import engines
-from serving.signatures import ServingOptions
 from tests import toy_task
 from tests.checkpoints import INPUTS
 from tests.serving import conftest
-from training.config import ExportConfig
 
 LENGTH = conftest.LENGTH
 
@@ -17,24 +15,43 @@ LENGTH = conftest.LENGTH
 class Keeping(toy_task.ToyTask):
     """Keeps the outputs of the first batch."""
 
-    head = "BertSpanLabeler"
-
-    def read_served(self, outputs):
-        return outputs
-
     def evaluate(self, split, batches):
         ((_, self.outputs),) = batches
         return {}
 
 
-def evaluate(folder, lengths, max_seq_length=LENGTH, **export):
+class Counting(toy_task.ToyTask):
+    """Counts the batches that were read before the first one was scored."""
+
+    num_read = 0
+
+    def create_batches(self, size):
+        assert size * LENGTH <= engines.BUDGET < (size + 1) * LENGTH
+        for self.num_read in range(1, 4):
+            yield {name: np.ones([size, LENGTH], np.int32) for name in INPUTS}
+
+    def evaluate(self, split, batches):
+        _, outputs = next(batches)
+        size, num_read = len(outputs["probabilities"]), self.num_read
+        return {"first": size, "read": num_read, "more": len([*batches])}
+
+
+def test_records_are_scored_in_batches_of_bounded_size(folders):
+    task = Counting(toy_task.create_config("x", max_seq_length=LENGTH))
+    scores = serving.evaluate_export(
+        task, folders["classifier"], "eval", task.create_batches
+    )
+    expected = {"first": engines.BUDGET // LENGTH, "read": 1, "more": 2}
+    assert scores == dict.fromkeys(conftest.SMALL, expected)
+
+
+def evaluate(folder, lengths, format, max_seq_length=LENGTH, **export):
     """Exports a model, and evaluates it on records of these lengths.
 
     Returns:
         The scores of each format, the task, its batch and the model.
     """
-    config = ExportConfig(export_dir="x", **export)
-    options = ServingOptions(conftest.TOKENIZER, LENGTH, export=config)
+    options = conftest.create_options(format, **export)
     model = conftest.export("squad", folder, options)
     config = toy_task.create_config("x", max_seq_length=max_seq_length)
     task = Keeping(config)
@@ -49,7 +66,7 @@ def test_records_of_several_lengths_are_scored(tmp_path):
     pytest.importorskip("onnxruntime")
     folder = tmp_path / "squad"
     _, task, batch, _ = evaluate(
-        folder, [LENGTH, 7, 12], export_format="onnx", quantize="int8"
+        folder, [LENGTH, 7, 12], "onnx", quantize="int8"
     )
     engine = engines.open_engine(folder, "onnx")
     for row, length in enumerate((LENGTH, 8, 16)):
@@ -61,9 +78,8 @@ def test_records_of_several_lengths_are_scored(tmp_path):
 
 
 def test_records_are_padded_to_the_inputs_length(tmp_path, caplog):
-    litert = {"export_format": "litert", "max_seq_length": 16}
     found, task, batch, model = evaluate(
-        tmp_path / "longer", [16, 7], export_seq_length=20, **litert
+        tmp_path / "longer", [16, 7], "litert", 16, export_seq_length=20
     )
     assert found == {"litert": {}}
     for name, values in model(batch).items():
@@ -71,7 +87,7 @@ def test_records_are_padded_to_the_inputs_length(tmp_path, caplog):
         outputs = np.where(batch["input_mask"], task.outputs[name], 0)
         np.testing.assert_allclose(outputs, masked, atol=1e-5)
     found, *_ = evaluate(
-        tmp_path / "shorter", [16, 7], export_seq_length=8, **litert
+        tmp_path / "shorter", [16, 7], "litert", 16, export_seq_length=8
     )
     assert found == {}
     message = "inputs have 8 WordPieces, but the records have 16"

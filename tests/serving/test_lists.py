@@ -1,5 +1,6 @@
 """Tasks over a text and a list of others, and scores of sentences."""
 
+import functools
 import json
 
 import numpy as np
@@ -15,11 +16,14 @@ from serving.server.limits import Limits
 from serving.server.protocol import RestError
 from serving.server.signatures import Key
 from serving.server.worker import Version
-from serving.signatures import ServingOptions
 from tests.golden import ROOT
-from tests.serving.conftest import LENGTH, TOKENIZER, create_model
+from tests.serving.conftest import (
+    LENGTH,
+    TOKENIZER,
+    create_model,
+    create_options,
+)
 from tests.serving.test_engines import PREDICT, run
-from training.config import ExportConfig
 
 QUERY = "Who keeps the light?"
 PASSAGES = ["A storm!", "Anna keeps the light.", "The boat " * 20, ""]
@@ -31,8 +35,7 @@ LABELS = ["sea", "land", "light"]
 def exports(tmp_path_factory):
     """{kind: (folder of a LiteRT export, its network)}."""
     folder = tmp_path_factory.mktemp("lists")
-    config = ExportConfig(export_dir="x", export_format="litert")
-    options = ServingOptions(TOKENIZER, LENGTH, export=config)
+    options = create_options("litert")
     ranker = create_model(modeling.BertClassifier, 1)
     classifier.export_classifier(
         folder / "ranker", ranker, None, options, "regression"
@@ -48,8 +51,7 @@ def exports(tmp_path_factory):
 @pytest.fixture(scope="module")
 def load(exports):
     """(kind) -> the model."""
-    models = {name: serving.load(exports[name][0]) for name in exports}
-    return models.__getitem__
+    return functools.cache(lambda kind: serving.load(exports[kind][0]))
 
 
 def test_passages_are_ranked_by_what_the_network_says_of_each_pair(load):
@@ -172,9 +174,9 @@ def test_the_server_answers_them(exports, load):
         *("rerank", "tokenize"),
     ]
 
-    def ask(kind, signature, **inputs):
-        encode = np.vectorize(str.encode, [object])
-        arrays = {name: encode(texts) for name, texts in inputs.items()}
+    def ask(kind, signature, **columns):
+        inputs = versions[kind].description.signatures[signature].inputs
+        arrays = protocol.parse_inputs({"inputs": columns}, inputs)
         (found,) = versions[kind].run(Key(signature, ()), [arrays])
         return found
 
@@ -184,20 +186,14 @@ def test_the_server_answers_them(exports, load):
     expected = load("ranker").rerank(QUERY, PASSAGES)
     assert ask_page(query=QUERY, passages=PASSAGES) == [expected]
     queries, lists = ["a", QUERY], [PASSAGES[:2], PASSAGES[2:]]
-    rows = zip(queries, lists, strict=True)
-    rows = [{"query": query, "passages": many} for query, many in rows]
-    inputs = versions["ranker"].description.signatures["rerank"].inputs
-    arrays = protocol.parse_inputs({"instances": rows}, inputs)
-    (found,) = versions["ranker"].run(Key("rerank", ()), [arrays])
+    found = ask("ranker", "rerank", query=queries, passages=lists)
     for row, (query, many) in enumerate(zip(queries, lists, strict=True)):
         one = load("ranker").rerank(query, many)["ranking"]
         assert [each["index"] for each in one] == [*found["order"][row]]
         best = found["scores"][row, one[0]["index"]]
         assert best == pytest.approx(one[0]["score"], abs=1e-5)
-    inputs = versions["nli"].description.signatures["zero_shot"].inputs
     with pytest.raises(RestError, match="labels must have shape"):
-        columns = {"text": ["a"], "labels": ["b"]}
-        protocol.parse_inputs({"inputs": columns}, inputs)
+        ask("nli", "zero_shot", text=["a"], labels=["b"])
     found = ask("nli", "zero_shot", text=["a", ""], labels=[LABELS] * 2)
     both = load("nli").zero_shot(["a", ""], LABELS)
     assert [*map(bytes.decode, found["label"])] == [x["label"] for x in both]
@@ -235,45 +231,28 @@ def test_the_server_answers_them_by_http(tmp_path, exports, load):
     models = {name: exports[name][0] for name in exports}
     with running(tmp_path, models, max_wordpieces=200) as server:
 
-        def ask(kind, signature, **inputs):
-            body = {"signature_name": signature, "inputs": inputs}
-            path = f"/v1/models/{kind}:predict"
-            status, found, _ = server.ask("POST", path, body)
-            return found["outputs"] if status == 200 else (status, found)
+        def ask(path, **body):
+            return server.ask("POST", path, body)[:2]
 
         expected = load("ranker").rerank(QUERY, PASSAGES)
-        body = {"query": QUERY, "passages": PASSAGES}
-        assert server.ask("POST", "/api/models/ranker/rerank", body)[:2] == (
-            200,
-            expected,
-        )
+        request = {"query": QUERY, "passages": PASSAGES}
+        found = ask("/api/models/ranker/rerank", **request)
+        assert found == (200, expected)
         order = [each["index"] for each in expected["ranking"]]
-        found = ask("ranker", "rerank", query=[QUERY], passages=[PASSAGES])
-        assert found["order"] == [order]
-        rows = [("a", PASSAGES[:2]), (QUERY, PASSAGES[2:])]
-        instances = [{"query": q, "passages": many} for q, many in rows]
-        _, found, _ = server.ask(
-            *("POST", "/v1/models/ranker:predict"),
-            {"signature_name": "rerank", "instances": instances},
-        )
-        for (query, many), row in zip(rows, found["predictions"], strict=True):
-            one = load("ranker").rerank(query, many)["ranking"]
-            assert [each["index"] for each in one] == row["order"]
-            assert row["scores"][one[0]["index"]] == pytest.approx(
-                one[0]["score"], abs=1e-5
-            )
-        found = ask("nli", "zero_shot", text=["a", ""], labels=[LABELS] * 2)
-        both = load("nli").zero_shot(["a", ""], LABELS)
-        assert found["label"] == [each["label"] for each in both]
-        found = ask("words", "score", text=["The boat.", "a"])
-        both = load("words").score(["The boat.", "a"])
-        assert found["score"] == pytest.approx([one["score"] for one in both])
-        assert found["num_wordpieces"] == [3, 1]
+        for key, value, replies in (
+            ("instances", [request] * 2, "predictions"),
+            ("inputs", {k: [v] * 2 for k, v in request.items()}, "outputs"),
+        ):
+            body = {"signature_name": "rerank", key: value}
+            _, found = ask("/v1/models/ranker:predict", **body)
+            rows = found[replies]
+            if key == "instances":
+                rows = {"order": [row["order"] for row in rows]}
+            assert rows["order"] == [order] * 2
         # A text of 20 WordPieces is read 20 times.
-        status, refusal = ask("words", "score", text=["a " * 20])
+        body = {"signature_name": "score", "inputs": {"text": ["a " * 20]}}
+        status, refusal = ask("/v1/models/words:predict", **body)
         assert status == 413 and "--max_wordpieces" in refusal["error"]
-        assert ask("nli", "zero_shot", text=["a"], labels=["b"])[0] == 400
-        # Nothing to read but special tokens, a hundred times.
-        body = {"query": "", "passages": [""] * 101}
-        path = "/api/models/ranker/rerank"
-        assert server.ask("POST", path, body)[0] == 413
+        body = {"text": ["a"], "labels": ["b"]}
+        body = {"signature_name": "zero_shot", "inputs": body}
+        assert ask("/v1/models/nli:predict", **body)[0] == 400

@@ -12,26 +12,18 @@ from serving import encoder, signatures
 from serving.signatures import ServingOptions
 from tests import memory
 from tests.serving import conftest
-from tests.serving.conftest import TOKENIZER
+from tests.serving.conftest import TOKENIZER, create_model
 
 OPTIONS = ServingOptions(TOKENIZER, max_seq_length=64)
 
 
-def create_model(width=2):
-    return modeling.BertModel(
-        modeling.BertConfig(
-            vocab_size=2000,
-            hidden_size=width,
-            num_hidden_layers=1,
-            num_attention_heads=2,
-            intermediate_size=2,
-            max_position_embeddings=64,
-        )
-    )
+def create_encoder():
+    changes = {"max_position_embeddings": 64}
+    return create_model(modeling.BertModel, changes=changes)
 
 
 def test_one_long_text_next_to_many_short_ones():
-    tokenize, _ = signatures.inspect(create_model(), OPTIONS.packing)[
+    tokenize, _ = signatures.inspect(create_encoder(), OPTIONS.packing)[
         "tokenize"
     ]
     texts = ["a " * 80] + ["a"] * 20_000
@@ -51,7 +43,7 @@ def test_one_long_text_next_to_many_short_ones():
 def test_attention_of_many_short_texts(monkeypatch):
     """Their inputs are padded to the longest that the model reads."""
     monkeypatch.setattr(signatures, "MAX_WEIGHTS", 0)
-    attention, _ = signatures.inspect(create_model(), OPTIONS.packing)[
+    attention, _ = signatures.inspect(create_encoder(), OPTIONS.packing)[
         "attention"
     ]
 
@@ -67,10 +59,9 @@ def test_attention_of_many_short_texts(monkeypatch):
 def test_vectors_of_one_long_text_next_to_many_short_ones(
     monkeypatch, tmp_path
 ):
-    # Of the model's width, 2.
-    monkeypatch.setattr(encoder, "_MAX_PADDING", 2 * 1000)
-    model = create_model()
-    model.build()
+    # Of the model's width, 16.
+    monkeypatch.setattr(encoder, "_MAX_PADDING", 16 * 1000)
+    model = create_encoder()
     encoder.export_encoder(tmp_path / "model", model, OPTIONS)
     embed = tf.saved_model.load(str(tmp_path / "model")).signatures["embed"]
     texts = ["a " * 80] + ["a"] * 20
@@ -78,7 +69,7 @@ def test_vectors_of_one_long_text_next_to_many_short_ones(
     with pytest.raises(tf.errors.InvalidArgumentError, match="differ too much"):
         embed(text=tf.constant(texts))
     found = embed(text=tf.constant(texts[:15]))
-    assert found["sequence_output"].shape == (15, 64, 2)
+    assert found["sequence_output"].shape == (15, 64, 16)
     assert found["lengths"].numpy().tolist() == [64] + [3] * 14
 
 

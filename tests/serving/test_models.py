@@ -6,11 +6,13 @@ import shutil
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 import modeling
 import serving
+from serving import engines
+from serving.tasks.answer import OUTPUTS
 from tests import script_runner
+from tests.checkpoints import assert_same
 from tests.serving.conftest import (
     DECODING,
     LENGTH,
@@ -45,12 +47,9 @@ def test_answers_are_where_they_say(load):
             assert text == one["answer"]
         probabilities = [one["probability"] for one in answer["n_best"]]
         assert probabilities == sorted(probabilities, reverse=True)
-    alone = bert.answer("Who?", PASSAGE)
-    assert "n_best" not in alone and is_plain(found)
-    for name, value in alone.items():
-        assert found[0][name] == (
-            pytest.approx(value, abs=1e-4) if type(value) is float else value
-        )
+    assert is_plain(found)
+    del found[0]["n_best"]
+    assert_same(bert.answer("Who?", PASSAGE), found[0], 1e-4)
 
 
 def test_words_and_entities_are_where_they_say(load):
@@ -87,17 +86,14 @@ def test_attention_is_that_of_the_network(load, exports):
     found = bert.attention(["The boat sank.", "A"], "A storm!")
     network = exports["features"].model
     tokenizer = exports["features"].tokenizer
-    for one in found:
-        probs = np.array(one["attention"])
-        tokens = one["tokens"]
+    for answer in found:
+        probs, tokens = np.array(answer["attention"]), answer["tokens"]
         count = len(tokens)
         assert probs.shape == (1, 2, count, count)
-        ids = tf.constant([tokenizer.convert_tokens_to_ids(tokens)])
-        segments = np.zeros([1, count], np.int32)
-        segments[0, tokens.index("[SEP]") + 1 :] = 1
-        expected = network(
-            ids, None, tf.constant(segments), return_attention_probs=True
-        )
+        ids = tokenizer.convert_tokens_to_ids(tokens)
+        one = engines.Input(ids, tokens.index("[SEP]") + 1)
+        features = engines.pack([one], count)
+        expected = network(features, return_attention_probs=True)
         np.testing.assert_allclose(
             probs[0], expected["attention_probs"][0][0], atol=2e-6
         )
@@ -236,21 +232,14 @@ def test_texts_of_the_command_line(folders, tmp_path, load):
         ("squad", ["Who keeps it?", PASSAGE]),
         ("features", [""]),
     ]:
-        done = run(kind, *texts).check()
-        (expected,) = (
-            load(kind)
-            .task()
-            .answer([dict(zip(load(kind).task().fields, texts, strict=False))])
-        )
-        assert json.loads(done.stdout).keys() == expected.keys()
+        found = json.loads(run(kind, *texts).check().stdout)
+        task = load(kind).task()
+        (expected,) = task.answer([dict(zip(task.fields, texts, strict=False))])
+        assert found.keys() == expected.keys()
         for name in ("label", "answer"):
-            assert json.loads(done.stdout).get(name) == expected.get(name)
+            assert found.get(name) == expected.get(name)
     for done, message in [
-        (
-            run("squad", "Who?"),
-            "answer: pass these texts in this order, each in quotes: question",
-        ),
-        (run("ner", "a", "b"), "in quotes: text. Received: ['a', 'b']"),
+        (run("squad", "Who?"), "each in quotes: question, context. Received"),
         (run("pretraining", "a"), "no [MASK] in 'text'"),
         (run("ner", "a", input_file="b"), "pass only one of them"),
     ]:
@@ -272,9 +261,9 @@ def test_attention_of_the_command_line(export_folder, tmp_path):
     done = run("attention", "a")
     assert "not an attention page" in done.error
     assert (tmp_path / "attention.html").read_text() == "my own notes"
-    done = run("atention", "a")
-    assert "embed: pass these texts in this order" in done.error
-    assert "Received: ['atention', 'a']" in done.error
+    message = "embed: pass these texts in this order, each in quotes: text. "
+    message += "Received: ['atention', 'a']"
+    assert message in run("atention", "a").error
     assert "attention needs one or two texts" in run("attention").error
 
 
@@ -336,21 +325,15 @@ def test_passages_answer_as_their_signatures(
     )
     bert = serving.load(tmp_path / "model")
     outputs = bert.engine.run_signature("answer_n_best", QUESTIONS)
-    names = {
-        "answer": "answers",
-        "probability": "probabilities",
-        "start_byte": "start_bytes",
-        "end_byte": "end_bytes",
-    }
     for row, found in enumerate(bert.answer(*QUESTIONS.values(), n_best=99)):
+        entries = [found, *found["n_best"]]
         count = outputs["num_answers"][row]
-        assert len(found["n_best"]) == count
-        for name, column in names.items():
-            ours = [entry[name] for entry in [found, *found["n_best"]]]
-            its = [outputs[name][row], *outputs[column][row][:count]]
+        assert len(entries) == 1 + count
+        for name, plural, _ in OUTPUTS:
+            ours = [entry[name] for entry in entries]
+            its = [outputs[name][row], *outputs[plural][row][:count]]
             if name == "answer":
-                its = [text.decode() for text in its]
-                assert ours == its
+                assert [text.encode() for text in ours] == its
             else:
                 assert ours == pytest.approx(its, abs=1e-4)
         assert found["null_odds"] == pytest.approx(

@@ -18,7 +18,6 @@ from serving.engines import saved_model
 from serving.signatures import ServingOptions
 from tests import script_runner
 from tests.golden import ROOT
-from tests.modeling.kinds import CONFIG
 from tests.serving.conftest import (
     DECODING,
     LABELS,
@@ -27,22 +26,12 @@ from tests.serving.conftest import (
     WINDOWS,
     create_model,
 )
-from tests.serving.test_export import write
+from tests.serving.test_export import CONFIG, create_classifier, write
 
 # Of earlier exports: in int8 by plain operations, and of the tokenizer.
 FORMER = {"Abs", "BatchMatMulV3", "Round"}
 FORMER |= {"RaggedTensorFromVariant", "RaggedTensorToVariant"}
 EARLIER = ROOT / "tests/testdata/earlier/exports"
-
-
-def write_network(folder, hidden_act, dtype="float32", **kwargs):
-    """Exports a network over ids."""
-    config = modeling.BertConfig.from_dict(
-        CONFIG.to_dict() | {"hidden_act": hidden_act}
-    )
-    model = modeling.BertClassifier(config, 5, dtype=dtype, **kwargs)
-    model.build_once()
-    write(folder, model)
 
 
 def write_all(folder):
@@ -75,10 +64,13 @@ def write_all(folder):
     }
     assert {*networks, "gelu"} == {*ops.ACTIVATIONS}
     for name, kwargs in networks.items():
-        write_network(folder / name, hidden_act=name, **kwargs)
+        config = dataclasses.replace(CONFIG, hidden_act=name)
+        model = create_classifier(config=config, **kwargs)
+        model.build_once()
+        write(folder / name, model)
         # As on a GPU, or without oneDNN.
         with ops.plain():
-            write_network(folder / f"{name} plain", hidden_act=name, **kwargs)
+            write(folder / f"{name} plain", model)
 
 
 @pytest.mark.slow
@@ -171,32 +163,15 @@ PROGRAMS = {
 }
 
 
-class Program(tf.Module):
-    """Passes for a classifier."""
-
-    def __init__(self, function):
-        super().__init__()
-        self.function = function
-
-    @tf.function(
-        input_signature=[
-            tf.TensorSpec([None], tf.string, "text_a"),
-            tf.TensorSpec([None], tf.string, "text_b"),
-        ],
+def save(folder, function, resource=None):
+    """Saves a function of texts, which passes for a classifier."""
+    program = tf.Module()
+    program.resource = resource
+    program.classify = tf.function(
+        lambda text_a: {"label": function(text_a)},
+        [tf.TensorSpec([None], tf.string, "text_a")],
         autograph=False,
     )
-    def classify(self, text_a, text_b):
-        count = tf.shape(text_a)[0]
-        return {
-            "label": tf.reshape(self.function(text_a), [-1]),
-            "labels": tf.fill([count, 1], "a"),
-            "probabilities": tf.ones([count, 1]),
-        }
-
-
-def save(folder, function, resource=None):
-    program = Program(function)
-    program.resource = resource
     tf.saved_model.save(program, folder, {"classify": program.classify})
 
 

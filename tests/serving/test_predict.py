@@ -2,6 +2,7 @@
 
 import json
 import re
+from unittest import mock
 
 import pytest
 
@@ -28,30 +29,6 @@ ODD = [
 ]
 
 
-def ask(folders, model, requests, **flags):
-    """Returns the command that answers requests; see scripts.run_all.
-
-    `folders` are the one to run in and the one of the exports.
-    """
-    tmp_path, export_folder = folders
-    name = f"{model}-{flags.get('task')}"
-    lines = [
-        request if isinstance(request, bytes) else json.dumps(request).encode()
-        for request in requests
-    ]
-    (tmp_path / f"{name}.in").write_bytes(b"\n".join(lines))
-    files = {"input_file": f"{name}.in", "output_file": f"{name}.out"}
-    flags = {"model": export_folder / model, **files, **flags}
-    return "predict.py", tmp_path, flags
-
-
-def answers_of(command):
-    _, folder, flags = command
-    text = (folder / flags["output_file"]).read_text()
-    # An answer may hold what `splitlines` takes for the end of a line.
-    return [json.loads(line) for line in text.rstrip("\n").split("\n")]
-
-
 def row_of(served, request, row):
     return {
         name: values[row] for name, values in served.outputs[request].items()
@@ -60,8 +37,8 @@ def row_of(served, request, row):
 
 @pytest.fixture(scope="module")
 def answered(tmp_path_factory, export_folder, exports):
-    """The answers to what the exports have been asked, by model and task."""
-    folders = tmp_path_factory.mktemp("predict"), export_folder
+    """{task: (answers to what an export was asked, the run of predict.py)}."""
+    folder = tmp_path_factory.mktemp("predict")
 
     def asked(model, number=0):
         _, inputs = exports[model].requests[number]
@@ -70,29 +47,31 @@ def answered(tmp_path_factory, export_folder, exports):
             for i, texts in enumerate(zip(*inputs.values(), strict=True))
         ]
 
-    def command(model, requests, **flags):
-        return ask(folders, model, requests, **flags)
-
-    pairs = asked("classifier") + ODD
-    masked = [
-        request
-        for request in asked("pretraining")
-        if "[MASK]" in request["text"]
-    ]
+    masked = [x for x in asked("pretraining") if "[MASK]" in x["text"]]
     masked.append({"id": "far", "text": "boat " * 40 + "[MASK]"})
     words = [{"words": ["The", "(harbor)."]}, {"words": ["a b"]}, {"words": 1}]
-    words += asked("ner", 1)
-    commands = {
-        "classify": command("classifier", pairs, keep_going=True),
-        "fill-mask": command("pretraining", masked, top_k=3, keep_going=True),
-        "tag": command("ner", words, keep_going=True),
-        "embed": command("features", asked("features"), tokens=True),
-    }
-    done = script_runner.run_all(list(commands.values()))
-    return {
-        task: (answers_of(command), one.check())
-        for (task, command), one in zip(commands.items(), done, strict=True)
-    }
+    commands = {}
+    for task, model, lines, flags in (
+        ("classify", "classifier", asked("classifier") + ODD, {}),
+        ("fill-mask", "pretraining", masked, {"top_k": 3}),
+        ("tag", "ner", words + asked("ner", 1), {}),
+        ("embed", "features", asked("features"), {"tokens": True}),
+    ):
+        lines = [
+            x if type(x) is bytes else json.dumps(x).encode() for x in lines
+        ]
+        (folder / f"{task}.in").write_bytes(b"\n".join(lines))
+        flags |= {"model": export_folder / model, "keep_going": True}
+        flags |= {"input_file": f"{task}.in", "output_file": f"{task}.out"}
+        commands[task] = "predict.py", folder, flags
+    done = script_runner.run_all([*commands.values()])
+    answers = {}
+    for task, one in zip(commands, done, strict=True):
+        one.check()
+        # An answer may hold what `splitlines` takes for the end of a line.
+        lines = (folder / f"{task}.out").read_text().rstrip("\n").split("\n")
+        answers[task] = [*map(json.loads, lines)], one
+    return answers
 
 
 def test_classify(answered, exports):
@@ -184,20 +163,6 @@ def test_embed(answered, exports):
             assert answer[name] == pytest.approx(row[output], abs=1e-4)
 
 
-class CountingEngine:
-    """Counts the batches that an engine runs."""
-
-    num_calls = 0
-    is_row_wise = False
-
-    def __init__(self, engine):
-        self.engine = engine
-
-    def run(self, features):
-        self.num_calls += 1
-        return self.engine.run(features)
-
-
 def test_the_page_names_every_field(answered):
     page = (ROOT / "docs/serving.md").read_text()
     rows = dict(re.findall(r"^\| `([a-z-]+)` \|[^|]*\|(.*)\|$", page, re.M))
@@ -212,7 +177,7 @@ def test_the_page_names_every_field(answered):
 
 def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
     model = serving.load(export_folder / "pretraining")
-    model.engine = engine = CountingEngine(model.engine)
+    model.engine.run = run = mock.Mock(wraps=model.engine.run)
     task = model.task("fill-mask")
     end = "boat " * 40
     texts = [f"The [MASK] light {'boat ' * i}" for i in range(31)]
@@ -230,12 +195,12 @@ def test_a_line_without_an_answer_leaves_the_batch_as_it_is(export_folder):
     found, counts = ask_with(f"{end}[MASK]")
     assert counts == (31, 1) and found[31]["line"] == 32
     assert "beyond the model's maximum" in found[31]["error"]
-    assert engine.num_calls == 1
+    assert run.call_count == 1
     expected, counts = ask_with(f"[MASK] {end}")
     assert counts == (32, 0) and found[:31] == expected[:31]
     with pytest.raises(ValueError, match="text 2: every .MASK. is beyond"):
         model.fill_mask([texts[0], f"{end}[MASK]"])
-    assert engine.num_calls == 3
+    assert run.call_count == 3
 
 
 def test_the_newest_of_numbered_versions_is_asked(tmp_path, export_folder):

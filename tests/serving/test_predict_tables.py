@@ -40,11 +40,11 @@ def folder(tmp_path_factory):
 def predict(folder, folders):
     """Runs predict.py on the classifier."""
 
-    def run(model="classifier", kill_when=lambda: False, **flags):
-        flags = {"text_column": "review", "batch_size": 4, **flags}
-        model = folders[model]
+    def run(kill_when=lambda: False, **flags):
+        defaults = {"model": folders["classifier"], "text_column": "review"}
+        flags = defaults | {"batch_size": 4} | flags
         return script_runner.run(
-            "predict.py", folder, kill_when=kill_when, model=model, **flags
+            "predict.py", folder, kill_when=kill_when, **flags
         )
 
     return run
@@ -168,14 +168,11 @@ def test_bad_rows_of_tables(folder, predict):
     assert [*is_nan] == [False, *[True] * 18, False]
 
 
-def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
-    monkeypatch.chdir(folder)
-    (folder / "none.jsonl").write_text('{"txt": "a"}\n' * 50)
-    (folder / "2.jsonl").write_text('{"text": "a"}\n{"txt": "a"}\n')
-    (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
-    for flags, message in [
+@pytest.mark.parametrize(
+    "flags, message",
+    [
         (
-            {"input_file": "in.csv", "text_column": None},
+            {"text_column": None},
             "column named 'text_a' or 'text'; its columns are 'id', 'review'",
         ),
         (
@@ -194,47 +191,45 @@ def test_what_is_wrong_is_one_error(folder, folders, monkeypatch):
             {"input_file": "open.csv"},
             "open.csv, line 3: unexpected end of data",
         ),
+        ({"shard": "0/2"}, "--shard=0/2 must be I/N: part I"),
         (
-            {"input_file": "in.csv", "shard": "0/2"},
-            "--shard=0/2 must be I/N: part I",
+            {"input_file": None, "shard": "1/2"},
+            "--shard=1/2 needs an input that",
         ),
-        ({"shard": "1/2"}, "--shard=1/2 needs an input that"),
-        ({"input_format": "parquet"}, "parquet needs --input_file"),
+        (
+            {"input_file": None, "input_format": "parquet"},
+            "parquet needs --input_file",
+        ),
         ({"input_file": "a.csv,absent"}, "no file matches 'a.csv'"),
         (
-            {"input_file": "in.csv", "output_fields": ["vector"]},
+            {"output_fields": ["vector"]},
             "found no field 'vector'; choose from label, probabilities",
         ),
         (
-            {
-                "input_file": "in.csv",
-                "output_fields": ["label"],
-                "output_format": "npy",
-            },
+            {"output_fields": ["label"], "output_format": "npy"},
             "'label' is not numeric, so npy cannot store it. Received: ",
         ),
         (
-            {
-                "input_file": "in.csv",
-                "model": "features",
-                "text_b_column": "id",
-            },
+            {"model": "features", "text_b_column": "id"},
             "--text_b_column=id: the only fields of embed are text; omit",
         ),
-        *(
-            (
-                {"input_file": "in.csv", name: value},
-                f"--{name} is not used by the task classify",
-            )
-            for name, value in (("labels", ["a"]), ("top_k", 3))
-        ),
-    ]:
-        model = folders[flags.pop("model", "classifier")]
-        flags = {"text_column": "review", "output_file": "no.out", **flags}
-        config = script.Config(model=str(model), **flags)
-        with pytest.raises((OSError, ValueError), match=re.escape(message)):
-            script.main(config, [])
-        assert not [*folder.glob("no.out*")]
+        ({"labels": ["a"]}, "--labels is not used by the task classify"),
+        ({"top_k": 3}, "--top_k is not used by the task classify"),
+    ],
+)
+def test_what_is_wrong_is_one_error(
+    flags, message, folder, folders, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    (folder / "none.jsonl").write_text('{"txt": "a"}\n' * 50)
+    (folder / "2.jsonl").write_text('{"text": "a"}\n{"txt": "a"}\n')
+    (folder / "open.csv").write_text('review\na\n"b\n' + "c\n" * 50)
+    defaults = {"input_file": "in.csv", "text_column": "review"}
+    flags = {"model": "classifier", "output_file": "no.out"} | defaults | flags
+    config = script.Config(**flags | {"model": str(folders[flags["model"]])})
+    with pytest.raises((OSError, ValueError), match=re.escape(message)):
+        script.main(config, [])
+    assert not [*folder.glob("no.out*")]
 
 
 def test_lines_of_text(folder, predict, answers, folders):

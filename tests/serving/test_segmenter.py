@@ -32,28 +32,25 @@ def lower(text):
     return text.lower().split()
 
 
-@pytest.fixture
-def tokenizer():
+def create_tokenizer(segmenter=NAME):
     tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    tokenizer.segmenter = NAME
+    tokenizer.segmenter = segmenter
     return tokenizer
 
 
 @pytest.fixture(scope="module")
 def export(tmp_path_factory):
     """Folder of a tagger that was trained with the segmenter."""
-    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    tokenizer.segmenter = NAME
     labels = ["O", "B-A", "I-A"]
     model = create_model(modeling.BertTokenClassifier, len(labels))
     path = tmp_path_factory.mktemp("segmenter") / "export"
-    options = serving.ServingOptions(tokenizer, 32)
+    options = serving.ServingOptions(create_tokenizer(), 32)
     serving.export_token_classifier(path, model, labels, options)
     return path
 
 
-def test_texts_are_cut_at_the_words(tokenizer):
-    plain = FullTokenizer(SAMPLES / "vocab.txt")
+def test_texts_are_cut_at_the_words():
+    tokenizer, plain = create_tokenizer(), create_tokenizer(None)
     expected = [piece for word in WORDS for piece in plain.tokenize(word)]
     assert tokenizer.tokenize(TEXT) == expected != plain.tokenize(TEXT)
     assert tokenizer.tokenize_beginning(TEXT, 99) == expected
@@ -61,8 +58,7 @@ def test_texts_are_cut_at_the_words(tokenizer):
     assert tokens == expected
     assert {0, 4, 8, 12} <= {start for start, _ in spans}
     assert pickle.loads(pickle.dumps(tokenizer)).tokenize(TEXT) == expected
-    tokenizer = FullTokenizer(SAMPLES / "vocab.txt")
-    tokenizer.segmenter = NAME.replace("split_to_fours", "lower")
+    tokenizer = create_tokenizer(NAME.replace("split_to_fours", "lower"))
     with pytest.raises(
         ValueError, match="must change only white space. For 'Ab' it .*'ab'"
     ):
@@ -84,7 +80,8 @@ def test_an_export_answers_only_with_the_segmenter(export):
     assert version.description.tasks[0] == "tag"
 
 
-def test_another_segmenter_is_refused(tokenizer, tmp_path):
+def test_another_segmenter_is_refused(tmp_path):
+    tokenizer = create_tokenizer()
     config = modeling.BertConfig(len(tokenizer.tokens))
     description = {
         "version": model_folder.VERSION,

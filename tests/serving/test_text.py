@@ -3,40 +3,30 @@
 import numpy as np
 import pytest
 import tensorflow as tf
+from scipy import special
 from tensorflow.core.protobuf import saved_model_pb2
 
 import serving
-from data.classification.features import InputExample, convert_single_example
+from data.classification.features import InputExample
 from data.text.tokenization import FullTokenizer
-from serving.signatures import ServingOptions
-from tests.serving.conftest import LABELS, LENGTH, TOKENIZER, export
-from training.config import ExportConfig
-
-LITERT = ExportConfig(export_dir="x", export_format="litert")
+from serving import encoder
+from tests.serving.conftest import (
+    LABELS,
+    LENGTH,
+    TOKENIZER,
+    create_options,
+    export,
+)
 
 
 def pack(served, text_a, text_b=None):
     """Returns run_classifier.py's inputs of texts, int32 [N, LENGTH]."""
-    found = [
-        convert_single_example(
-            i,
-            InputExample(i, *texts, label="0"),
-            ["0"],
-            LENGTH,
-            served.tokenizer,
-        )
-        for i, texts in enumerate(
-            zip(text_a, text_b or [None] * len(text_a), strict=True)
-        )
-    ]
-    return {
-        name: tf.constant([getattr(one, name) for one in found], tf.int32)
-        for name in ("input_ids", "input_mask", "segment_ids")
-    }
-
-
-def softmax(logits):
-    return tf.nn.softmax(logits).numpy()
+    pairs = zip(text_a, text_b or [None] * len(text_a), strict=True)
+    examples = [InputExample(i, *each, "0") for i, each in enumerate(pairs)]
+    (features,) = encoder.create_batches(
+        examples, served.tokenizer, LENGTH, len(examples), trim=False
+    )
+    return features
 
 
 def test_classify(exports):
@@ -44,51 +34,41 @@ def test_classify(exports):
     for (_, inputs), outputs in zip(
         served.requests[:2], served.outputs, strict=False
     ):
-        check_labels(served, outputs, [*inputs.values()])
-
-
-def check_labels(served, outputs, texts):
-    expected = softmax(served.model(pack(served, *texts)))
-    assert len({*expected.argmax(-1)}) > 1
-    np.testing.assert_allclose(outputs["probabilities"], expected, atol=1e-5)
-    labels = [LABELS[index] for index in expected.argmax(-1)]
-    assert outputs["label"].tolist() == labels
-    assert outputs["labels"].tolist() == [LABELS] * len(labels)
+        logits = served.model(pack(served, *inputs.values()))
+        expected = special.softmax(logits, -1)
+        assert len({*expected.argmax(-1)}) > 1
+        found = outputs["probabilities"]
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        labels = [LABELS[index] for index in expected.argmax(-1)]
+        assert outputs["label"].tolist() == labels
+        assert outputs["labels"].tolist() == [LABELS] * len(labels)
 
 
 def test_embed(exports):
     served = exports["features"]
-    texts = served.requests[0][1]["text"]
     outputs, none = served.outputs
-    features = pack(served, texts)
-    expected = served.model(
-        features["input_ids"], features["input_mask"], features["segment_ids"]
-    )
-    np.testing.assert_allclose(
-        outputs["pooled_output"], expected["pooled_output"], atol=1e-5
-    )
+    features = pack(served, served.requests[0][1]["text"])
+    expected = served.model(features)
     lengths = features["input_mask"].numpy().sum(1)
     assert outputs["lengths"].tolist() == lengths.tolist()
-    assert outputs["tokens"].shape == (len(texts), lengths.max())
-    for row, length in enumerate(lengths):
-        np.testing.assert_allclose(
-            outputs["sequence_output"][row, :length],
-            expected["sequence_output"][row, :length],
-            atol=1e-5,
-        )
-        assert not outputs["sequence_output"][row, length:].any()
-        mean = outputs["sequence_output"][row, :length].mean(0)
-        np.testing.assert_allclose(outputs["mean_output"][row], mean, atol=1e-5)
-        np.testing.assert_allclose(
-            outputs["mean_normalized"][row],
-            mean / np.linalg.norm(mean),
-            atol=1e-5,
-        )
-        tokens = outputs["tokens"][row].tolist()
-        assert tokens[:length] == served.tokenizer.convert_ids_to_tokens(
-            features["input_ids"][row, :length].numpy()
-        )
-        assert not any(tokens[length:])
+    # All outputs end with the longest text.
+    ids, mask = (
+        features[name].numpy()[:, : lengths.max()]
+        for name in ("input_ids", "input_mask")
+    )
+    tokens = np.where(mask, np.array(served.tokenizer.tokens)[ids], "")
+    assert outputs["tokens"].tolist() == tokens.tolist()
+    sequence = expected["sequence_output"][:, : lengths.max()].numpy()
+    sequence = sequence * mask[:, :, None]
+    mean = sequence.sum(1) / lengths[:, None]
+    for name, values in (
+        ("pooled_output", expected["pooled_output"]),
+        ("sequence_output", sequence),
+        ("mean_output", mean),
+        ("mean_normalized", mean / np.linalg.norm(mean, axis=1)[:, None]),
+    ):
+        np.testing.assert_allclose(outputs[name], values, atol=1e-5)
+    assert not outputs["sequence_output"][mask == 0].any()
     # No text at all is no error either.
     assert none["pooled_output"].shape == (0, 16)
 
@@ -100,7 +80,7 @@ def test_next_sentence(exports):
     logits = served.model({**features, "masked_lm_positions": positions})
     np.testing.assert_allclose(
         served.outputs[1]["probability"],
-        softmax(logits["next_sentence_logits"])[:, 0],
+        special.softmax(logits["next_sentence_logits"], -1)[:, 0],
         atol=1e-5,
     )
 
@@ -139,15 +119,20 @@ def test_fill_mask(exports):
     assert counts[-3:] == [1, 2, 2]
 
 
+def export_with(tokens, folder):
+    """Exports a pretrained model with a vocabulary. Returns it, loaded too."""
+    (folder / "vocab.txt").write_text("\n".join(tokens) + "\n")
+    tokenizer = FullTokenizer(folder / "vocab.txt")
+    options = create_options("litert", tokenizer)
+    model = export("pretraining", folder / "export", options)
+    return model, serving.load(folder / "export")
+
+
 def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     """Models are released with more rows than WordPieces."""
     tokens = [*TOKENIZER.tokens[:1500], "[MASK]", "[CLS]"]
-    vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_text("\n".join(tokens) + "\n")
-    tokenizer = FullTokenizer(vocab_file)
-    options = ServingOptions(tokenizer, LENGTH, export=LITERT)
-    model = export("pretraining", tmp_path / "export", options)
-    ids = tokenizer.convert_tokens_to_ids(["[CLS]", "[MASK]", "[SEP]"])
+    model, bert = export_with(tokens, tmp_path)
+    ids = bert.tokenizer.convert_tokens_to_ids(["[CLS]", "[MASK]", "[SEP]"])
     assert ids[:2] == [1501, 1500]
     logits = model(
         {
@@ -157,9 +142,7 @@ def test_a_mask_is_never_a_row_without_a_word(tmp_path):
     )["masked_lm_logits"][0, 0]
     expected = tf.nn.softmax(logits).numpy()[:1502]
     best = np.argsort(-expected)[:1000]
-    (found,) = serving.load(tmp_path / "export").fill_mask("[MASK]", top_k=10)[
-        "masks"
-    ]
+    (found,) = bert.fill_mask("[MASK]", top_k=10)["masks"]
     assert [guess["token"] for guess in found] == [tokens[i] for i in best[:10]]
     np.testing.assert_allclose(
         [guess["probability"] for guess in found],
@@ -173,22 +156,14 @@ def test_masks_with_the_id_of_padding(tmp_path):
     tokens = list(TOKENIZER.tokens)
     mask = tokens.index("[MASK]")
     tokens[0], tokens[mask] = tokens[mask], tokens[0]
-    vocab_file = tmp_path / "vocab.txt"
-    vocab_file.write_text("\n".join(tokens) + "\n")
-    tokenizer = FullTokenizer(vocab_file)
-    options = ServingOptions(tokenizer, LENGTH, export=LITERT)
-    export("pretraining", tmp_path / "export", options)
-    bert = serving.load(tmp_path / "export")
+    _, bert = export_with(tokens, tmp_path)
     texts = ["The [MASK].", "The boat and the sea and [MASK] boat.", "[MASK]"]
     together = bert.fill_mask(texts, top_k=3)
     for text, found in zip(texts, together, strict=True):
         alone = bert.fill_mask(text, top_k=3)
         assert len(found["masks"]) == 1
         for ours, its in zip(found["masks"], alone["masks"], strict=True):
-            np.testing.assert_equal(
-                [guess["token"] for guess in ours],
-                [guess["token"] for guess in its],
-            )
+            assert [x["token"] for x in ours] == [x["token"] for x in its]
 
 
 @pytest.mark.parametrize(
@@ -214,8 +189,8 @@ def test_dashes_between_words_are_words(text, words, load):
     "name", ["squad", "classifier", "ner", "pretraining", "features"]
 )
 def test_an_export_holds_one_tokenizer(exports, name):
-    found = saved_model_pb2.SavedModel()
-    found.ParseFromString((exports[name].path / "saved_model.pb").read_bytes())
+    data = (exports[name].path / "saved_model.pb").read_bytes()
+    found = saved_model_pb2.SavedModel.FromString(data)
     functions = found.meta_graphs[0].graph_def.library.function
     names = [function.signature.name for function in functions]
     # Named after `TokenizerLayer._tokenize`; "tokenize" is a signature.

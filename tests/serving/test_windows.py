@@ -1,6 +1,7 @@
 """Texts of many windows asked of exports, against the Python path."""
 
 import dataclasses
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from data.squad import reading as squad_reading
 from data.squad.decoding import DecodingOptions
 from data.squad.windows import create_features
 from data.text.windows import cut_spans
-from serving import squad
+from serving import engines, squad
+from serving.engines import Input
 from serving.server import protocol
 from serving.server.limits import Limits
 from serving.server.signatures import Key
@@ -32,8 +34,8 @@ from tests.serving.conftest import (
     TOKENIZER,
     WINDOWS,
     create_model,
+    create_options,
 )
-from training.config import ExportConfig
 
 
 def call(model, features):
@@ -41,7 +43,7 @@ def call(model, features):
     return model(
         {
             name: tf.constant([getattr(f, name) for f in features], tf.int32)
-            for name in ("input_ids", "input_mask", "segment_ids")
+            for name in engines.INPUTS
         }
     )
 
@@ -65,15 +67,9 @@ def test_answer(exports):
         create_features(examples, served.tokenizer, WINDOWS, is_training=False)
     )
     logits = call(served.model, features)
-    results = [
-        squad_decoding.RawResult(feature.unique_id, start, end)
-        for feature, start, end in zip(
-            features,
-            logits["start_logits"].numpy(),
-            logits["end_logits"].numpy(),
-            strict=True,
-        )
-    ]
+    ids = [feature.unique_id for feature in features]
+    sides = (logits[name].numpy() for name in ("start_logits", "end_logits"))
+    results = [*map(squad_decoding.RawResult, ids, *sides)]
     answers, nbest, odds = squad_decoding.decode_predictions(
         examples, features, results, DECODING, served.tokenizer.basic_tokenizer
     )
@@ -143,14 +139,9 @@ def expected_outputs(model, mode, pooling, temperature):
         ids = TOKENIZER.convert_tokens_to_ids(TOKENIZER.tokenize(text))
         logits = []
         for start, length in cut_spans(max(len(ids), 1), LENGTH - 2, 9):
-            part = [ids[start : start + length]]
             cls, sep = TOKENIZER.convert_tokens_to_ids(["[CLS]", "[SEP]"])
-            array = np.array([[cls, *part[0], sep]], np.int32)
-            features = {
-                "input_ids": array,
-                "input_mask": np.ones_like(array),
-                "segment_ids": np.zeros_like(array),
-            }
+            part = [cls, *ids[start : start + length], sep]
+            features = engines.pack([Input(part, len(part))], len(part))
             logits.append(np.array(model(features))[0])
         pooled = text_windows.pool(np.stack(logits), [0], mode, pooling)
         rows.append(
@@ -224,10 +215,9 @@ def trimmed(tmp_path_factory):
             CASED_TOKENIZER,
             WINDOWS,
             dataclasses.replace(DECODING, trim_padding=trims),
-            export_options=ExportConfig(
-                export_dir="x",
-                export_format="saved_model,litert" if trims else "litert",
-            ),
+            export_options=create_options(
+                "saved_model,litert" if trims else "litert"
+            ).export,
         )
     return {trims: folder / str(trims) for trims in (False, True)}
 
@@ -268,12 +258,8 @@ def test_padding_is_neither_computed_nor_a_candidate(engine, trimmed):
 def test_the_default_pads_as_google_does(trimmed):
     assert not DecodingOptions().trim_padding
     bert = serving.load(trimmed[False], engine="litert")
-    run, lengths = bert.engine.run, set()
-
-    def record(features):
-        lengths.add(features["input_ids"].shape[1])
-        return run(features)
-
-    bert.engine.run = record
+    bert.engine.run = run = mock.Mock(wraps=bert.engine.run)
     bert.answer(*QUESTIONS.values())
+    calls = (call.args[0] for call in run.call_args_list)
+    lengths = {features["input_ids"].shape[1] for features in calls}
     assert lengths == {WINDOWS.max_seq_length}
