@@ -26,7 +26,7 @@ from serving.server import inference, protocol, replies
 from serving.server.batching import Closed
 from serving.server.limits import Limits, check_count
 from serving.server.monitoring import Monitoring, RequestRecord
-from serving.server.protocol import BadRequest, RestError
+from serving.server.protocol import RestError
 from serving.server.signatures import Key
 from serving.server.versions import ServedModel, not_found
 
@@ -142,16 +142,16 @@ class Server:
                     expected = f"Bearer {self._token}".encode()
                     if self._token and not hmac.compare_digest(sent, expected):
                         raise RestError(
-                            401,
                             "wrong or no token: send the header "
                             "Authorization: Bearer ...",
+                            401,
                             {"WWW-Authenticate": "Bearer"},
                         )
                     response = await answer(request, record)
                     record.status = response.status_code
                     return response
                 except RestError as error:
-                    record.status, record.error = error.status, error.message
+                    record.status, record.error = error.status, str(error)
                     headers = error.headers
                 except RecursionError:
                     record.status, record.error = 400, "JSON nested too deeply"
@@ -223,7 +223,7 @@ class Server:
             return await self._predict(request, match, record)
         match = replies.STATUS_PATH.fullmatch(path)
         if request.method != "GET" or not match:
-            raise BadRequest(f"Malformed request: {request.method} {path}")
+            raise RestError(f"Malformed request: {request.method} {path}")
         name, number = replies.parse_path(match)
         if match["metadata"]:
             record.operation = "metadata"
@@ -235,7 +235,7 @@ class Server:
             )
         record.operation = "status"
         if name not in self.models:
-            raise RestError(404, f"Could not find any versions of model {name}")
+            raise RestError(f"Could not find any versions of model {name}", 404)
         states = dict(self.models[name].states)
         return to_response(replies.describe_status(name, states, number))
 
@@ -251,12 +251,12 @@ class Server:
         body = protocol.parse_body(content)
         signature = protocol.signature_name(body)
         if signature not in signatures:
-            raise BadRequest(
+            raise RestError(
                 f'Serving signature name: "{signature}" not found in '
                 "signature def"
             )
         if method != "predict":
-            raise BadRequest(
+            raise RestError(
                 f"Expected {method} signature method_name to be "
                 f"tensorflow/serving/{method}. Was: {replies.METHOD}"
             )
@@ -279,7 +279,7 @@ class Server:
         match = inference.PATH.fullmatch(path)
         is_call = match is not None and match["method"] == "infer"
         if match is None or is_call != (request.method == "POST"):
-            raise BadRequest(f"Malformed request: {request.method} /v2/{path}")
+            raise RestError(f"Malformed request: {request.method} /v2/{path}")
         name = match["name"]
         number = int(match["version"]) if match["version"] else None
         # Read the complete body before raising an error, so that the client can
@@ -368,9 +368,9 @@ class Server:
             is_task = key.shapes is None
             if not is_task and key.name not in description.signatures:
                 raise RestError(
-                    409,
                     "the model's new version lacks this signature. Use another "
                     "signature",
+                    409,
                 )
             is_alone = is_long or key.name not in description.batched
             try:
@@ -387,6 +387,6 @@ class Server:
                 return await asyncio.wrap_future(future)
         except TimeoutError:
             raise RestError(
-                504,
                 f"no answer within {self.limits.timeout_s:g} s. Send less text",
+                504,
             ) from None

@@ -21,9 +21,6 @@ RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
 class Closed(RestError):
     """Error for a request to a Batcher that was closed."""
 
-    def __init__(self) -> None:
-        super().__init__(503, "the server is shutting down")
-
 
 @dataclasses.dataclass(eq=False)
 class _Work:
@@ -91,7 +88,7 @@ class Batcher:
         )
         with self._changed:
             if self._is_closed:
-                raise Closed
+                raise Closed("the server is shutting down", 503)
             if len(self._waiting) >= self._limits.max_queue:
                 # Drop the requests of clients that have disconnected.
                 self._waiting = [
@@ -101,8 +98,8 @@ class Batcher:
                 ]
             if len(self._waiting) >= self._limits.max_queue:
                 raise RestError(
-                    429,
                     "request queue is full; try again later",
+                    429,
                     {"Retry-After": "1"},
                 )
             self._waiting.append(work)

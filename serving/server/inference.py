@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from serving.server import protocol, replies
-from serving.server.protocol import BadRequest
+from serving.server.protocol import RestError
 from serving.server.signatures import Description, Signature, Spec, Specs
 
 PATH = re.compile(
@@ -83,10 +83,10 @@ def parse_request(
         request names a signature, no other signature is considered.
 
     Raises:
-        BadRequest: the JSON is invalid, or no signature accepts the inputs.
+        RestError: the JSON is invalid, or no signature accepts the inputs.
     """
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
-        raise BadRequest(f"{LENGTH_HEADER} is not a number: {length[:20]}")
+        raise RestError(f"{LENGTH_HEADER} is not a number: {length[:20]}")
     end = len(content) if length is None else int(length)
     body = protocol.parse_body(content[:end])
     inputs, outputs = body.get("inputs"), body.setdefault("outputs", [])
@@ -97,9 +97,9 @@ def parse_request(
             and isinstance(each.setdefault("parameters", {}), dict)
             for each in entries
         ):
-            raise BadRequest("'inputs' and 'outputs' must be lists of objects")
+            raise RestError("'inputs' and 'outputs' must be lists of objects")
     if not isinstance(body.setdefault("parameters", {}), dict):
-        raise BadRequest("'parameters' must be an object")
+        raise RestError("'parameters' must be an object")
     given = {each["name"] for each in body["inputs"]}
     wanted = body["parameters"].get("signature_name")
     names = sorted(signatures, key=lambda n: n != protocol.DEFAULT_SIGNATURE)
@@ -107,7 +107,7 @@ def parse_request(
         if wanted in (None, name) and signatures[name].inputs.keys() == given:
             return body, content[end:], name
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
-    raise BadRequest(
+    raise RestError(
         "no signature of the model accepts these inputs; choose from " + takes
     )
 
@@ -123,7 +123,7 @@ def parse_inputs(
         inputs: specs of the signature's inputs.
 
     Raises:
-        BadRequest: the arrays do not fit the inputs of the signature.
+        RestError: the arrays do not fit the inputs of the signature.
     """
     arrays = {}
     for entry in body["inputs"]:
@@ -132,18 +132,18 @@ def parse_inputs(
         datatype = entry.get("datatype")
         expected = _type_of(spec.dtype)
         if datatype != expected and (datatype, expected) != ("INT64", "INT32"):
-            raise BadRequest(
+            raise RestError(
                 f"{name} must have datatype {expected}. Received: {datatype!r}"
             )
         if not isinstance(shape, list) or not all(
             type(size) is int and 0 <= size < 1 << 31 for size in shape
         ):
-            raise BadRequest(f"{name} needs a 'shape' of whole numbers")
+            raise RestError(f"{name} needs a 'shape' of whole numbers")
         size = entry["parameters"].get("binary_data_size")
         if size is None:
             values = protocol.to_array(entry.get("data"), spec)
         elif type(size) is not int or not 0 <= size <= len(data):
-            raise BadRequest(
+            raise RestError(
                 f"{name}: binary_data_size must be a whole number up to "
                 f"{len(data)}, the number of bytes that remain in the body. "
                 f"Received: {size!r}"
@@ -152,7 +152,7 @@ def parse_inputs(
             values = _from_bytes(name, data[:size], spec, datatype)
             data = data[size:]
         if values.size != math.prod(shape):
-            raise BadRequest(
+            raise RestError(
                 f"{name}: {values.size} values do not fit the shape {shape}"
             )
         arrays[name] = values.reshape(shape)
@@ -170,7 +170,7 @@ def _from_bytes(
             end = begin + 4
             end += int.from_bytes(data[begin:end], "little")
             if end > len(data):
-                raise BadRequest(
+                raise RestError(
                     f"{name}: the length of a string exceeds the remaining data"
                 )
             texts.append(data[begin + 4 : end])
@@ -180,14 +180,14 @@ def _from_bytes(
         return array
     dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
     if len(data) % dtype.itemsize:
-        raise BadRequest(
+        raise RestError(
             f"{name}: the number of bytes must be a multiple of "
             f"{dtype.itemsize}, the size of {datatype}. Received: {len(data)}"
         )
     array = np.frombuffer(data, dtype.newbyteorder("<"))
     converted = array.astype(spec.to_numpy())
     if datatype == "INT64" and (converted != array).any():
-        raise BadRequest(f"{name} has values outside the range of {spec.dtype}")
+        raise RestError(f"{name} has values outside the range of {spec.dtype}")
     return converted
 
 
@@ -200,7 +200,7 @@ def to_body(
     """Returns the body and the headers of a reply.
 
     Raises:
-        BadRequest: the request names an output that does not exist.
+        RestError: the request names an output that does not exist.
     """
     is_binary = bool(request["parameters"].get("binary_data_output"))
     asked = request["outputs"] or [
@@ -213,7 +213,7 @@ def to_body(
     binary = bytearray()
     for place, each in enumerate(asked):
         if each["name"] not in outputs:
-            raise BadRequest(
+            raise RestError(
                 f"there is no output {each['name'][:100]!r}; choose from "
                 f"{', '.join(outputs)}"
             )

@@ -34,35 +34,20 @@ class RestError(Exception):
     """An error that becomes the reply {"error": message} with a status.
 
     Args:
-        status: HTTP status.
         message: error message.
+        status: HTTP status. The default is for an invalid request.
         headers: additional HTTP headers of the reply.
     """
 
     def __init__(
         self,
-        status: int,
         message: str,
+        status: int = 400,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        # Pass all arguments to Exception.__init__, so that the error can be
-        # pickled.
-        super().__init__(status, message, headers)
+        super().__init__(message)
         self.status = status
-        self.message = message
-        self.headers = dict(headers or {})
-
-    def __str__(self) -> str:
-        """Returns the message, without the status."""
-        return self.message
-
-
-class BadRequest(RestError):
-    """An invalid request, which gets a reply with status 400."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(400, message)
-        self.args = (message,)
+        self.headers = headers
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
@@ -72,20 +57,20 @@ def parse_body(body: bytes) -> dict[str, Any]:
         RestError: the body is not a JSON object.
     """
     if not body:
-        raise BadRequest("JSON Parse error: The document is empty")
+        raise RestError("JSON Parse error: The document is empty")
     try:
         request = json.loads(body)
     except RecursionError:
-        raise BadRequest("JSON Parse error: nested too deeply") from None
+        raise RestError("JSON Parse error: nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise BadRequest(
+        raise RestError(
             f"JSON Parse error: {error.msg} at offset: {error.pos}"
         ) from None
     except ValueError as error:
         # The body is not UTF-8, or a number contains too many digits.
-        raise BadRequest(f"JSON Parse error: {error}") from None
+        raise RestError(f"JSON Parse error: {error}") from None
     if not isinstance(request, dict):
-        raise BadRequest(f"JSON Value: {_show(request)} Is not object")
+        raise RestError(f"JSON Value: {_show(request)} Is not object")
     return request
 
 
@@ -97,7 +82,7 @@ def signature_name(request: Mapping[str, Any]) -> str:
     """
     name = request.get("signature_name", "")
     if not isinstance(name, str):
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} not formatted correctly. "
             "'signature_name' key must be a string value."
         )
@@ -116,26 +101,26 @@ def parse_inputs(
             signature.
     """
     if "instances" in request and "inputs" in request:
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} Not formatted correctly expecting "
             "only one of 'inputs' or 'instances' keys to exist "
         )
     if "instances" in request:
         arrays = _parse_rows(request, inputs)
     elif "inputs" not in request:
-        raise BadRequest("Missing 'inputs' or 'instances' key")
+        raise RestError("Missing 'inputs' or 'instances' key")
     else:
         values = request["inputs"]
         if not _is_named(values):
             if len(inputs) > 1:
-                raise BadRequest(
+                raise RestError(
                     "inputs is a plain value/list, but expecting an object as "
                     "multiple input tensors required as per tensorinfo_map"
                 )
             values = {next(iter(inputs)): values}
         for name in inputs:
             if name not in values:
-                raise BadRequest(
+                raise RestError(
                     f"Missing named input: {name} in 'inputs' object."
                 )
         arrays = {k: to_array(values[k], spec) for k, spec in inputs.items()}
@@ -147,7 +132,7 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
     """Checks that arrays are of the shapes that a signature requires.
 
     Raises:
-        BadRequest: an array is of a different shape.
+        RestError: an array is of a different shape.
     """
     for name, array in arrays.items():
         expected = inputs[name].shape
@@ -158,7 +143,7 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
                 for size, received in zip(expected, array.shape, strict=True)
             )
         ):
-            raise BadRequest(
+            raise RestError(
                 f"Tensor {name} must have shape "
                 f"{_show_shape(inputs[name].sizes())}. "
                 f"Received: {_show_shape(array.shape)}"
@@ -170,16 +155,16 @@ def _parse_rows(
 ) -> dict[str, np.ndarray]:
     rows = request["instances"]
     if not isinstance(rows, list):
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} Excepting 'instances' to be an "
             "list/array"
         )
     if not rows:
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} No values in 'instances' array"
         )
     if not isinstance(rows[0], dict) and len(inputs) > 1:
-        raise BadRequest(
+        raise RestError(
             "instances is a plain list, but expecting list of objects as "
             "multiple input tensors required as per tensorinfo_map"
         )
@@ -190,27 +175,25 @@ def _parse_rows(
     columns: dict[str, list[np.ndarray]] = {name: [] for name in inputs}
     for number, row in enumerate(rows):
         if are_objects != _is_named(row):
-            raise BadRequest(
-                f"Expecting {kinds} at item {number} of input list"
-            )
+            raise RestError(f"Expecting {kinds} at item {number} of input list")
         named = row if are_objects else {next(iter(inputs)): row}
         for name, value in named.items():
             key = f" key: {name}" if are_objects else ""
             try:
                 if name not in inputs:
-                    raise BadRequest(
+                    raise RestError(
                         f"JSON object: does not have named input: {name}"
                     )
                 item = to_array(value, inputs[name])
                 _check_item(item, columns[name])
             except RestError as error:
-                raise BadRequest(
+                raise RestError(
                     f"Failed to process element: {number}{key} of 'instances' "
-                    f"list. Error: INVALID_ARGUMENT: {error.message}"
+                    f"list. Error: INVALID_ARGUMENT: {error}"
                 ) from None
             columns[name].append(item)
         if named.keys() != inputs.keys():
-            raise BadRequest(
+            raise RestError(
                 f"Failed to process element: {number} of 'instances' list. "
                 f"JSON object: {_show(row)} keys must be equal to: "
                 f"{','.join(sorted(inputs))}"
@@ -222,11 +205,11 @@ def _check_item(item: np.ndarray, others: Sequence[np.ndarray]) -> None:
     """Checks that an item and the first of `others` have equal shapes."""
     for first in others[:1]:
         if first.size != item.size:
-            raise BadRequest(
+            raise RestError(
                 f"Expecting tensor size: {first.size} but got: {item.size}"
             )
         if first.shape != item.shape:
-            raise BadRequest(
+            raise RestError(
                 f"Expecting shape {_show_shape(first.shape)} but got: "
                 f"{_show_shape(item.shape)}"
             )
@@ -259,7 +242,7 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
             break
         inner = inner[0]
         if len(shape) > _MAX_RANK:
-            raise BadRequest(
+            raise RestError(
                 f"Encountered list at unexpected level: {len(shape)}"
             )
     leaves: list[Any] = []
@@ -269,7 +252,7 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
         """Converts the values in nested lists, and adds them to `leaves`."""
         if not isinstance(value, list):
             if level != len(shape):
-                raise BadRequest(
+                raise RestError(
                     f"JSON Value: {_show(value)} found at incorrect level: "
                     f"{level + 1} in the JSON DOM. Expected at level: "
                     f"{len(shape)}"
@@ -277,12 +260,12 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
             leaves.append(_convert(value, dtype))
             return
         if level >= len(shape):
-            raise BadRequest(
+            raise RestError(
                 f"Encountered list at unexpected level: {level} expected < "
                 f"{len(shape)}"
             )
         if len(value) != shape[level]:
-            raise BadRequest(
+            raise RestError(
                 f"Encountered list at unexpected size: {len(value)} at level: "
                 f"{level} expected size: {shape[level]}"
             )
@@ -300,19 +283,19 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
     if dtype.kind == "O":
         if isinstance(value, dict):
             if not _is_base64(value):
-                raise BadRequest(
+                raise RestError(
                     f"JSON Value: {_show(value)} not formatted correctly for "
                     "base64 data"
                 )
             try:
                 return base64.b64decode(value["b64"], validate=True)
             except ValueError:
-                raise BadRequest("Unable to base64 decode") from None
+                raise RestError("Unable to base64 decode") from None
         if isinstance(value, str):
             try:
                 return value.encode()
             except UnicodeEncodeError:
-                raise BadRequest(
+                raise RestError(
                     "JSON Parse error: the surrogate pair is invalid"
                 ) from None
     elif dtype.kind == "b":
@@ -327,7 +310,7 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
     elif type(value) is int and abs(value) < 1 << 1023:
         return value
     name = "False" if value is False else _TYPES[type(value)]
-    raise BadRequest(
+    raise RestError(
         f"JSON Value: {_show(value)} Type: {name} is not of expected type: "
         f"{'string' if dtype.kind == 'O' else dtype}"
     )

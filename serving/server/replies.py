@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from serving.server.protocol import BadRequest, RestError
+from serving.server.protocol import RestError
 from serving.server.signatures import Signature, Spec
 
 _MODEL = (
@@ -38,15 +38,15 @@ def parse_path(match: re.Match) -> tuple[str, int | None]:
     """
     name, version = match["name"], match["version"]
     if not name:
-        raise BadRequest("Missing model name in request.")
+        raise RestError("Missing model name in request.")
     if match["label"]:
-        raise BadRequest(
+        raise RestError(
             f"Unrecognized servable version label: {match['label']}"
         )
     if not version:
         return name, None
     if len(version) > 18:
-        raise BadRequest(f"Failed to convert version: {version} to numeric.")
+        raise RestError(f"Failed to convert version: {version} to numeric.")
     return name, int(version)
 
 
@@ -59,12 +59,12 @@ def to_body(
     one output, the body does not contain its name.
 
     Raises:
-        BadRequest: the outputs differ in their number of rows.
+        RestError: the outputs differ in their number of rows.
     """
     is_columns = "inputs" in request
     sizes = {len(value) if value.ndim else -1 for value in outputs.values()}
     if not is_columns and (len(sizes) > 1 or -1 in sizes):
-        raise BadRequest(
+        raise RestError(
             f"Tensor name: {min(outputs)} has inconsistent batch size; use "
             "'inputs'"
         )
@@ -184,7 +184,7 @@ def describe_status(
     """
     if version is not None and version not in states:
         raise RestError(
-            404, f"Could not find version {version} of model {name}"
+            f"Could not find version {version} of model {name}", 404
         )
     numbers = sorted(states, reverse=True) if version is None else [version]
     found = []

@@ -89,9 +89,9 @@ class LoadedVersion:
         except (EOFError, ConnectionError):
             self.is_lost = True
             raise RestError(
-                503,
                 "the model's process ended, perhaps for lack of memory. Try "
                 "again later",
+                503,
             ) from None
         if error:
             raise error
@@ -255,4 +255,4 @@ def not_found(name: str, version: int | None) -> RestError:
     servable = f"Latest({name})"
     if version is not None:
         servable = f"Specific({name}, {version})"
-    return RestError(404, f"Servable not found for request: {servable}")
+    return RestError(f"Servable not found for request: {servable}", 404)

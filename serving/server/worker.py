@@ -23,7 +23,7 @@ from files.json_files import read_json
 from serving import engines
 from serving.models import TextModel
 from serving.server.limits import Limits, check_count
-from serving.server.protocol import BadRequest, RestError
+from serving.server.protocol import RestError
 from serving.server.signatures import (
     Arrays,
     Description,
@@ -174,13 +174,13 @@ class Version:
             reason = " ".join(str(error).split())[:400]
             if (status := _STATUSES.get(cause, 400)) == 503:
                 reason = "out of memory; send fewer or shorter texts"
-            raise RestError(status, reason) from None
+            raise RestError(reason, status) from None
 
     def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
         """Returns a task's replies to requests of the server's web page."""
         if name not in self._tasks:
             raise RestError(
-                404, f"no such task. Choose from {', '.join(self._tasks)}"
+                f"no such task. Choose from {', '.join(self._tasks)}", 404
             )
         task = self._tasks[name]
         for request in requests:
@@ -287,12 +287,12 @@ class Version:
         """Checks the shapes and values of the network's inputs.
 
         Raises:
-            BadRequest: the shapes differ, or an id is not in the model's range.
+            RestError: the shapes differ, or an id is not in the model's range.
         """
         shapes = {array.shape for array in arrays.values()}
         longest = self._config.get("max_position_embeddings", 1 << 20)
         if len(shapes) > 1 or not 0 < min(shapes)[-1] <= longest:
-            raise BadRequest(
+            raise RestError(
                 "input_ids, input_mask and segment_ids must have equal shapes, "
                 f"with 1 to {longest} WordPieces. Received: {sorted(shapes)}"
             )
@@ -303,7 +303,7 @@ class Version:
         ):
             lowest, highest = arrays[name].min(), arrays[name].max()
             if size and (lowest < 0 or highest >= size):
-                raise BadRequest(
+                raise RestError(
                     f"{name} must be from 0 to {size - 1}. Received: {lowest} "
                     f"to {highest}"
                 )
@@ -363,7 +363,7 @@ def main(file: int) -> None:
             except Exception:
                 logging.exception("Failed to compute a request")
                 message = "internal error (see the server's log)"
-                connection.send((None, RestError(500, message)))
+                connection.send((None, RestError(message, 500)))
             # Free the request's memory before waiting for the next request.
             del key, payloads
     # Skip the interpreter's cleanup, because no file or lock needs it.
