@@ -14,7 +14,6 @@ import dataclasses
 import functools
 import os
 import re
-import stat
 from collections.abc import Sequence
 from concurrent import futures
 from pathlib import Path
@@ -117,12 +116,14 @@ def read_token(path: str | None) -> str:
     """
     if path is None:
         return ""
-    if stat.S_ISREG(os.stat(path).st_mode) and os.path.getsize(path) > 4096:
+    with open(path, "rb") as file:
+        content = file.read(4097)
+    if len(content) > 4096:
         raise ValueError(
             f"--token_file={path} is longer than 4096 bytes. Use a file that "
             "contains only the token"
         )
-    token = Path(path).read_bytes().strip()
+    token = content.strip()
     if not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
         raise ValueError(
             f"--token_file={path} must contain one word of 8 or more ASCII "
