@@ -123,8 +123,7 @@ class Batcher:
     def _work(self) -> None:
         while True:
             with self._changed:
-                while not self._waiting and not self._is_closed:
-                    self._changed.wait()
+                self._changed.wait_for(lambda: self._waiting or self._is_closed)
                 if not self._waiting:
                     return
                 batch = self._next_batch()
@@ -148,16 +147,14 @@ class Batcher:
         first = self._waiting[0]
         if first.is_alone or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
+
+        def is_full() -> bool:
+            same = [each for each in self._waiting if each.key == first.key]
+            rows = sum(each.num_rows for each in same)
+            return self._is_closed or rows >= self._limits.max_batch_size
+
         until = first.came + self._limits.batch_wait_ms / 1000
-        while (
-            sum(
-                each.num_rows for each in self._waiting if each.key == first.key
-            )
-            < self._limits.max_batch_size
-            and (left := until - time.monotonic()) > 0
-            and not self._is_closed
-        ):
-            self._changed.wait(left)
+        self._changed.wait_for(is_full, until - time.monotonic())
         batch: list[_Work] = []
         others: list[_Work] = []
         rows = 0
