@@ -57,7 +57,7 @@ def _describe(specs: Specs) -> list[dict[str, Any]]:
         {
             "name": name,
             "datatype": _type_of(spec.dtype),
-            "shape": spec.sizes(),
+            "shape": spec.shape or (),
         }
         for name, spec in specs.items()
     ]

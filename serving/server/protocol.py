@@ -139,13 +139,13 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
         if expected is not None and (
             len(expected) != array.ndim
             or any(
-                size not in (None, received)
+                size not in (-1, received)
                 for size, received in zip(expected, array.shape, strict=True)
             )
         ):
             raise RestError(
                 f"Tensor {name} must have shape "
-                f"{_show_shape(inputs[name].sizes())}. "
+                f"{_show_shape(expected)}. "
                 f"Received: {_show_shape(array.shape)}"
             )
 

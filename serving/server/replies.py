@@ -163,7 +163,7 @@ def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
             "name": spec.name,
             "dtype": _TYPES.get(spec.dtype, f"DT_{spec.dtype.upper()}"),
             "tensor_shape": {
-                "dim": [{"size": str(n), "name": ""} for n in spec.sizes()],
+                "dim": [{"size": str(n), "name": ""} for n in spec.shape or ()],
                 "unknown_rank": spec.shape is None,
             },
         }

@@ -315,7 +315,7 @@ class Version:
         """
         found = self._signatures.get(signature, Signature({}, {}))
         return sum(
-            math.prod(length if size is None else size for size in shape[1:])
+            math.prod(length if size < 0 else size for size in shape[1:])
             for _, shape, _ in found.outputs.values()
             if shape is not None
         )
