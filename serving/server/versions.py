@@ -137,15 +137,14 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: files} of the versions that could not be loaded.
-        self._failed: dict[int, Files] = {}
+        # {version: files} of the current version, and of the versions that
+        # failed to load. They are loaded again only when their files change.
+        self._tried: dict[int, Files] = {}
         # {version: files} of all versions at the last check.
         self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for status requests.
         self.states: dict[int, tuple[str, str]] = {}
         self.current: LoadedVersion | None = None
-        # The files from which `current` was loaded.
-        self._files: Files = []
 
     def refresh(self) -> None:
         """Serves the newest version that can be loaded.
@@ -158,27 +157,22 @@ class ServedModel:
         """
         with self._lock:
             versions = engines.find_versions(self.path)
+            served = self.current
+            if served and served.is_lost:
+                served = None
+                # Load any version again, because a version that failed to load
+                # may have failed for lack of memory.
+                self._tried.clear()
             for number in sorted(versions, reverse=True):
-                folder, current = versions[number], self.current
+                folder = versions[number]
                 stats = [(x, x.stat()) for x in sorted(folder.rglob("*"))]
                 files = [(str(x), s.st_size, s.st_mtime_ns) for x, s in stats]
-                has_failed = self._failed.get(number) == files
-                if current and not current.is_lost:
-                    is_current = current.number == number
-                    if (
-                        has_failed
-                        or (is_current and files == self._files)
-                        or not self._is_settled(number, folder, files)
-                    ):
-                        if is_current:
-                            return
-                        continue
-                elif has_failed and not current:
-                    # Skip a version that failed to load and is unchanged. But
-                    # if the process of the current version has ended, try again
-                    # to load it, because it may have failed for lack of memory.
-                    continue
-                if self._load(number, folder, files):
+                if self._tried.get(number) == files or (
+                    served and not self._is_settled(number, folder, files)
+                ):
+                    if served and number == served.number:
+                        return
+                elif self._load(number, folder, files):
                     break
             else:
                 return
@@ -206,7 +200,7 @@ class ServedModel:
 
     def _load(self, number: int, folder: Path, files: Files) -> bool:
         """Loads a version. Returns whether it is now the current version."""
-        before = self.current
+        before, self._tried[number] = self.current, files
         is_again = before is not None and before.number == number
         if is_again:
             logging.info("%s: loading changed version %d", self.name, number)
@@ -221,9 +215,8 @@ class ServedModel:
             )
             if not is_again:
                 self.states[number] = ("END", reason)
-            self._failed[number] = files
             return False
-        self.current, self._files = loaded, files
+        self.current = loaded
         self.states[number] = ("AVAILABLE", "")
         logging.info(
             "%s: serving version %d with %s, %s",
@@ -235,6 +228,7 @@ class ServedModel:
         if before:
             if not is_again:
                 self.states[before.number] = ("END", "")
+                self._tried.pop(before.number, None)
             before.close()
         return True
 
