@@ -12,15 +12,16 @@ import hmac
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from re import Match
 from typing import Any
 
 import numpy as np
 from absl import logging
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 
 from serving.server import inference, protocol, replies
 from serving.server.batching import Closed
@@ -28,7 +29,7 @@ from serving.server.limits import Limits, check_count
 from serving.server.monitoring import Monitoring, RequestRecord
 from serving.server.protocol import RestError
 from serving.server.signatures import Key
-from serving.server.versions import ServedModel, not_found
+from serving.server.versions import LoadedVersion, ServedModel
 
 PAGE = Path(__file__).parent / "page"
 # The Content-Security-Policy lets the page load only files of this server.
@@ -79,38 +80,57 @@ class Server:
         self.monitoring = monitoring
         # Becomes True when the server begins to stop.
         self.is_ending = False
-        self._token = token
+        self._expected = f"Bearer {token}".encode() if token else b""
         self._poll = poll
-        self.app = Starlette(
+        both = ["GET", "POST"]
+        guarded: list[tuple[str, Any, list[str]]] = [
+            ("/metrics", self._metrics, ["GET"]),
+            ("/monitoring/prometheus/metrics", self._metrics, ["GET"]),
+            ("/api/models", self._list, ["GET"]),
+            ("/api/models/{name}/{task}", self._do_task, ["POST"]),
+            ("/v1/{path:path}", self._rest, [*both, "PUT", "DELETE", "PATCH"]),
+            ("/v2", self._infer, both),
+            ("/v2/{path:path}", self._infer, both),
+        ]
+        self._app = Starlette(
             routes=[
                 Route("/", self._page),
                 Route("/page/{file}", self._page),
                 Route("/healthz", self._health),
                 Route("/readyz", self._ready),
                 *(
-                    Route(path, self._guard(self._metrics))
-                    for path in ("/metrics", "/monitoring/prometheus/metrics")
-                ),
-                Route("/api/models", self._guard(self._list)),
-                Route(
-                    "/api/models/{name}/{task}",
-                    self._guard(self._do_task),
-                    methods=["POST"],
-                ),
-                Route(
-                    "/v1/{path:path}",
-                    self._guard(self._rest),
-                    methods=["GET", "POST", "PUT", "DELETE", "PATCH"],
-                ),
-                *(
                     Route(
-                        path, self._guard(self._infer), methods=["GET", "POST"]
+                        path,
+                        functools.partial(self._guard, answer),
+                        methods=methods,
                     )
-                    for path in ("/v2", "/v2/{path:path}")
+                    for path, answer, methods in guarded
                 ),
             ],
             lifespan=self._live,
         )
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answers a request, as an ASGI application.
+
+        Adds `Connection: close` to replies after a stop signal, and to replies
+        to requests with both `Content-Length` and `Transfer-Encoding`.
+        """
+        names = {name for name, _ in scope.get("headers", ())}
+        # If a request contains both headers, a proxy may disagree about the end
+        # of the body, and read the rest of the body as another request.
+        is_odd = {b"content-length", b"transfer-encoding"} <= names
+
+        async def send_last(message: Message) -> None:
+            if message["type"] == "http.response.start" and (
+                is_odd or self.is_ending
+            ):
+                MutableHeaders(scope=message)["Connection"] = "close"
+            await send(message)
+
+        await self._app(scope, receive, send_last)
 
     @contextlib.asynccontextmanager
     async def _live(self, _: Starlette) -> AsyncIterator[None]:
@@ -126,45 +146,40 @@ class Server:
                         logging.warning("%s: %s", model.path, error)
 
         task = asyncio.create_task(poll())
-        try:
-            yield
-        finally:
-            task.cancel()
+        yield
+        task.cancel()
 
-    def _guard(self, answer: Any) -> Any:
-        """Adds the token check, request log and error replies to a route."""
+    async def _guard(self, answer: Any, request: Request) -> Response:
+        """Answers a request, with token check, request log and error replies.
 
-        async def guarded(request: Request) -> Response:
-            with self.monitoring.observe(request) as record:
-                headers: Mapping[str, str] | None = None
-                try:
-                    sent = request.headers.get("authorization", "").encode()
-                    expected = f"Bearer {self._token}".encode()
-                    if self._token and not hmac.compare_digest(sent, expected):
-                        raise RestError(
-                            "wrong or no token: send the header "
-                            "Authorization: Bearer ...",
-                            401,
-                            {"WWW-Authenticate": "Bearer"},
-                        )
-                    response = await answer(request, record)
-                    record.status = response.status_code
-                    return response
-                except RestError as error:
-                    record.status, record.error = error.status, str(error)
-                    headers = error.headers
-                except RecursionError:
-                    record.status, record.error = 400, "JSON nested too deeply"
-                except ClientDisconnect:
-                    record.status, record.error = 499, "client disconnected"
-                except Exception:
-                    logging.exception("Failed to handle a request")
-                    record.error = "internal error (see the server's log)"
-                return to_response(
-                    {"error": record.error}, record.status, headers
-                )
-
-        return guarded
+        `answer` is the route's function (Request, RequestRecord) -> Response.
+        """
+        with self.monitoring.observe(request) as record:
+            headers: Mapping[str, str] | None = None
+            try:
+                sent = request.headers.get("authorization", "").encode()
+                expected = self._expected
+                if expected and not hmac.compare_digest(sent, expected):
+                    raise RestError(
+                        "wrong or no token: send the header "
+                        "Authorization: Bearer ...",
+                        401,
+                        {"WWW-Authenticate": "Bearer"},
+                    )
+                response = await answer(request, record)
+                record.status = response.status_code
+                return response
+            except RestError as error:
+                record.status, record.error = error.status, str(error)
+                headers = error.headers
+            except RecursionError:
+                record.status, record.error = 400, "JSON nested too deeply"
+            except ClientDisconnect:
+                record.status, record.error = 499, "client disconnected"
+            except Exception:
+                logging.exception("Failed to handle a request")
+                record.error = "internal error (see the server's log)"
+            return to_response({"error": record.error}, record.status, headers)
 
     async def _page(self, request: Request) -> Response:
         # Look up the name in the list of the folder's files, so that a client
@@ -206,28 +221,38 @@ class Server:
         self, request: Request, record: RequestRecord
     ) -> Response:
         """Handles `POST /api/models/NAME/TASK`, from the server's web page."""
-        model = self._find(request.path_params["name"], record)
-        record.operation = name = request.path_params["task"]
+        self._find(record, request.path_params["name"])
         content = await self.limits.read_body(request)
         record.num_texts = 1
         body = protocol.parse_body(content)
-        reply = self._compute(model, None, Key(name), body, 1, len(content))
-        return to_response(await reply)
+        key = Key(request.path_params["task"])
+        reply = await self._compute(record, None, key, body, len(content))
+        return to_response(reply)
 
     async def _rest(self, request: Request, record: RequestRecord) -> Response:
         """Handles a request of TensorFlow Serving's REST protocol."""
         path = request.url.path
-        if request.method == "POST" and (
-            match := replies.CALL_PATH.fullmatch(path)
-        ):
-            return await self._predict(request, match, record)
-        match = replies.STATUS_PATH.fullmatch(path)
-        if request.method != "GET" or not match:
+        match = replies.PATH.fullmatch(path)
+        is_call = match is not None and match["method"] is not None
+        if match is None or request.method != ("POST" if is_call else "GET"):
             raise RestError(f"Malformed request: {request.method} {path}")
         name, number = replies.parse_path(match)
+        if is_call:
+            content = await self.limits.read_body(request)
+            signatures = self._find(record, name, number).description.signatures
+            body = protocol.parse_body(content)
+            method = match["method"].lower()
+            signature = protocol.find_signature(body, method, signatures)
+            self.limits.check_rows(body)
+            inputs = signatures[signature].inputs
+            return await self._answer(
+                *(record, number, signature, len(content)),
+                functools.partial(protocol.parse_inputs, body, inputs),
+                functools.partial(replies.to_body, body),
+            )
         if match["metadata"]:
             record.operation = "metadata"
-            version = self._find(name, record, number).find(number)
+            version = self._find(record, name, number)
             return to_response(
                 replies.describe_metadata(
                     name, version.number, version.description.signatures
@@ -238,36 +263,6 @@ class Server:
             raise RestError(f"Could not find any versions of model {name}", 404)
         states = dict(self.models[name].states)
         return to_response(replies.describe_status(name, states, number))
-
-    async def _predict(
-        self, request: Request, match: Match, record: RequestRecord
-    ) -> Response:
-        """Handles `POST /v1/models/NAME[/versions/N]:predict`."""
-        name, number = replies.parse_path(match)
-        content = await self.limits.read_body(request)
-        record.operation = method = match["method"].lower()
-        model = self._find(name, record, number)
-        signatures = model.find(number).description.signatures
-        body = protocol.parse_body(content)
-        signature = protocol.signature_name(body)
-        if signature not in signatures:
-            raise RestError(
-                f'Serving signature name: "{signature}" not found in '
-                "signature def"
-            )
-        if method != "predict":
-            raise RestError(
-                f"Expected {method} signature method_name to be "
-                f"tensorflow/serving/{method}. Was: {replies.METHOD}"
-            )
-        record.operation = signature
-        self.limits.check_rows(body)
-        inputs = signatures[signature].inputs
-        return await self._answer(
-            *(model, number, Key(signature), len(content), record),
-            functools.partial(protocol.parse_inputs, body, inputs),
-            functools.partial(replies.to_body, body),
-        )
 
     async def _infer(self, request: Request, record: RequestRecord) -> Response:
         """Handles a request of the Open Inference Protocol."""
@@ -285,33 +280,34 @@ class Server:
         # Read the complete body before raising an error, so that the client can
         # reuse the connection.
         content = await self.limits.read_body(request)
-        model = self._find(name, record, number)
-        version = model.find(number)
+        version = self._find(record, name, number)
+        if is_call:
+            length = request.headers.get(inference.LENGTH_HEADER)
+            signatures = version.description.signatures
+            body, data, signature = inference.parse_request(
+                content, length, signatures
+            )
+            inputs = signatures[signature].inputs
+            return await self._answer(
+                *(record, number, signature, len(content)),
+                functools.partial(inference.parse_inputs, body, data, inputs),
+                functools.partial(
+                    inference.to_body, name, version.number, body
+                ),
+            )
         record.operation = match["method"] or "metadata"
         if match["method"] == "ready":
             return to_response({"name": name, "ready": True})
-        if not is_call:
-            return to_response(
-                inference.describe(name, version.number, version.description)
-            )
-        signatures = version.description.signatures
-        length = request.headers.get(inference.LENGTH_HEADER)
-        body, data, key = inference.parse_request(content, length, signatures)
-        record.operation = key
-        inputs = signatures[key].inputs
-        return await self._answer(
-            *(model, number, Key(key), len(content), record),
-            functools.partial(inference.parse_inputs, body, data, inputs),
-            functools.partial(inference.to_body, name, version.number, body),
+        return to_response(
+            inference.describe(name, version.number, version.description)
         )
 
     async def _answer(
         self,
-        model: ServedModel,
-        number: int | None,
-        key: Key,
-        num_bytes: int,
         record: RequestRecord,
+        number: int | None,
+        signature: str,
+        num_bytes: int,
         parse: Callable[[], dict[str, np.ndarray]],
         write: Callable[[Any], tuple[bytearray, dict[str, str]]],
     ) -> Response:
@@ -321,11 +317,9 @@ class Server:
         reply. Both run in threads, so that the event loop stays free.
         """
         arrays = await asyncio.to_thread(parse)
-        record.num_texts = num_rows = self.limits.check_size(arrays)
-        key = key._replace(shapes=tuple(x.shape[1:] for x in arrays.values()))
-        outputs = await self._compute(
-            model, number, key, arrays, num_rows, num_bytes
-        )
+        record.num_texts = self.limits.check_size(arrays)
+        key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
+        outputs = await self._compute(record, number, key, arrays, num_bytes)
         check_count("values", sum(value.size for value in outputs.values()))
         body, headers = await asyncio.to_thread(write, outputs)
         if len(body) <= _PART:
@@ -339,48 +333,65 @@ class Server:
         return StreamingResponse(parts(), headers=headers)
 
     def _find(
-        self, name: str, record: RequestRecord, version: int | None = None
-    ) -> ServedModel:
-        if name not in self.models:
-            raise not_found(name, version)
-        record.model = name
-        return self.models[name]
+        self, record: RequestRecord, name: str, number: int | None = None
+    ) -> LoadedVersion:
+        """Returns the served version of a model, and records the model's name.
+
+        Raises:
+            RestError: the model, or its version `number`, is not served.
+        """
+        if name in self.models:
+            record.model = name
+            version = self.models[name].current
+            if version and number in (None, version.number):
+                return version
+        servable = f"Latest({name})"
+        if number is not None:
+            servable = f"Specific({name}, {number})"
+        raise RestError(f"Servable not found for request: {servable}", 404)
 
     async def _compute(
         self,
-        model: ServedModel,
+        record: RequestRecord,
         number: int | None,
         key: Key,
         payload: Any,
-        num_rows: int,
         num_bytes: int,
     ) -> Any:
         """Computes a call with a version of a model, and returns the result.
 
-        `payload` are the arrays of a signature, or the JSON object of a task.
-        `num_bytes` is the size of the request's body.
+        Args:
+            record: record of the request, with the model and the number of
+                texts.
+            number: version that the request names, or None.
+            key: signature or task to call.
+            payload: arrays of a signature, or JSON object of a task.
+            num_bytes: size of the request's body.
+
+        Raises:
+            RestError: the call cannot be computed.
         """
+        record.operation = key.name
         is_long = num_bytes > self.limits.max_wordpieces
         future = None
         while not future:
-            version = model.find(number)
-            description = version.description
-            is_task = key.shapes is None
-            if not is_task and key.name not in description.signatures:
+            version = self._find(record, record.model, number)
+            found = version.description
+            if key.shapes is not None and key.name not in found.signatures:
                 raise RestError(
                     "the model's new version lacks this signature. Use another "
                     "signature",
                     409,
                 )
-            is_alone = is_long or key.name not in description.batched
+            is_alone = is_long or key.name not in found.batched
             try:
                 future = version.batcher.submit(
-                    key, payload, num_rows, is_alone
+                    key, payload, record.num_texts, is_alone
                 )
             except Closed:
                 # Try again with the new version. If this version is still the
                 # current version, the server is shutting down.
-                if version is model.current:
+                if version is self.models[record.model].current:
                     raise
         try:
             async with asyncio.timeout(self.limits.timeout_s):

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import uvicorn
 from absl import logging
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.server.app import Server
 
@@ -43,7 +42,7 @@ def serve(server: Server, listener: socket.socket) -> None:
         listener.listen(_BACKLOG)
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
-        _close_if_last(server),
+        server,
         # Uvicorn's other parser, httptools, does not limit the size of headers.
         http="h11",
         ws="none",
@@ -104,32 +103,6 @@ def _named(host: str, port: int) -> Iterator[None]:
             f"cannot listen on --host={host} --port={port}: "
             f"{error.strerror}; choose another --port (0 picks a free one)"
         ) from None
-
-
-def _close_if_last(server: Server) -> ASGIApp:
-    """Wraps the application, to add `Connection: close` to some replies.
-
-    The wrapper adds this header to replies after a stop signal, and to replies
-    to requests with both `Content-Length` and `Transfer-Encoding`.
-    """
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        names = {name for name, _ in scope.get("headers", ())}
-        # If a request contains both headers, a proxy may disagree about the end
-        # of the body, and read the rest of the body as another request.
-        is_odd = {b"content-length", b"transfer-encoding"} <= names
-
-        async def send_last(message: Message) -> None:
-            if message["type"] == "http.response.start" and (
-                is_odd or server.is_ending
-            ):
-                headers = dict(message["headers"]) | {b"connection": b"close"}
-                message["headers"] = [*headers.items()]
-            await send(message)
-
-        await server.app(scope, receive, send_last)
-
-    return app
 
 
 class _Uvicorn(uvicorn.Server):

@@ -7,7 +7,7 @@ both servers.
 
 import base64
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ import numpy as np
 from serving.server.signatures import Spec, Specs
 
 DEFAULT_SIGNATURE = "serving_default"
+# Value of "method_name" for all signatures, in the metadata.
+METHOD = "tensorflow/serving/predict"
 # Maximum number of characters of a value that an error message quotes.
 _SHOWN = 200
 # Maximum depth of nested lists in a request.
@@ -74,11 +76,19 @@ def parse_body(body: bytes) -> dict[str, Any]:
     return request
 
 
-def signature_name(request: Mapping[str, Any]) -> str:
+def find_signature(
+    request: Mapping[str, Any], method: str, signatures: Container[str]
+) -> str:
     """Returns the name of the signature that a request calls.
 
+    Args:
+        request: JSON object of the request.
+        method: "predict", "classify" or "regress", from the URL's path.
+        signatures: names of the model's signatures.
+
     Raises:
-        RestError: the name is not a string.
+        RestError: the name is not a string, or the model has no signature of
+            this name and method.
     """
     name = request.get("signature_name", "")
     if not isinstance(name, str):
@@ -86,7 +96,17 @@ def signature_name(request: Mapping[str, Any]) -> str:
             f"JSON Value: {_show(request)} not formatted correctly. "
             "'signature_name' key must be a string value."
         )
-    return name or DEFAULT_SIGNATURE
+    name = name or DEFAULT_SIGNATURE
+    if name not in signatures:
+        raise RestError(
+            f'Serving signature name: "{name}" not found in signature def'
+        )
+    if method != "predict":
+        raise RestError(
+            f"Expected {method} signature method_name to be "
+            f"tensorflow/serving/{method}. Was: {METHOD}"
+        )
+    return name
 
 
 def parse_inputs(

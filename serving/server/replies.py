@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from serving.server import protocol
 from serving.server.protocol import RestError
 from serving.server.signatures import Signature, Spec
 
-_MODEL = (
+PATH = re.compile(
     r"(?i:/v1/models)(?:/(?P<name>[^/:]+))?"
     r"(?:/(?i:versions)/(?P<version>\d+)|/(?i:labels)/(?P<label>[^/:]+))?"
+    r"(?:(?P<metadata>/(?i:metadata))"
+    r"|:(?P<method>(?i:classify|regress|predict)))?"
 )
-CALL_PATH = re.compile(_MODEL + r":(?P<method>(?i:classify|regress|predict))")
-STATUS_PATH = re.compile(_MODEL + r"(?P<metadata>/(?i:metadata))?")
-# Value of "method_name" for all signatures, in the metadata.
-METHOD = "tensorflow/serving/predict"
 # Maximum number of values that are converted to Python objects at a time. An
 # object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
@@ -141,7 +140,7 @@ def describe_metadata(
         key: {
             "inputs": _describe(signature.inputs),
             "outputs": _describe(signature.outputs),
-            "method_name": METHOD,
+            "method_name": protocol.METHOD,
             "defaults": {},
         }
         for key, signature in signatures.items()

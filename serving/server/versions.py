@@ -231,22 +231,3 @@ class ServedModel:
                 self._tried.pop(before.number, None)
             before.close()
         return True
-
-    def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version, if `version` is its number or None.
-
-        Raises:
-            RestError: this version of the model is not loaded.
-        """
-        current = self.current
-        if current and version in (None, current.number):
-            return current
-        raise not_found(self.name, version)
-
-
-def not_found(name: str, version: int | None) -> RestError:
-    """Returns the error for a model or version that is not served."""
-    servable = f"Latest({name})"
-    if version is not None:
-        servable = f"Specific({name}, {version})"
-    return RestError(f"Servable not found for request: {servable}", 404)

@@ -283,7 +283,7 @@ def create_ask(tmp_path_factory):
 
         scope = {"type": "http", "method": method, "headers": []}
         scope["path"] = f"/v1{path}"
-        asyncio.run(server.app(scope, receive, send))
+        asyncio.run(server(scope, receive, send))
         text = b"".join(one["body"] for one in sent[1:]).decode()
         if sent[0]["status"] >= 400:
             assert json.loads(text).keys() == {"error"}
