@@ -11,7 +11,7 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -77,21 +77,20 @@ class Version:
         for file in path.glob("**/bert_config.json"):
             self._config = read_json(file)
         engine = model.engine
-        signatures = {
+        self._signatures = {
             name: read_signature(function, engine.definitions[name])
             for name, function in getattr(engine, "signatures", {}).items()
         }
         self._ids = {
             name
-            for name, (inputs, _) in signatures.items()
+            for name, (inputs, _) in self._signatures.items()
             if self._config and inputs.keys() == _IDS
         }
-        if not signatures:
+        if not self._signatures:
             self._ids = {"serve", "serving_default"}
-        self._signatures: dict[str, Signature] = {}
         if model.tasks:
             model.warm_up()
-        self._signatures = self._call_all(signatures)
+        self._call_all()
         self._max_wordpieces = limits.max_wordpieces
         self.description = Description(
             self._signatures,
@@ -101,23 +100,19 @@ class Version:
             engine.precision,
         )
 
-    def _call_all(
-        self, signatures: Mapping[str, Signature]
-    ) -> dict[str, Signature]:
+    def _call_all(self) -> None:
         """Calls signatures, because the first call of a signature is slow.
 
-        `signatures` are the signatures in the graph of a SavedModel. Returns
-        them, and the signatures in `_ids` and `_texts`. If such a signature is
-        not in the graph, its specs are inferred from two calls.
+        Infers the specs of the signatures in `_ids` and `_texts` that are not
+        in the graph of a SavedModel from two calls, and adds the specs to
+        `_signatures`.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
-        found = dict(signatures)
-        for name, (inputs, _) in signatures.items():
+        for name, (inputs, _) in self._signatures.items():
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
         for name in [*sorted(self._ids), *self._texts]:
-            # The graph's own signature of this name is already in `found`.
-            if name in signatures:
+            if name in self._signatures:
                 continue
             asked: list[Arrays] = []
             for count in (1, 2):
@@ -141,10 +136,9 @@ class Version:
                 asked.append(arrays)
             key = Key(name, ())
             outputs = [self.run(key, [arrays])[0] for arrays in asked]
-            found[name] = Signature(
+            self._signatures[name] = Signature(
                 describe(name, *asked), describe(name, *outputs)
             )
-        return found
 
     def run(self, key: Key, payloads: Sequence[Any]) -> list[Any]:
         """Runs several calls that have the same key.
@@ -239,15 +233,11 @@ class Version:
                 count = sum(len(tokenize(text)) for text in texts)
                 check_count("WordPieces", count, self._max_wordpieces)
             own = [task.encode(request) for request in requests]
+            sizes = [sum(len(i.ids) for i in each.inputs) for each in own]
             if task.repeats:
-                count = sum(len(i.ids) for each in own for i in each.inputs)
-                check_count("WordPieces", count, self._max_wordpieces)
+                check_count("WordPieces", sum(sizes), self._max_wordpieces)
             computed.append(own)
-            lengths = (
-                max(len(each.tokens), sum(len(one.ids) for one in each.inputs))
-                for each in own
-            )
-            longest = max(lengths, default=0)
+            longest = max([0, *sizes, *(len(each.tokens) for each in own)])
             values += len(own) * self._count_values(signature, longest)
         check_count("values", values)
         self.model.compute(task, [row for own in computed for row in own])
