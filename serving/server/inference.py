@@ -223,6 +223,7 @@ def to_body(
             "datatype": _type_of(Spec.type_of(value)),
             "shape": value.shape,
         }
+        text += b", " * (place > 0)
         if each["parameters"].get("binary_data", is_binary):
             if value.dtype == object:
                 parts = (struct.pack("<I", len(x)) + x for x in value.flat)
@@ -231,13 +232,12 @@ def to_body(
                 data = value.astype(value.dtype.newbyteorder("<")).tobytes()
             binary += data
             entry["parameters"] = {"binary_data_size": len(data)}
-            text += b", " * (place > 0) + json.dumps(entry).encode()
-            continue
-        text += b", " * (place > 0) + json.dumps(entry).encode()[:-1]
-        text += b', "data": '
-        for part in replies.to_json("", value.reshape(-1)):
-            text += part.encode("utf-8", "replace")
-        text += b"}"
+            text += json.dumps(entry).encode()
+        else:
+            text += json.dumps(entry).encode()[:-1] + b', "data": '
+            for part in replies.to_json("", value.reshape(-1)):
+                text += part.encode("utf-8", "replace")
+            text += b"}"
     text += b"]}"
     if not binary:
         return text, {"Content-Type": "application/json"}
