@@ -6,8 +6,9 @@ both servers.
 """
 
 import base64
+import itertools
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -205,7 +206,17 @@ def _parse_rows(
                         f"JSON object: does not have named input: {name}"
                     )
                 item = to_array(value, inputs[name])
-                _check_item(item, columns[name])
+                first = columns[name][0] if columns[name] else item
+                if first.size != item.size:
+                    raise RestError(
+                        f"Expecting tensor size: {first.size} but got: "
+                        f"{item.size}"
+                    )
+                if first.shape != item.shape:
+                    raise RestError(
+                        f"Expecting shape {_show_shape(first.shape)} but got: "
+                        f"{_show_shape(item.shape)}"
+                    )
             except RestError as error:
                 raise RestError(
                     f"Failed to process element: {number}{key} of 'instances' "
@@ -219,20 +230,6 @@ def _parse_rows(
                 f"{','.join(sorted(inputs))}"
             )
     return {name: np.stack(items) for name, items in columns.items()}
-
-
-def _check_item(item: np.ndarray, others: Sequence[np.ndarray]) -> None:
-    """Checks that an item and the first of `others` have equal shapes."""
-    for first in others[:1]:
-        if first.size != item.size:
-            raise RestError(
-                f"Expecting tensor size: {first.size} but got: {item.size}"
-            )
-        if first.shape != item.shape:
-            raise RestError(
-                f"Expecting shape {_show_shape(first.shape)} but got: "
-                f"{_show_shape(item.shape)}"
-            )
 
 
 def _is_named(value: Any) -> bool:
@@ -338,13 +335,10 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
 
 def _show(value: Any) -> str:
     """Returns a JSON value, shortened for an error message."""
-    text = ""
-    # Convert only the first characters to JSON, because a value may be large.
-    for part in json.JSONEncoder(indent=4).iterencode(value):
-        text += part
-        if len(text) > _SHOWN:
-            return text[:_SHOWN] + "..."
-    return text
+    # Convert only the first parts to JSON, because a value may be large.
+    parts = json.JSONEncoder(indent=4).iterencode(value)
+    text = "".join(itertools.islice(parts, _SHOWN + 1))
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
 def _show_shape(shape: Iterable[int]) -> str:
