@@ -36,7 +36,8 @@ def serve(server: Server, listener: socket.socket) -> None:
     Raises:
         OSError: another process has started to listen on the same address.
     """
-    with _named(*listener.getsockname()[:2]):
+    host, port = listener.getsockname()[:2]
+    with _named(host, port):
         # Two processes can bind the same address, but only one can listen. So
         # this call may fail, although `bind` succeeded.
         listener.listen(_BACKLOG)
@@ -63,6 +64,8 @@ def serve(server: Server, listener: socket.socket) -> None:
     # but without an effect, because Uvicorn has stopped.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
+    shown = f"[{host}]" if ":" in host else host
+    logging.info("ready: http://%s:%d", shown, port)
     asyncio.run(running.serve([listener]))
 
 
@@ -114,17 +117,9 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
-        # {connection: ((last request, whether it was answered), time at which
-        # `_close_stalled` first saw this pair)}
-        self._since: dict[object, tuple[tuple[object, bool], float]] = {}
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts the server and logs its address."""
-        await super().startup(sockets)
-        for listener in sockets or ():
-            host, port = listener.getsockname()[:2]
-            shown = f"[{host}]" if ":" in host else host
-            logging.info("ready: http://%s:%d", shown, port)
+        # {(connection, its last request, whether the request was answered):
+        # time at which `_close_stalled` first saw this key}
+        self._since: dict[tuple[object, object, bool], float] = {}
 
     async def on_tick(self, counter: int) -> bool:
         """Closes stalled connections. Uvicorn calls this ten times a second."""
@@ -161,15 +156,12 @@ class _Uvicorn(uvicorn.Server):
         for connection in list(self.server_state.connections):
             cycle = getattr(connection, "cycle", None)
             is_idle = cycle is None or cycle.response_complete
-            # A reply changes this pair, so idle time is counted from the reply.
-            state = cycle, is_idle
-            before, began = self._since.get(connection, (state, now))
-            if before != state:
-                began = now
-            since[connection] = state, began
+            # A reply changes this key, so idle time is counted from the reply.
+            key = connection, cycle, is_idle
+            since[key] = self._since.get(key, now)
             # Receiving a request, computing its reply and sending the reply may
             # each take timeout_s.
             most = self._server.limits.timeout_s * (1 if is_idle else 3)
-            if now - began > most and connection.transport is not None:
+            if now - since[key] > most and connection.transport is not None:
                 connection.transport.abort()
         self._since = since
