@@ -152,7 +152,8 @@ class Server:
     async def _guard(self, answer: Any, request: Request) -> Response:
         """Answers a request, with token check, request log and error replies.
 
-        `answer` is the route's function (Request, RequestRecord) -> Response.
+        `answer` is the route's function. It receives the request, its record
+        and its body, which is empty unless the method is POST.
         """
         with self.monitoring.observe(request) as record:
             headers: Mapping[str, str] | None = None
@@ -166,7 +167,16 @@ class Server:
                         401,
                         {"WWW-Authenticate": "Bearer"},
                     )
-                response = await answer(request, record)
+                # Read the complete body before raising another error, so that
+                # the client can reuse the connection.
+                body = b""
+                if request.method == "POST":
+                    body = await self.limits.read_body(request)
+                try:
+                    response = await answer(request, record, body)
+                except Closed:
+                    # A new version has replaced the version that was found.
+                    response = await answer(request, record, body)
                 record.status = response.status_code
                 return response
             except RestError as error:
@@ -203,11 +213,11 @@ class Server:
             return to_response({"status": "loading", "models": missing}, 503)
         return to_response({"status": "ready"})
 
-    async def _metrics(self, _: Request, __: Any) -> Response:
+    async def _metrics(self, *_: Any) -> Response:
         body, media_type = self.monitoring.render(self.models)
         return Response(body, headers={"Content-Type": media_type})
 
-    async def _list(self, _: Request, __: Any) -> Response:
+    async def _list(self, *_: Any) -> Response:
         models = []
         for name, model in self.models.items():
             if version := model.current:
@@ -218,18 +228,19 @@ class Server:
         return to_response({"models": models})
 
     async def _do_task(
-        self, request: Request, record: RequestRecord
+        self, request: Request, record: RequestRecord, content: bytes
     ) -> Response:
         """Handles `POST /api/models/NAME/TASK`, from the server's web page."""
-        self._find(record, request.path_params["name"])
-        content = await self.limits.read_body(request)
+        version = self._find(record, request.path_params["name"])
         record.num_texts = 1
         body = protocol.parse_body(content)
         key = Key(request.path_params["task"])
-        reply = await self._compute(record, None, key, body, len(content))
+        reply = await self._compute(record, version, key, body, len(content))
         return to_response(reply)
 
-    async def _rest(self, request: Request, record: RequestRecord) -> Response:
+    async def _rest(
+        self, request: Request, record: RequestRecord, content: bytes
+    ) -> Response:
         """Handles a request of TensorFlow Serving's REST protocol."""
         path = request.url.path
         match = replies.PATH.fullmatch(path)
@@ -238,15 +249,15 @@ class Server:
             raise RestError(f"Malformed request: {request.method} {path}")
         name, number = replies.parse_path(match)
         if is_call:
-            content = await self.limits.read_body(request)
-            signatures = self._find(record, name, number).description.signatures
+            version = self._find(record, name, number)
+            signatures = version.description.signatures
             body = protocol.parse_body(content)
             method = match["method"].lower()
             signature = protocol.find_signature(body, method, signatures)
             self.limits.check_rows(body)
             inputs = signatures[signature].inputs
             return await self._answer(
-                *(record, number, signature, len(content)),
+                *(record, version, signature, len(content)),
                 functools.partial(protocol.parse_inputs, body, inputs),
                 functools.partial(replies.to_body, body),
             )
@@ -264,7 +275,9 @@ class Server:
         states = dict(self.models[name].states)
         return to_response(replies.describe_status(name, states, number))
 
-    async def _infer(self, request: Request, record: RequestRecord) -> Response:
+    async def _infer(
+        self, request: Request, record: RequestRecord, content: bytes
+    ) -> Response:
         """Handles a request of the Open Inference Protocol."""
         path = request.path_params.get("path", "")
         if request.method == "GET" and path in ("", "health/live"):
@@ -277,9 +290,6 @@ class Server:
             raise RestError(f"Malformed request: {request.method} /v2/{path}")
         name = match["name"]
         number = int(match["version"]) if match["version"] else None
-        # Read the complete body before raising an error, so that the client can
-        # reuse the connection.
-        content = await self.limits.read_body(request)
         version = self._find(record, name, number)
         if is_call:
             length = request.headers.get(inference.LENGTH_HEADER)
@@ -289,7 +299,7 @@ class Server:
             )
             inputs = signatures[signature].inputs
             return await self._answer(
-                *(record, number, signature, len(content)),
+                *(record, version, signature, len(content)),
                 functools.partial(inference.parse_inputs, body, data, inputs),
                 functools.partial(
                     inference.to_body, name, version.number, body
@@ -301,36 +311,6 @@ class Server:
         return to_response(
             inference.describe(name, version.number, version.description)
         )
-
-    async def _answer(
-        self,
-        record: RequestRecord,
-        number: int | None,
-        signature: str,
-        num_bytes: int,
-        parse: Callable[[], dict[str, np.ndarray]],
-        write: Callable[[Any], tuple[bytearray, dict[str, str]]],
-    ) -> Response:
-        """Parses a request's inputs, runs its signature and writes the reply.
-
-        `parse` returns the inputs, and `write` the body and the headers of the
-        reply. Both run in threads, so that the event loop stays free.
-        """
-        arrays = await asyncio.to_thread(parse)
-        record.num_texts = self.limits.check_size(arrays)
-        key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
-        outputs = await self._compute(record, number, key, arrays, num_bytes)
-        check_count("values", sum(value.size for value in outputs.values()))
-        body, headers = await asyncio.to_thread(write, outputs)
-        if len(body) <= _PART:
-            return Response(memoryview(body), headers=headers)
-
-        async def parts() -> AsyncIterator[memoryview]:
-            for begin in range(0, len(body), _PART):
-                yield memoryview(body)[begin : begin + _PART]
-
-        headers["Content-Length"] = str(len(body))
-        return StreamingResponse(parts(), headers=headers)
 
     def _find(
         self, record: RequestRecord, name: str, number: int | None = None
@@ -350,49 +330,59 @@ class Server:
             servable = f"Specific({name}, {number})"
         raise RestError(f"Servable not found for request: {servable}", 404)
 
+    async def _answer(
+        self,
+        record: RequestRecord,
+        version: LoadedVersion,
+        signature: str,
+        num_bytes: int,
+        parse: Callable[[], dict[str, np.ndarray]],
+        write: Callable[[Any], tuple[bytearray, dict[str, str]]],
+    ) -> Response:
+        """Parses a request's inputs, runs its signature and writes the reply.
+
+        `parse` returns the inputs, and `write` the body and the headers of the
+        reply. Both run in threads, so that the event loop stays free.
+        """
+        arrays = await asyncio.to_thread(parse)
+        record.num_texts = self.limits.check_size(arrays)
+        key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
+        outputs = await self._compute(record, version, key, arrays, num_bytes)
+        check_count("values", sum(value.size for value in outputs.values()))
+        body, headers = await asyncio.to_thread(write, outputs)
+        if len(body) <= _PART:
+            return Response(memoryview(body), headers=headers)
+
+        async def parts() -> AsyncIterator[memoryview]:
+            for begin in range(0, len(body), _PART):
+                yield memoryview(body)[begin : begin + _PART]
+
+        headers["Content-Length"] = str(len(body))
+        return StreamingResponse(parts(), headers=headers)
+
     async def _compute(
         self,
         record: RequestRecord,
-        number: int | None,
+        version: LoadedVersion,
         key: Key,
         payload: Any,
         num_bytes: int,
     ) -> Any:
         """Computes a call with a version of a model, and returns the result.
 
-        Args:
-            record: record of the request, with the model and the number of
-                texts.
-            number: version that the request names, or None.
-            key: signature or task to call.
-            payload: arrays of a signature, or JSON object of a task.
-            num_bytes: size of the request's body.
+        `payload` are the arrays of a signature, or the JSON object of a task.
+        `num_bytes` is the size of the request's body.
 
         Raises:
+            Closed: a new version has replaced the version.
             RestError: the call cannot be computed.
         """
         record.operation = key.name
         is_long = num_bytes > self.limits.max_wordpieces
-        future = None
-        while not future:
-            version = self._find(record, record.model, number)
-            found = version.description
-            if key.shapes is not None and key.name not in found.signatures:
-                raise RestError(
-                    "the model's new version lacks this signature. Use another "
-                    "signature",
-                    409,
-                )
-            is_alone = is_long or key.name not in found.batched
-            try:
-                future = version.batcher.submit(
-                    key, payload, record.num_texts, is_alone
-                )
-            except Closed:
-                # Try again with the new version. If this version is still the
-                # current version, the server is shutting down.
-                if version is self.models[record.model].current:
-                    raise
+        is_alone = is_long or key.name not in version.description.batched
+        future = version.batcher.submit(
+            key, payload, record.num_texts, is_alone
+        )
         try:
             async with asyncio.timeout(self.limits.timeout_s):
                 return await asyncio.wrap_future(future)

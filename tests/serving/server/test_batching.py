@@ -119,13 +119,10 @@ def test_a_client_does_not_wait_longer_than_the_timeout():
     first = hold(model, batcher)
     server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
     description = types.SimpleNamespace(batched={"a"})
-    version = types.SimpleNamespace(
-        number=1, batcher=batcher, description=description
-    )
-    server.models = {"m": types.SimpleNamespace(current=version)}
-    record = monitoring.RequestRecord(model="m", num_texts=1)
+    version = types.SimpleNamespace(batcher=batcher, description=description)
+    record = monitoring.RequestRecord(num_texts=1)
     with pytest.raises(RestError, match="within 0.05 s") as caught:
-        asyncio.run(server._compute(record, None, Key("a"), 1, 1))
+        asyncio.run(server._compute(record, version, Key("a"), 1, 1))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)
