@@ -56,6 +56,10 @@ def to_response(
     return Response(body, status, headers, "application/json")
 
 
+# Name of a signature, its inputs by name, and the JSON object of the request.
+Call = tuple[str, dict[str, np.ndarray], dict[str, Any]]
+
+
 class Server:
     """Answers HTTP requests for all served models.
 
@@ -250,16 +254,18 @@ class Server:
         name, number = replies.parse_path(match)
         if is_call:
             version = self._find(record, name, number)
-            signatures = version.description.signatures
-            body = protocol.parse_body(content)
             method = match["method"].lower()
-            signature = protocol.find_signature(body, method, signatures)
-            self.limits.check_rows(body)
-            inputs = signatures[signature].inputs
+            signatures = version.description.signatures
+
+            def parse() -> Call:
+                body = protocol.parse_body(content)
+                found = protocol.find_signature(body, method, signatures)
+                self.limits.check_rows(body)
+                inputs = signatures[found].inputs
+                return found, protocol.parse_inputs(body, inputs), body
+
             return await self._answer(
-                *(record, version, signature, len(content)),
-                functools.partial(protocol.parse_inputs, body, inputs),
-                functools.partial(replies.to_body, body),
+                record, version, content, parse, replies.to_body
             )
         if match["metadata"]:
             record.operation = "metadata"
@@ -294,17 +300,11 @@ class Server:
         if is_call:
             length = request.headers.get(inference.LENGTH_HEADER)
             signatures = version.description.signatures
-            body, data, signature = inference.parse_request(
-                content, length, signatures
+            parse = functools.partial(
+                inference.parse_call, content, length, signatures
             )
-            inputs = signatures[signature].inputs
-            return await self._answer(
-                *(record, version, signature, len(content)),
-                functools.partial(inference.parse_inputs, body, data, inputs),
-                functools.partial(
-                    inference.to_body, name, version.number, body
-                ),
-            )
+            write = functools.partial(inference.to_body, name, version.number)
+            return await self._answer(record, version, content, parse, write)
         record.operation = match["method"] or "metadata"
         if match["method"] == "ready":
             return to_response({"name": name, "ready": True})
@@ -334,22 +334,24 @@ class Server:
         self,
         record: RequestRecord,
         version: LoadedVersion,
-        signature: str,
-        num_bytes: int,
-        parse: Callable[[], dict[str, np.ndarray]],
-        write: Callable[[Any], tuple[bytearray, dict[str, str]]],
+        content: bytes,
+        parse: Callable[[], Call],
+        write: Callable[[Any, Any], tuple[bytearray, dict[str, str]]],
     ) -> Response:
-        """Parses a request's inputs, runs its signature and writes the reply.
+        """Parses a request, runs its signature and writes the reply.
 
-        `parse` returns the inputs, and `write` the body and the headers of the
-        reply. Both run in threads, so that the event loop stays free.
+        `write` converts the JSON object of the request and the outputs to the
+        body and the headers of the reply. `parse` and `write` run in threads,
+        so that the event loop stays free.
         """
-        arrays = await asyncio.to_thread(parse)
+        signature, arrays, request = await asyncio.to_thread(parse)
         record.num_texts = self.limits.check_size(arrays)
         key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
-        outputs = await self._compute(record, version, key, arrays, num_bytes)
+        outputs = await self._compute(
+            record, version, key, arrays, len(content)
+        )
         check_count("values", sum(value.size for value in outputs.values()))
-        body, headers = await asyncio.to_thread(write, outputs)
+        body, headers = await asyncio.to_thread(write, request, outputs)
         if len(body) <= _PART:
             return Response(memoryview(body), headers=headers)
 

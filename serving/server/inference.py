@@ -67,10 +67,13 @@ def _type_of(dtype: str) -> str:
     return _TYPES.get(dtype, dtype.upper())
 
 
-def parse_request(
+def parse_call(
     content: bytes, length: str | None, signatures: Mapping[str, Signature]
-) -> tuple[dict[str, Any], bytes, str]:
-    """Parses the body of a request, and finds the signature to call.
+) -> tuple[str, dict[str, np.ndarray], dict[str, Any]]:
+    """Parses the body of a request.
+
+    If the body names a signature, that signature is called. Otherwise the first
+    signature is called whose inputs are exactly the inputs of the request.
 
     Args:
         content: the body.
@@ -78,12 +81,11 @@ def parse_request(
         signatures: {name: Signature} of the model.
 
     Returns:
-        the JSON object, the bytes that follow the JSON, and the name of the
-        signature. Its inputs are exactly the inputs of the request. If the
-        request names a signature, no other signature is considered.
+        the name of the signature, {name of an input: array}, and the JSON
+        object of the body for `to_body`.
 
     Raises:
-        RestError: the JSON is invalid, or no signature accepts the inputs.
+        RestError: the body is invalid, or the arrays fit no signature.
     """
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
         raise RestError(f"{LENGTH_HEADER} is not a number: {length[:20]}")
@@ -104,26 +106,21 @@ def parse_request(
     wanted = body["parameters"].get("signature_name")
     names = sorted(signatures, key=lambda n: n != protocol.DEFAULT_SIGNATURE)
     for name in names:
-        if wanted in (None, name) and signatures[name].inputs.keys() == given:
-            return body, content[end:], name
+        specs = signatures[name].inputs
+        if wanted in (None, name) and specs.keys() == given:
+            return name, _parse_inputs(body, content[end:], specs), body
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
     raise RestError(
         "no signature of the model accepts these inputs; choose from " + takes
     )
 
 
-def parse_inputs(
+def _parse_inputs(
     body: Mapping[str, Any], data: bytes, inputs: Specs
 ) -> dict[str, np.ndarray]:
     """Converts the tensors of a request to {name of an input: array}.
 
-    Args:
-        body: JSON object that `parse_request` returned.
-        data: binary tensors after the JSON, which `parse_request` returned.
-        inputs: specs of the signature's inputs.
-
-    Raises:
-        RestError: the arrays do not fit the inputs of the signature.
+    `data` are the binary tensors after the JSON.
     """
     arrays = {}
     for entry in body["inputs"]:

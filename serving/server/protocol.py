@@ -262,36 +262,29 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
             raise RestError(
                 f"Encountered list at unexpected level: {len(shape)}"
             )
-    leaves: list[Any] = []
-    dtype = spec.to_numpy()
-
-    def flatten(value: Any, level: int) -> None:
-        """Converts the values in nested lists, and adds them to `leaves`."""
-        if not isinstance(value, list):
-            if level != len(shape):
+    items = [value]
+    for level, size in enumerate(shape):
+        for item in items:
+            if not isinstance(item, list):
                 raise RestError(
-                    f"JSON Value: {_show(value)} found at incorrect level: "
+                    f"JSON Value: {_show(item)} found at incorrect level: "
                     f"{level + 1} in the JSON DOM. Expected at level: "
                     f"{len(shape)}"
                 )
-            leaves.append(_convert(value, dtype))
-            return
-        if level >= len(shape):
-            raise RestError(
-                f"Encountered list at unexpected level: {level} expected < "
-                f"{len(shape)}"
-            )
-        if len(value) != shape[level]:
-            raise RestError(
-                f"Encountered list at unexpected size: {len(value)} at level: "
-                f"{level} expected size: {shape[level]}"
-            )
-        for item in value:
-            flatten(item, level + 1)
-
-    flatten(value, 0)
-    array = np.empty(len(leaves), dtype)
-    array[:] = leaves
+            if len(item) != size:
+                raise RestError(
+                    f"Encountered list at unexpected size: {len(item)} at "
+                    f"level: {level} expected size: {size}"
+                )
+        items = [*itertools.chain.from_iterable(items)]
+    if any(isinstance(item, list) for item in items):
+        raise RestError(
+            f"Encountered list at unexpected level: {len(shape)} expected < "
+            f"{len(shape)}"
+        )
+    dtype = spec.to_numpy()
+    array = np.empty(len(items), dtype)
+    array[:] = [_convert(item, dtype) for item in items]
     return array.reshape(shape)
 
 
