@@ -163,13 +163,6 @@ def main(config: Config) -> int:
     # Load the models in parallel, because each model has its own process.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         [*pool.map(versions.ServedModel.refresh, served.values())]
-    for model in served.values():
-        if not model.current:
-            reasons = [message for _, message in model.states.values()]
-            raise ValueError(
-                f"--model={model.path} cannot be served: "
-                + (reasons or ["the folder contains no exported model"])[0]
-            )
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
             "--host=%s: anyone who can reach this machine can use the server; "
@@ -179,8 +172,7 @@ def main(config: Config) -> int:
     server = app.Server(served, config, monitor, token, config.poll_s)
     process.serve(server, listener)
     for model in served.values():
-        if model.current:
-            model.current.close(config.timeout_s)
+        model.current.close(config.timeout_s)
     logging.info("stopped: all accepted requests are answered")
     return 0
 

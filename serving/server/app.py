@@ -210,11 +210,6 @@ class Server:
     async def _ready(self, _: Request) -> Response:
         if self.is_ending:
             return to_response({"status": "stopping"}, 503)
-        missing = [
-            name for name, model in self.models.items() if not model.current
-        ]
-        if missing:
-            return to_response({"status": "loading", "models": missing}, 503)
         return to_response({"status": "ready"})
 
     async def _metrics(self, *_: Any) -> Response:
@@ -224,11 +219,11 @@ class Server:
     async def _list(self, *_: Any) -> Response:
         models = []
         for name, model in self.models.items():
-            if version := model.current:
-                found = {"name": name, "version": version.number}
-                for field in ("tasks", "engine", "precision"):
-                    found[field] = getattr(version.description, field)
-                models.append(found)
+            version = model.current
+            found = {"name": name, "version": version.number}
+            for field in ("tasks", "engine", "precision"):
+                found[field] = getattr(version.description, field)
+            models.append(found)
         return to_response({"models": models})
 
     async def _do_task(
@@ -323,7 +318,7 @@ class Server:
         if name in self.models:
             record.model = name
             version = self.models[name].current
-            if version and number in (None, version.number):
+            if number in (None, version.number):
                 return version
         servable = f"Latest({name})"
         if number is not None:

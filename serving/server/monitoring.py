@@ -147,9 +147,8 @@ class Monitoring:
     def render(self, models: Mapping[str, ServedModel]) -> tuple[bytes, str]:
         """Returns the metrics in Prometheus's format, and their media type."""
         for name, model in models.items():
-            if model.current:
-                self._waiting.labels(name).set(len(model.current.batcher))
-                self._version.labels(name).set(model.current.number)
+            self._waiting.labels(name).set(len(model.current.batcher))
+            self._version.labels(name).set(model.current.number)
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
 

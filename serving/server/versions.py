@@ -123,6 +123,9 @@ class ServedModel:
         limits: limits on requests, and options of the engine.
         on_batch: called after each batch with the name of the model, the number
             of rows and the seconds that the batch took.
+
+    Attributes:
+        current: the version that is served. The first `refresh` sets it.
     """
 
     def __init__(
@@ -144,7 +147,8 @@ class ServedModel:
         self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for status requests.
         self.states: dict[int, tuple[str, str]] = {}
-        self.current: LoadedVersion | None = None
+        # `current`, or None before the first `refresh`.
+        self._served: LoadedVersion | None = None
 
     def refresh(self) -> None:
         """Serves the newest version that can be loaded.
@@ -154,10 +158,13 @@ class ServedModel:
 
         While a version is served, another version is loaded only when it is
         complete and its files have not changed since the previous call.
+
+        Raises:
+            ValueError: no version was ever served, and none can be loaded.
         """
         with self._lock:
             versions = engines.find_versions(self.path)
-            served = self.current
+            served = self._served
             if served and served.is_lost:
                 served = None
                 # Load any version again, because a version that failed to load
@@ -175,7 +182,13 @@ class ServedModel:
                 elif self._load(number, folder, files):
                     break
             else:
-                return
+                if self._served:
+                    return
+                reasons = [reason for _, reason in self.states.values()]
+                raise ValueError(
+                    f"--model={self.path} cannot be served: "
+                    + (reasons or ["the folder contains no exported model"])[0]
+                )
             if number < max(versions):
                 logging.warning(
                     "%s: serving version %d, because newer versions "
@@ -200,7 +213,7 @@ class ServedModel:
 
     def _load(self, number: int, folder: Path, files: Files) -> bool:
         """Loads a version. Returns whether it is now the current version."""
-        before, self._tried[number] = self.current, files
+        before, self._tried[number] = self._served, files
         is_again = before is not None and before.number == number
         if is_again:
             logging.info("%s: loading changed version %d", self.name, number)
@@ -216,7 +229,7 @@ class ServedModel:
             if not is_again:
                 self.states[number] = ("END", reason)
             return False
-        self.current = loaded
+        self.current = self._served = loaded
         self.states[number] = ("AVAILABLE", "")
         logging.info(
             "%s: serving version %d with %s, %s",
