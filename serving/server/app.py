@@ -156,8 +156,7 @@ class Server:
     async def _guard(self, answer: Any, request: Request) -> Response:
         """Answers a request, with token check, request log and error replies.
 
-        `answer` is the route's function. It receives the request, its record
-        and its body, which is empty unless the method is POST.
+        `answer` is the route's function, RequestRecord -> Response.
         """
         with self.monitoring.observe(request) as record:
             headers: Mapping[str, str] | None = None
@@ -173,14 +172,13 @@ class Server:
                     )
                 # Read the complete body before raising another error, so that
                 # the client can reuse the connection.
-                body = b""
                 if request.method == "POST":
-                    body = await self.limits.read_body(request)
+                    record.content = await self.limits.read_body(request)
                 try:
-                    response = await answer(request, record, body)
+                    response = await answer(record)
                 except Closed:
                     # A new version has replaced the version that was found.
-                    response = await answer(request, record, body)
+                    response = await answer(record)
                 record.status = response.status_code
                 return response
             except RestError as error:
@@ -212,11 +210,11 @@ class Server:
             return to_response({"status": "stopping"}, 503)
         return to_response({"status": "ready"})
 
-    async def _metrics(self, *_: Any) -> Response:
+    async def _metrics(self, _: RequestRecord) -> Response:
         body, media_type = self.monitoring.render(self.models)
         return Response(body, headers={"Content-Type": media_type})
 
-    async def _list(self, *_: Any) -> Response:
+    async def _list(self, _: RequestRecord) -> Response:
         models = []
         for name, model in self.models.items():
             version = model.current
@@ -226,22 +224,18 @@ class Server:
             models.append(found)
         return to_response({"models": models})
 
-    async def _do_task(
-        self, request: Request, record: RequestRecord, content: bytes
-    ) -> Response:
+    async def _do_task(self, record: RequestRecord) -> Response:
         """Handles `POST /api/models/NAME/TASK`, from the server's web page."""
-        version = self._find(record, request.path_params["name"])
+        names = record.request.path_params
+        version = self._find(record, names["name"])
         record.num_texts = 1
-        body = protocol.parse_body(content)
-        key = Key(request.path_params["task"])
-        reply = await self._compute(record, version, key, body, len(content))
-        return to_response(reply)
+        body = protocol.parse_body(record.content)
+        key = Key(names["task"])
+        return to_response(await self._compute(record, version, key, body))
 
-    async def _rest(
-        self, request: Request, record: RequestRecord, content: bytes
-    ) -> Response:
+    async def _rest(self, record: RequestRecord) -> Response:
         """Handles a request of TensorFlow Serving's REST protocol."""
-        path = request.url.path
+        request, path = record.request, record.request.url.path
         match = replies.PATH.fullmatch(path)
         is_call = match is not None and match["method"] is not None
         if match is None or request.method != ("POST" if is_call else "GET"):
@@ -253,15 +247,13 @@ class Server:
             signatures = version.description.signatures
 
             def parse() -> Call:
-                body = protocol.parse_body(content)
+                body = protocol.parse_body(record.content)
                 found = protocol.find_signature(body, method, signatures)
                 self.limits.check_rows(body)
                 inputs = signatures[found].inputs
                 return found, protocol.parse_inputs(body, inputs), body
 
-            return await self._answer(
-                record, version, content, parse, replies.to_body
-            )
+            return await self._answer(record, version, parse, replies.to_body)
         if match["metadata"]:
             record.operation = "metadata"
             version = self._find(record, name, number)
@@ -276,10 +268,9 @@ class Server:
         states = dict(self.models[name].states)
         return to_response(replies.describe_status(name, states, number))
 
-    async def _infer(
-        self, request: Request, record: RequestRecord, content: bytes
-    ) -> Response:
+    async def _infer(self, record: RequestRecord) -> Response:
         """Handles a request of the Open Inference Protocol."""
+        request = record.request
         path = request.path_params.get("path", "")
         if request.method == "GET" and path in ("", "health/live"):
             return to_response(inference.SERVER if not path else {"live": True})
@@ -296,10 +287,10 @@ class Server:
             length = request.headers.get(inference.LENGTH_HEADER)
             signatures = version.description.signatures
             parse = functools.partial(
-                inference.parse_call, content, length, signatures
+                inference.parse_call, record.content, length, signatures
             )
             write = functools.partial(inference.to_body, name, version.number)
-            return await self._answer(record, version, content, parse, write)
+            return await self._answer(record, version, parse, write)
         record.operation = match["method"] or "metadata"
         if match["method"] == "ready":
             return to_response({"name": name, "ready": True})
@@ -329,7 +320,6 @@ class Server:
         self,
         record: RequestRecord,
         version: LoadedVersion,
-        content: bytes,
         parse: Callable[[], Call],
         write: Callable[[Any, Any], tuple[bytearray, dict[str, str]]],
     ) -> Response:
@@ -342,9 +332,7 @@ class Server:
         signature, arrays, request = await asyncio.to_thread(parse)
         record.num_texts = self.limits.check_size(arrays)
         key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
-        outputs = await self._compute(
-            record, version, key, arrays, len(content)
-        )
+        outputs = await self._compute(record, version, key, arrays)
         check_count("values", sum(value.size for value in outputs.values()))
         body, headers = await asyncio.to_thread(write, request, outputs)
         if len(body) <= _PART:
@@ -363,19 +351,17 @@ class Server:
         version: LoadedVersion,
         key: Key,
         payload: Any,
-        num_bytes: int,
     ) -> Any:
         """Computes a call with a version of a model, and returns the result.
 
         `payload` are the arrays of a signature, or the JSON object of a task.
-        `num_bytes` is the size of the request's body.
 
         Raises:
             Closed: a new version has replaced the version.
             RestError: the call cannot be computed.
         """
         record.operation = key.name
-        is_long = num_bytes > self.limits.max_wordpieces
+        is_long = len(record.content) > self.limits.max_wordpieces
         is_alone = is_long or key.name not in version.description.batched
         future = version.batcher.submit(
             key, payload, record.num_texts, is_alone

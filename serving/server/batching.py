@@ -61,11 +61,7 @@ class Batcher:
         self._thread.start()
 
     def submit(
-        self,
-        key: Hashable,
-        payload: Any,
-        num_rows: int,
-        is_alone: bool = False,
+        self, key: Hashable, payload: Any, num_rows: int, is_alone: bool = False
     ) -> Future:
         """Queues a request.
 

@@ -21,11 +21,7 @@ PATH = re.compile(
     r"models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?"
     r"(?:/(?P<method>ready|infer))?"
 )
-SERVER = {
-    "name": "bert",
-    "version": "1",
-    "extensions": ["binary_tensor_data"],
-}
+SERVER = {"name": "bert", "version": "1", "extensions": ["binary_tensor_data"]}
 # Name of the HTTP header with the length of the JSON in bytes. Clients send the
 # header if binary tensors follow the JSON.
 LENGTH_HEADER = "Inference-Header-Content-Length"

@@ -2,6 +2,8 @@
 
 import asyncio
 import dataclasses
+import gzip
+import io
 import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -99,8 +101,7 @@ class Limits(EngineConfig):
             raise RestError(
                 "send the body uncompressed or compressed by gzip", 415, close
             )
-        length = request.headers.get("content-length", "0")
-        declared = int(length[:20]) if length.isdecimal() else 0
+        declared = int(request.headers.get("content-length", 0))
         if declared > _DISCARDED * most or (
             declared > most and "expect" in request.headers
         ):
@@ -118,19 +119,14 @@ class Limits(EngineConfig):
             message = f"The body did not arrive within {self.timeout_s:g} s"
             raise RestError(message, 408, close) from None
         if encoding == "gzip" and size <= most:
-            # Adding 16 selects the gzip format. Decompress at most `most` + 1
-            # bytes: the additional byte shows that the body is too large.
-            inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            # Decompress at most `most` + 1 bytes. The additional byte shows
+            # that the body is too large.
             try:
-                body = bytearray(inflate.decompress(body, most + 1))
-            except zlib.error as error:
+                with gzip.open(io.BytesIO(body)) as file:
+                    body = bytearray(file.read(most + 1))
+            except (OSError, EOFError, zlib.error) as error:
                 raise RestError(f"The body is not gzip: {error}") from None
             size = len(body)
-            if size <= most and (not inflate.eof or inflate.unused_data):
-                raise RestError(
-                    "The gzip data in the body is incomplete, or consists of "
-                    "several gzip members. Send one complete member"
-                )
         if size > most:
             raise too_large
         return bytes(body)

@@ -32,9 +32,11 @@ _SECONDS = (
 
 @dataclasses.dataclass
 class RequestRecord:
-    """Properties of a request that are counted and logged, without its texts.
+    """A request, and the properties that are counted and logged.
 
     Attributes:
+        request: the request.
+        content: body of a POST request, for other methods b"".
         model: name of the model, or "" if the request names no served model.
         operation: name of the signature or the task that the request calls. For
             requests about a model, "status", "metadata" or "ready".
@@ -43,6 +45,8 @@ class RequestRecord:
         error: error message of the reply, or "".
     """
 
+    request: Request
+    content: bytes = b""
     model: str = ""
     operation: str = ""
     num_texts: int = 0
@@ -82,14 +86,10 @@ class Monitoring:
             "bert_batch_seconds", "Seconds to compute a batch.", **seconds
         )
         self._waiting = Gauge(
-            "bert_waiting_requests",
-            "Requests that wait for the model.",
-            **each,
+            "bert_waiting_requests", "Requests that wait for the model.", **each
         )
         self._version = Gauge(
-            "bert_model_version",
-            "Version of the model that is served.",
-            **each,
+            "bert_model_version", "Version of the model that is served.", **each
         )
         self._log = None if request_log is None else _open_log(request_log)
 
@@ -102,7 +102,7 @@ class Monitoring:
     def observe(self, request: Request) -> Iterator[RequestRecord]:
         """Yields a RequestRecord to fill, then counts and logs it."""
         began = time.monotonic()
-        record = RequestRecord()
+        record = RequestRecord(request)
         try:
             yield record
         finally:
@@ -113,13 +113,12 @@ class Monitoring:
             operation = record.operation if is_known else ""
             self._requests.labels(record.model, operation, record.status).inc()
             self._seconds.labels(record.model).observe(seconds)
-            self._write(request, record, seconds)
+            self._write(record, seconds)
 
-    def _write(
-        self, request: Request, record: RequestRecord, seconds: float
-    ) -> None:
+    def _write(self, record: RequestRecord, seconds: float) -> None:
         if self._log is None:
             return
+        request = record.request
         now = datetime.datetime.now(datetime.UTC)
         line: dict[str, Any] = {
             "time": now.isoformat(timespec="milliseconds"),

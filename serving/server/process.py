@@ -17,8 +17,6 @@ from serving.server.app import Server
 MAX_CONNECTIONS = 1000
 # Maximum bytes of a request's path and headers.
 MAX_HEAD_BYTES = 1 << 16
-# Maximum number of connections that wait to be accepted.
-_BACKLOG = 1024
 # Number of seconds after a stop signal during which an open connection may
 # still send a request. The reply then contains `Connection: close`.
 _LAST_S = 5
@@ -40,7 +38,7 @@ def serve(server: Server, listener: socket.socket) -> None:
     with _named(host, port):
         # Two processes can bind the same address, but only one can listen. So
         # this call may fail, although `bind` succeeded.
-        listener.listen(_BACKLOG)
+        listener.listen()
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
         server,
@@ -49,7 +47,6 @@ def serve(server: Server, listener: socket.socket) -> None:
         ws="none",
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         limit_concurrency=MAX_CONNECTIONS,
-        backlog=_BACKLOG,
         timeout_keep_alive=int(max(5, timeout)),
         # Time to receive a request, to compute its reply and to send the reply.
         timeout_graceful_shutdown=int(3 * timeout + 1),

@@ -22,11 +22,7 @@ PATH = re.compile(
 # object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
 # Types whose TensorFlow name is not "DT_" plus NumPy's name in capitals.
-_TYPES = {
-    "float16": "DT_HALF",
-    "float32": "DT_FLOAT",
-    "float64": "DT_DOUBLE",
-}
+_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
 def parse_path(match: re.Match) -> tuple[str, int | None]:
