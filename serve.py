@@ -20,9 +20,9 @@ from pathlib import Path
 
 from absl import logging
 
-from files import path_checks, paths, requirements
+from files import flags, path_checks, requirements
 from files.flags import flag
-from files.paths import Kind
+from files.paths import Kind, PathFlag
 from serving.server.limits import Limits
 from training.command_line import cli
 
@@ -135,13 +135,8 @@ def read_token(path: str | None) -> str:
 def main(config: Config) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     models = parse_models(config.model)
-    given = [
-        paths.PathFlag("model", path, Kind.MODEL) for path in models.values()
-    ]
-    if config.request_log:
-        kind = Kind.OUTPUT_FILE
-        given.append(paths.PathFlag("request_log", config.request_log, kind))
-    path_checks.check_paths(given)
+    given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
+    path_checks.check_paths([*given, *flags.path_flags(config)])
     token = read_token(config.token_file)
     try:
         # Import late, so that flags are checked without the server's packages.

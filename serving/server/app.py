@@ -237,18 +237,19 @@ class Server:
         """Handles a request of TensorFlow Serving's REST protocol."""
         request, path = record.request, record.request.url.path
         match = replies.PATH.fullmatch(path)
-        is_call = match is not None and match["method"] is not None
-        if match is None or request.method != ("POST" if is_call else "GET"):
+        method = match["method"] if match else None
+        if not match or request.method != ("POST" if method else "GET"):
             raise RestError(f"Malformed request: {request.method} {path}")
         name, number = replies.parse_path(match)
-        if is_call:
+        if method:
             version = self._find(record, name, number)
-            method = match["method"].lower()
             signatures = version.description.signatures
 
             def parse() -> Call:
                 body = protocol.parse_body(record.content)
-                found = protocol.find_signature(body, method, signatures)
+                found = protocol.find_signature(
+                    body, method.lower(), signatures
+                )
                 self.limits.check_rows(body)
                 inputs = signatures[found].inputs
                 return found, protocol.parse_inputs(body, inputs), body
@@ -257,11 +258,7 @@ class Server:
         if match["metadata"]:
             record.operation = "metadata"
             version = self._find(record, name, number)
-            return to_response(
-                replies.describe_metadata(
-                    name, version.number, version.description.signatures
-                )
-            )
+            return to_response(replies.describe(name, version))
         record.operation = "status"
         if name not in self.models:
             raise RestError(f"Could not find any versions of model {name}", 404)
@@ -284,19 +281,13 @@ class Server:
         number = int(match["version"]) if match["version"] else None
         version = self._find(record, name, number)
         if is_call:
-            length = request.headers.get(inference.LENGTH_HEADER)
-            signatures = version.description.signatures
-            parse = functools.partial(
-                inference.parse_call, record.content, length, signatures
-            )
+            parse = functools.partial(inference.parse_call, record, version)
             write = functools.partial(inference.to_body, name, version.number)
             return await self._answer(record, version, parse, write)
         record.operation = match["method"] or "metadata"
         if match["method"] == "ready":
             return to_response({"name": name, "ready": True})
-        return to_response(
-            inference.describe(name, version.number, version.description)
-        )
+        return to_response(inference.describe(name, version))
 
     def _find(
         self, record: RequestRecord, name: str, number: int | None = None

@@ -14,9 +14,6 @@ from typing import Any
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
 
-# Function (key, payloads of the requests) -> results of the requests.
-RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
-
 
 class Closed(RestError):
     """Error for a request to a Batcher that was closed."""
@@ -38,8 +35,9 @@ class Batcher:
     All requests of a batch have equal keys.
 
     Args:
-        run: function that runs a batch. If the function fails, the batcher runs
-            each request of the batch separately.
+        run: function (key, payloads of the requests) -> results of the requests
+            that runs a batch. If it fails, the batcher runs each request of the
+            batch separately.
         limits: limits of batches and of the queue.
         on_batch: function (number of rows, seconds) that is called after each
             batch.
@@ -47,7 +45,7 @@ class Batcher:
 
     def __init__(
         self,
-        run: RunBatch,
+        run: Callable[[Any, Sequence[Any]], Sequence[Any]],
         limits: Limits,
         on_batch: Callable[[int, float], None] = lambda rows, seconds: None,
     ) -> None:

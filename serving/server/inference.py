@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 
 from serving.server import protocol, replies
+from serving.server.monitoring import RequestRecord
 from serving.server.protocol import RestError
-from serving.server.signatures import Description, Signature, Spec, Specs
+from serving.server.signatures import Spec, Specs
+from serving.server.versions import LoadedVersion
 
 PATH = re.compile(
     r"models/(?P<name>[^/]+)(?:/versions/(?P<version>\d{1,18}))?"
@@ -29,20 +31,21 @@ _TYPES = {"string": "BYTES", "float16": "FP16", "float32": "FP32"}
 _TYPES |= {"float64": "FP64"}
 
 
-def describe(name: str, number: int, version: Description) -> dict[str, Any]:
+def describe(name: str, version: LoadedVersion) -> dict[str, Any]:
     """Returns the metadata of a model's version.
 
     The metadata describe the inputs and outputs of only one signature: the
     default signature if there is one, otherwise the first signature.
     """
+    about = version.description
     inputs, outputs = (
-        version.signatures.get(protocol.DEFAULT_SIGNATURE)
-        or [*version.signatures.values()][0]
+        about.signatures.get(protocol.DEFAULT_SIGNATURE)
+        or [*about.signatures.values()][0]
     )
     return {
         "name": name,
-        "versions": [str(number)],
-        "platform": f"{version.engine}_{version.precision}".lower(),
+        "versions": [str(version.number)],
+        "platform": f"{about.engine}_{about.precision}".lower(),
         "inputs": _describe(inputs),
         "outputs": _describe(outputs),
     }
@@ -64,17 +67,12 @@ def _type_of(dtype: str) -> str:
 
 
 def parse_call(
-    content: bytes, length: str | None, signatures: Mapping[str, Signature]
+    record: RequestRecord, version: LoadedVersion
 ) -> tuple[str, dict[str, np.ndarray], dict[str, Any]]:
     """Parses the body of a request.
 
     If the body names a signature, that signature is called. Otherwise the first
     signature is called whose inputs are exactly the inputs of the request.
-
-    Args:
-        content: the body.
-        length: value of LENGTH_HEADER, or None.
-        signatures: {name: Signature} of the model.
 
     Returns:
         the name of the signature, {name of an input: array}, and the JSON
@@ -83,10 +81,11 @@ def parse_call(
     Raises:
         RestError: the body is invalid, or the arrays fit no signature.
     """
+    length = record.request.headers.get(LENGTH_HEADER)
     if length is not None and not re.fullmatch("[0-9]{1,18}", length):
         raise RestError(f"{LENGTH_HEADER} is not a number: {length[:20]}")
-    end = len(content) if length is None else int(length)
-    body = protocol.parse_body(content[:end])
+    end = len(record.content) if length is None else int(length)
+    body = protocol.parse_body(record.content[:end])
     inputs, outputs = body.get("inputs"), body.setdefault("outputs", [])
     for entries in (inputs, outputs):
         if not isinstance(entries, list) or not all(
@@ -99,12 +98,14 @@ def parse_call(
     if not isinstance(body.setdefault("parameters", {}), dict):
         raise RestError("'parameters' must be an object")
     given = {each["name"] for each in body["inputs"]}
+    data = record.content[end:]
+    signatures = version.description.signatures
     wanted = body["parameters"].get("signature_name")
     names = sorted(signatures, key=lambda n: n != protocol.DEFAULT_SIGNATURE)
     for name in names:
         specs = signatures[name].inputs
         if wanted in (None, name) and specs.keys() == given:
-            return name, _parse_inputs(body, content[end:], specs), body
+            return name, _parse_inputs(body, data, specs), body
     takes = "; ".join(f"{n}: {', '.join(signatures[n].inputs)}" for n in names)
     raise RestError(
         "no signature of the model accepts these inputs; choose from " + takes

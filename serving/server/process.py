@@ -115,13 +115,28 @@ class _Uvicorn(uvicorn.Server):
         super().__init__(config)
         self._server = server
         # {(connection, its last request, whether the request was answered):
-        # time at which `_close_stalled` first saw this key}
+        # time at which `on_tick` first saw this key}
         self._since: dict[tuple[object, object, bool], float] = {}
 
     async def on_tick(self, counter: int) -> bool:
-        """Closes stalled connections. Uvicorn calls this ten times a second."""
-        if counter % 10 == 0:
-            self._close_stalled()
+        """Closes connections that have been idle or busy for too long.
+
+        Uvicorn calls this ten times a second.
+        """
+        now = time.monotonic()
+        since = {}
+        for connection in list(self.server_state.connections):
+            cycle = getattr(connection, "cycle", None)
+            is_idle = cycle is None or cycle.response_complete
+            # A reply changes this key, so idle time is counted from the reply.
+            key = connection, cycle, is_idle
+            since[key] = self._since.get(key, now)
+            # Receiving a request, computing its reply and sending the reply may
+            # each take timeout_s.
+            most = self._server.limits.timeout_s * (1 if is_idle else 3)
+            if now - since[key] > most and connection.transport is not None:
+                connection.transport.abort()
+        self._since = since
         return await super().on_tick(counter)
 
     async def shutdown(
@@ -145,20 +160,3 @@ class _Uvicorn(uvicorn.Server):
         ):
             await asyncio.sleep(0.05)
         await super().shutdown(sockets)
-
-    def _close_stalled(self) -> None:
-        """Closes connections that have been idle or busy for too long."""
-        now = time.monotonic()
-        since = {}
-        for connection in list(self.server_state.connections):
-            cycle = getattr(connection, "cycle", None)
-            is_idle = cycle is None or cycle.response_complete
-            # A reply changes this key, so idle time is counted from the reply.
-            key = connection, cycle, is_idle
-            since[key] = self._since.get(key, now)
-            # Receiving a request, computing its reply and sending the reply may
-            # each take timeout_s.
-            most = self._server.limits.timeout_s * (1 if is_idle else 3)
-            if now - since[key] > most and connection.transport is not None:
-                connection.transport.abort()
-        self._since = since

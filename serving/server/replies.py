@@ -10,7 +10,8 @@ import numpy as np
 
 from serving.server import protocol
 from serving.server.protocol import RestError
-from serving.server.signatures import Signature, Spec
+from serving.server.signatures import Specs
+from serving.server.versions import LoadedVersion
 
 PATH = re.compile(
     r"(?i:/v1/models)(?:/(?P<name>[^/:]+))?"
@@ -128,9 +129,7 @@ def _to_lists(name: str, value: np.ndarray) -> Any:
     return value.tolist()
 
 
-def describe_metadata(
-    name: str, version: int, signatures: Mapping[str, Signature]
-) -> dict[str, Any]:
+def describe(name: str, version: LoadedVersion) -> dict[str, Any]:
     """Returns the reply of `GET /v1/models/NAME/metadata`."""
     definitions = {
         key: {
@@ -139,19 +138,19 @@ def describe_metadata(
             "method_name": protocol.METHOD,
             "defaults": {},
         }
-        for key, signature in signatures.items()
+        for key, signature in version.description.signatures.items()
     }
     return {
         "model_spec": {
             "name": name,
             "signature_name": "",
-            "version": str(version),
+            "version": str(version.number),
         },
         "metadata": {"signature_def": {"signature_def": definitions}},
     }
 
 
-def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
+def _describe(specs: Specs) -> dict[str, Any]:
     """Describes inputs or outputs as TensorInfo messages in JSON."""
     return {
         key: {
