@@ -118,16 +118,11 @@ def read_token(path: str | None) -> str:
         return ""
     with open(path, "rb") as file:
         content = file.read(4097)
-    if len(content) > 4096:
-        raise ValueError(
-            f"--token_file={path} is longer than 4096 bytes. Use a file that "
-            "contains only the token"
-        )
     token = content.strip()
-    if not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
+    if len(content) > 4096 or not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
         raise ValueError(
             f"--token_file={path} must contain one word of 8 or more ASCII "
-            "characters"
+            "characters, and at most 4096 bytes"
         )
     return token.decode()
 

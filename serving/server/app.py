@@ -86,33 +86,28 @@ class Server:
         self.is_ending = False
         self._expected = f"Bearer {token}".encode() if token else b""
         self._poll = poll
-        both = ["GET", "POST"]
-        guarded: list[tuple[str, Any, list[str]]] = [
-            ("/metrics", self._metrics, ["GET"]),
-            ("/monitoring/prometheus/metrics", self._metrics, ["GET"]),
-            ("/api/models", self._list, ["GET"]),
-            ("/api/models/{name}/{task}", self._do_task, ["POST"]),
-            ("/v1/{path:path}", self._rest, [*both, "PUT", "DELETE", "PATCH"]),
-            ("/v2", self._infer, both),
-            ("/v2/{path:path}", self._infer, both),
+
+        def guard(path: str, answer: Any, *methods: str) -> Route:
+            guarded = functools.partial(self._guard, answer)
+            return Route(path, guarded, methods=methods or None)
+
+        both = ("GET", "POST")
+        routes = [
+            Route("/", self._page),
+            Route("/page/{file}", self._page),
+            Route("/healthz", self._health),
+            Route("/readyz", self._ready),
+            guard("/metrics", self._metrics),
+            guard("/monitoring/prometheus/metrics", self._metrics),
+            guard("/api/models", self._list),
+            guard("/api/models/{name}/{task}", self._do_task, "POST"),
+            guard(
+                "/v1/{path:path}", self._rest, *both, "PUT", "DELETE", "PATCH"
+            ),
+            guard("/v2", self._infer, *both),
+            guard("/v2/{path:path}", self._infer, *both),
         ]
-        self._app = Starlette(
-            routes=[
-                Route("/", self._page),
-                Route("/page/{file}", self._page),
-                Route("/healthz", self._health),
-                Route("/readyz", self._ready),
-                *(
-                    Route(
-                        path,
-                        functools.partial(self._guard, answer),
-                        methods=methods,
-                    )
-                    for path, answer, methods in guarded
-                ),
-            ],
-            lifespan=self._live,
-        )
+        self._app = Starlette(routes=routes, lifespan=self._live)
 
     async def __call__(
         self, scope: Scope, receive: Receive, send: Send
@@ -185,7 +180,8 @@ class Server:
                 record.status, record.error = error.status, str(error)
                 headers = error.headers
             except RecursionError:
-                record.status, record.error = 400, "JSON nested too deeply"
+                record.status = 400
+                record.error = "JSON Parse error: nested too deeply"
             except ClientDisconnect:
                 record.status, record.error = 499, "client disconnected"
             except Exception:
@@ -262,8 +258,7 @@ class Server:
         record.operation = "status"
         if name not in self.models:
             raise RestError(f"Could not find any versions of model {name}", 404)
-        states = dict(self.models[name].states)
-        return to_response(replies.describe_status(name, states, number))
+        return to_response(replies.describe_status(self.models[name], number))
 
     async def _infer(self, record: RequestRecord) -> Response:
         """Handles a request of the Open Inference Protocol."""

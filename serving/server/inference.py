@@ -169,9 +169,7 @@ def _from_bytes(
                 )
             texts.append(data[begin + 4 : end])
             begin = end
-        array = np.empty(len(texts), object)
-        array[:] = texts
-        return array
+        return np.array(texts, object)
     dtype = np.dtype("<i8") if datatype == "INT64" else spec.to_numpy()
     if len(data) % dtype.itemsize:
         raise RestError(

@@ -58,13 +58,12 @@ def parse_body(body: bytes) -> dict[str, Any]:
 
     Raises:
         RestError: the body is not a JSON object.
+        RecursionError: the JSON is nested too deeply.
     """
     if not body:
         raise RestError("JSON Parse error: The document is empty")
     try:
         request = json.loads(body)
-    except RecursionError:
-        raise RestError("JSON Parse error: nested too deeply") from None
     except json.JSONDecodeError as error:
         raise RestError(
             f"JSON Parse error: {error.msg} at offset: {error.pos}"
@@ -283,9 +282,8 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
             f"{len(shape)}"
         )
     dtype = spec.to_numpy()
-    array = np.empty(len(items), dtype)
-    array[:] = [_convert(item, dtype) for item in items]
-    return array.reshape(shape)
+    values = [_convert(item, dtype) for item in items]
+    return np.array(values, dtype).reshape(shape)
 
 
 def _convert(value: Any, dtype: np.dtype) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from serving.server import protocol
 from serving.server.protocol import RestError
 from serving.server.signatures import Specs
-from serving.server.versions import LoadedVersion
+from serving.server.versions import LoadedVersion, ServedModel
 
 PATH = re.compile(
     r"(?i:/v1/models)(?:/(?P<name>[^/:]+))?"
@@ -165,20 +165,19 @@ def _describe(specs: Specs) -> dict[str, Any]:
     }
 
 
-def describe_status(
-    name: str, states: Mapping[int, tuple[str, str]], version: int | None
-) -> dict[str, Any]:
+def describe_status(model: ServedModel, version: int | None) -> dict[str, Any]:
     """Returns the reply of `GET /v1/models/NAME[/versions/N]`.
 
-    `states` is {version: (state, error message)}. If `version` is None, the
-    reply describes all versions.
+    If `version` is None, the reply describes all versions.
 
     Raises:
         RestError: the version does not exist.
     """
+    # Copy the states, because another thread may add a version.
+    states = dict(model.states)
     if version is not None and version not in states:
         raise RestError(
-            f"Could not find version {version} of model {name}", 404
+            f"Could not find version {version} of model {model.name}", 404
         )
     numbers = sorted(states, reverse=True) if version is None else [version]
     found = []

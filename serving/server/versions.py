@@ -32,8 +32,6 @@ Files = list[tuple[str, int, int]]
 class LoadedVersion:
     """One version of a model, which runs in its own process (worker.main).
 
-    `is_lost` becomes True if the process ends before `close` is called.
-
     Raises:
         ValueError: the version cannot be loaded.
     """
@@ -46,13 +44,12 @@ class LoadedVersion:
         on_batch: Callable[[int, float], None],
     ) -> None:
         self.number = number
-        self.is_lost = False
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
         self._connection, theirs = multiprocessing.Pipe()
         with theirs:
             # Start the process in a new POSIX session, so that Ctrl-C in the
             # server's terminal does not reach the process.
-            self._process = subprocess.Popen(
+            self.process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c"),
                     f"import {worker.__name__} as worker\n"
@@ -87,7 +84,6 @@ class LoadedVersion:
             self._connection.send(message)
             answer, error = self._connection.recv()
         except (EOFError, ConnectionError):
-            self.is_lost = True
             raise RestError(
                 "the model's process ended, perhaps for lack of memory. Try "
                 "again later",
@@ -108,10 +104,10 @@ class LoadedVersion:
     def _end(self) -> None:
         self._connection.close()
         try:
-            self._process.wait(10)
+            self.process.wait(10)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            self.process.kill()
+            self.process.wait()
 
 
 class ServedModel:
@@ -165,10 +161,10 @@ class ServedModel:
         with self._lock:
             versions = engines.find_versions(self.path)
             served = self._served
-            if served and served.is_lost:
+            if served and served.process.poll() is not None:
+                # The process was killed. Try every version again, because those
+                # that failed to load may have failed for lack of memory.
                 served = None
-                # Load any version again, because a version that failed to load
-                # may have failed for lack of memory.
                 self._tried.clear()
             for number in sorted(versions, reverse=True):
                 folder = versions[number]

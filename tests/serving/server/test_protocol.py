@@ -242,7 +242,7 @@ class Here(versions.LoadedVersion):
     """A version in this process: tests of serve.py have a process for each."""
 
     def __init__(self, path, number, limits, on_batch):
-        self.number, self.is_lost = number, False
+        self.number = number
         version = worker.Version(path, limits)
         self.description = version.description
         self.batcher = Batcher(version.run, limits, on_batch)
