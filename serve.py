@@ -26,8 +26,6 @@ from files.paths import Kind, PathFlag
 from serving.server.limits import Limits
 from training.command_line import cli
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Config(Limits):
@@ -88,7 +86,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
                 f"--model={value} is empty, perhaps because a shell variable "
                 "is not set. Use the folder of a model"
             )
-        if not _NAME.fullmatch(name):
+        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
             raise ValueError(
                 f"--model={value}: the name {name!r} may contain only letters, "
                 "digits and . _ - (at most 100); use --model=NAME=DIR"

@@ -31,7 +31,6 @@ from serving.server.protocol import RestError
 from serving.server.signatures import Key
 from serving.server.versions import LoadedVersion, ServedModel
 
-PAGE = Path(__file__).parent / "page"
 # The Content-Security-Policy lets the page load only files of this server.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
@@ -54,10 +53,6 @@ def to_response(
     """Returns a JSON response. As in TensorFlow Serving, NaN is allowed."""
     body = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     return Response(body, status, headers, "application/json")
-
-
-# Name of a signature, its inputs by name, and the JSON object of the request.
-Call = tuple[str, dict[str, np.ndarray], dict[str, Any]]
 
 
 class Server:
@@ -123,9 +118,8 @@ class Server:
         is_odd = {b"content-length", b"transfer-encoding"} <= names
 
         async def send_last(message: Message) -> None:
-            if message["type"] == "http.response.start" and (
-                is_odd or self.is_ending
-            ):
+            is_start = message["type"] == "http.response.start"
+            if is_start and (is_odd or self.is_ending):
                 MutableHeaders(scope=message)["Connection"] = "close"
             await send(message)
 
@@ -192,7 +186,8 @@ class Server:
     async def _page(self, request: Request) -> Response:
         # Look up the name in the list of the folder's files, so that a client
         # cannot open files outside the folder.
-        files = {file.name: file for file in PAGE.iterdir() if file.is_file()}
+        folder = Path(__file__).parent / "page"
+        files = {file.name: file for file in folder.iterdir() if file.is_file()}
         name = request.path_params.get("file", "index.html")
         if name not in files:
             return Response("not found", 404, media_type="text/plain")
@@ -224,9 +219,9 @@ class Server:
         """Handles `POST /api/models/NAME/TASK`, from the server's web page."""
         names = record.request.path_params
         version = self._find(record, names["name"])
-        record.num_texts = 1
+        record.num_texts, record.operation = 1, names["task"]
         body = protocol.parse_body(record.content)
-        key = Key(names["task"])
+        key = Key(record.operation)
         return to_response(await self._compute(record, version, key, body))
 
     async def _rest(self, record: RequestRecord) -> Response:
@@ -241,11 +236,9 @@ class Server:
             version = self._find(record, name, number)
             signatures = version.description.signatures
 
-            def parse() -> Call:
+            def parse() -> tuple[str, dict[str, np.ndarray], dict[str, Any]]:
                 body = protocol.parse_body(record.content)
-                found = protocol.find_signature(
-                    body, method.lower(), signatures
-                )
+                found = protocol.find_signature(body, method, signatures)
                 self.limits.check_rows(body)
                 inputs = signatures[found].inputs
                 return found, protocol.parse_inputs(body, inputs), body
@@ -306,19 +299,25 @@ class Server:
         self,
         record: RequestRecord,
         version: LoadedVersion,
-        parse: Callable[[], Call],
+        parse: Callable[[], tuple[str, dict[str, np.ndarray], dict[str, Any]]],
         write: Callable[[Any, Any], tuple[bytearray, dict[str, str]]],
     ) -> Response:
         """Parses a request, runs its signature and writes the reply.
 
-        `write` converts the JSON object of the request and the outputs to the
-        body and the headers of the reply. `parse` and `write` run in threads,
-        so that the event loop stays free.
+        `parse` returns the name of the signature, its inputs, and the JSON
+        object of the request. `write` converts this object and the outputs to
+        the body and the headers of the reply. Both run in threads, so that the
+        event loop stays free.
         """
         signature, arrays, request = await asyncio.to_thread(parse)
         record.num_texts = self.limits.check_size(arrays)
-        key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
-        outputs = await self._compute(record, version, key, arrays)
+        record.operation, about = signature, version.description
+        if record.num_texts or signature not in about.batched:
+            key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
+            outputs = await self._compute(record, version, key, arrays)
+        else:
+            specs = about.signatures[signature].outputs.items()
+            outputs = {k: np.zeros([0], each.to_numpy()) for k, each in specs}
         check_count("values", sum(value.size for value in outputs.values()))
         body, headers = await asyncio.to_thread(write, request, outputs)
         if len(body) <= _PART:
@@ -346,7 +345,6 @@ class Server:
             Closed: a new version has replaced the version.
             RestError: the call cannot be computed.
         """
-        record.operation = key.name
         is_long = len(record.content) > self.limits.max_wordpieces
         is_alone = is_long or key.name not in version.description.batched
         future = version.batcher.submit(

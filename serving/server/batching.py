@@ -25,8 +25,8 @@ class _Work:
     payload: Any
     num_rows: int
     is_alone: bool
-    future: Future
-    came: float
+    future: Future = dataclasses.field(default_factory=Future)
+    came: float = dataclasses.field(default_factory=time.monotonic)
 
 
 class Batcher:
@@ -77,9 +77,7 @@ class Batcher:
             RestError: the queue is full (status 429).
             Closed: `close` was called.
         """
-        work = _Work(
-            key, payload, num_rows, is_alone, Future(), time.monotonic()
-        )
+        work = _Work(key, payload, num_rows, is_alone)
         with self._changed:
             if self._is_closed:
                 raise Closed("the server is shutting down", 503)

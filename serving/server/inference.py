@@ -38,10 +38,8 @@ def describe(name: str, version: LoadedVersion) -> dict[str, Any]:
     default signature if there is one, otherwise the first signature.
     """
     about = version.description
-    inputs, outputs = (
-        about.signatures.get(protocol.DEFAULT_SIGNATURE)
-        or [*about.signatures.values()][0]
-    )
+    first = min(about.signatures, key=lambda n: n != protocol.DEFAULT_SIGNATURE)
+    inputs, outputs = about.signatures[first]
     return {
         "name": name,
         "versions": [str(version.number)],
@@ -195,15 +193,13 @@ def to_body(
         RestError: the request names an output that does not exist.
     """
     is_binary = bool(request["parameters"].get("binary_data_output"))
-    asked = request["outputs"] or [
-        {"name": key, "parameters": {}} for key in outputs
-    ]
+    every = [{"name": key, "parameters": {}} for key in outputs]
     head = {"model_name": name, "model_version": str(number)}
     if isinstance(request.get("id"), str):
         head["id"] = request["id"]
     text = bytearray(json.dumps(head).encode()[:-1] + b', "outputs": [')
     binary = bytearray()
-    for place, each in enumerate(asked):
+    for place, each in enumerate(request["outputs"] or every):
         if each["name"] not in outputs:
             raise RestError(
                 f"there is no output {each['name'][:100]!r}; choose from "

@@ -79,9 +79,7 @@ class Monitoring:
             "Seconds from the start of a request to its reply.",
             **seconds,
         )
-        self._batch_rows = Histogram(
-            "bert_batch_rows", "Texts per batch.", **rows
-        )
+        self._rows = Histogram("bert_batch_rows", "Texts per batch.", **rows)
         self._batch_seconds = Histogram(
             "bert_batch_seconds", "Seconds to compute a batch.", **seconds
         )
@@ -95,7 +93,7 @@ class Monitoring:
 
     def on_batch(self, model: str, rows: int, seconds: float) -> None:
         """Adds a batch's number of rows and duration to the model's metrics."""
-        self._batch_rows.labels(model).observe(rows)
+        self._rows.labels(model).observe(rows)
         self._batch_seconds.labels(model).observe(seconds)
 
     @contextlib.contextmanager
@@ -113,11 +111,10 @@ class Monitoring:
             operation = record.operation if is_known else ""
             self._requests.labels(record.model, operation, record.status).inc()
             self._seconds.labels(record.model).observe(seconds)
-            self._write(record, seconds)
+            if self._log is not None:
+                self._write(self._log, record, seconds)
 
-    def _write(self, record: RequestRecord, seconds: float) -> None:
-        if self._log is None:
-            return
+    def _write(self, log: int, record: RequestRecord, seconds: float) -> None:
         request = record.request
         now = datetime.datetime.now(datetime.UTC)
         line: dict[str, Any] = {
@@ -134,7 +131,7 @@ class Monitoring:
             line["error"] = record.error[:200]
         data = json.dumps(line).encode() + b"\n"
         try:
-            if os.write(self._log, data) < len(data):
+            if os.write(log, data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             # Continue to serve without a log, for example if the disk is full.

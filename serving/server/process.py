@@ -12,11 +12,6 @@ from absl import logging
 
 from serving.server.app import Server
 
-# Maximum number of open connections. Requests on additional connections get
-# status 503.
-MAX_CONNECTIONS = 1000
-# Maximum bytes of a request's path and headers.
-MAX_HEAD_BYTES = 1 << 16
 # Number of seconds after a stop signal during which an open connection may
 # still send a request. The reply then contains `Connection: close`.
 _LAST_S = 5
@@ -45,8 +40,10 @@ def serve(server: Server, listener: socket.socket) -> None:
         # Uvicorn's other parser, httptools, does not limit the size of headers.
         http="h11",
         ws="none",
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        limit_concurrency=MAX_CONNECTIONS,
+        # Maximum bytes of a request's path and headers.
+        h11_max_incomplete_event_size=1 << 16,
+        # Requests on more open connections get status 503.
+        limit_concurrency=1000,
         timeout_keep_alive=int(max(5, timeout)),
         # Time to receive a request, to compute its reply and to send the reply.
         timeout_graceful_shutdown=int(3 * timeout + 1),

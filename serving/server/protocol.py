@@ -83,7 +83,7 @@ def find_signature(
 
     Args:
         request: JSON object of the request.
-        method: "predict", "classify" or "regress", from the URL's path.
+        method: "predict", "classify" or "regress" in any case, from the URL.
         signatures: names of the model's signatures.
 
     Raises:
@@ -101,6 +101,7 @@ def find_signature(
         raise RestError(
             f'Serving signature name: "{name}" not found in signature def'
         )
+    method = method.lower()
     if method != "predict":
         raise RestError(
             f"Expected {method} signature method_name to be "
@@ -155,18 +156,16 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
         RestError: an array is of a different shape.
     """
     for name, array in arrays.items():
-        expected = inputs[name].shape
+        expected, shape = inputs[name].shape, array.shape
         if expected is not None and (
-            len(expected) != array.ndim
+            len(expected) != len(shape)
             or any(
-                size not in (-1, received)
-                for size, received in zip(expected, array.shape, strict=True)
+                e not in (-1, n) for e, n in zip(expected, shape, strict=True)
             )
         ):
             raise RestError(
-                f"Tensor {name} must have shape "
-                f"{_show_shape(expected)}. "
-                f"Received: {_show_shape(array.shape)}"
+                f"Tensor {name} must have shape {_show_shape(expected)}. "
+                f"Received: {_show_shape(shape)}"
             )
 
 

@@ -125,9 +125,8 @@ def stack(rows: Sequence[Arrays]) -> dict[str, np.ndarray]:
     for name, first in rows[0].items():
         values = [row[name] for row in rows]
         shape = np.max([value.shape for value in values], axis=0).astype(int)
-        joined: Any = np.zeros([len(rows), *shape], first.dtype)
-        if first.dtype == object:
-            joined[...] = b""
+        padding = b"" if first.dtype == object else 0
+        joined: Any = np.full([len(rows), *shape], padding, first.dtype)
         for place, value in enumerate(values):
             joined[(place, *map(slice, value.shape), ...)] = value
         outputs[name] = joined

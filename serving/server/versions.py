@@ -187,10 +187,9 @@ class ServedModel:
                 )
             if number < max(versions):
                 logging.warning(
-                    "%s: serving version %d, because newer versions "
-                    "cannot be loaded",
-                    self.name,
-                    number,
+                    "%s: serving version %d, because newer versions cannot be "
+                    "loaded",
+                    *(self.name, number),
                 )
 
     def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
@@ -227,12 +226,10 @@ class ServedModel:
             return False
         self.current = self._served = loaded
         self.states[number] = ("AVAILABLE", "")
+        about = loaded.description
         logging.info(
             "%s: serving version %d with %s, %s",
-            self.name,
-            number,
-            loaded.description.engine,
-            loaded.description.precision,
+            *(self.name, number, about.engine, about.precision),
         )
         if before:
             if not is_again:

@@ -41,7 +41,6 @@ _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
     **dict.fromkeys(("InternalError", "UnknownError", "DataLossError"), 500),
 }
-_IDS = {"input_ids", "input_mask", "segment_ids"}
 
 
 class Version:
@@ -84,7 +83,7 @@ class Version:
         self._ids = {
             name
             for name, (inputs, _) in self._signatures.items()
-            if self._config and inputs.keys() == _IDS
+            if self._config and inputs.keys() == engines.INPUTS.keys()
         }
         if not self._signatures:
             self._ids = {"serve", "serving_default"}
@@ -145,8 +144,8 @@ class Version:
 
         Args:
             key: signature or task to call.
-            payloads: for each call, the arrays of the signature or the JSON
-                object of the task.
+            payloads: for each call, the arrays of the signature, with at least
+                one row, or the JSON object of the task.
 
         Returns:
             for each call, the outputs of the signature or the task's reply.
@@ -198,12 +197,8 @@ class Version:
                 columns["words"] = [text.split() for text in columns["words"]]
             rows = zip(*columns.values(), strict=True)
             groups.append([dict(zip(columns, r, strict=True)) for r in rows])
-        return [
-            stack([*map(task.read_arrays, rows)])
-            if rows
-            else self._nothing(name)
-            for rows in self._compute(name, task, groups)
-        ]
+        computed = self._compute(name, task, groups)
+        return [stack([*map(task.read_arrays, rows)]) for rows in computed]
 
     def _compute(
         self, signature: str, task: TextTask, groups: Sequence[list[Request]]
@@ -250,8 +245,6 @@ class Version:
             for key in calls[0]
         }
         num_rows, *shape = joined["input_ids"].shape
-        if not num_rows:
-            return [self._nothing(name) for _ in calls]
         self._check_ids(joined)
         values = self._count_values(name, shape[-1])
         check_count("values", num_rows * values)
@@ -309,13 +302,6 @@ class Version:
             for _, shape, _ in found.outputs.values()
             if shape is not None
         )
-
-    def _nothing(self, signature: str) -> Outputs:
-        """Returns empty outputs, for a call with no rows."""
-        outputs = self._signatures[signature].outputs
-        return {
-            k: np.zeros([0], each.to_numpy()) for k, each in outputs.items()
-        }
 
 
 def main(file: int) -> None:
