@@ -1,6 +1,5 @@
 """serve.py as a process: asked by many clients, good and hostile ones."""
 
-import base64
 import collections
 import contextlib
 import functools
@@ -15,7 +14,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from tests.checkpoints import assert_same
 from tests.serving.conftest import REQUESTS, TEXTS
@@ -42,25 +40,8 @@ def columns_of(kind, specs):
     }
 
 
-def call(function, columns):
-    """Returns a signature's outputs as JSON holds them."""
-    specs = function.structured_input_signature[1]
-    outputs = function(
-        **{k: tf.constant(v, specs[k].dtype) for k, v in columns.items()}
-    )
-    found = {}
-    for name, value in outputs.items():
-        value = value.numpy()
-        if value.dtype == object:
-            # Names in `_bytes` would be base64.
-            assert not name.endswith("_bytes")
-            value = np.vectorize(bytes.decode, [object])(value)
-        found[name] = value.tolist()
-    return found
-
-
 @pytest.mark.slow
-def test_every_signature_by_rows_and_columns(
+def test_every_signature_answers_as_the_graph(
     server, load, export_folder, tmp_path
 ):
     kind = "multiple_choice"
@@ -81,34 +62,21 @@ def check_signatures(server, load, kinds):
     """Asks every signature of some models, and returns their number."""
     num_signatures = 0
     for kind in kinds:
-        for signature, function in load(kind).engine.signatures.items():
+        engine = load(kind).engine
+        for signature, function in engine.signatures.items():
             columns = columns_of(kind, function.structured_input_signature[1])
-            outputs = call(function, columns)
-            rows = [
-                dict(zip(outputs, row, strict=True))
-                for row in zip(*outputs.values(), strict=True)
-            ]
-            if len(outputs) == 1:
-                (outputs,) = outputs.values()
-                rows = outputs
-            asked = [
-                dict(zip(columns, row, strict=True))
-                for row in zip(*columns.values(), strict=True)
-            ]
-            bodies = [({"inputs": columns}, {"outputs": outputs})]
-            bodies.append(({"instances": asked}, {"predictions": rows}))
-            if len(columns) == 1:
-                (texts,) = columns.values()
-                encoded = [base64.b64encode(t.encode()).decode() for t in texts]
-                bodies.append(({"instances": texts}, {"predictions": rows}))
-                encoded = [{"b64": text} for text in encoded]
-                bodies.append(({"instances": encoded}, {"predictions": rows}))
-            for body, expected in bodies:
-                path = f"/v1/models/{kind}:predict"
-                body["signature_name"] = signature
-                status, found, _ = server.ask("POST", path, body)
-                assert status == 200, found
-                check_alike(found, expected)
+            expected = {}
+            for name, value in engine.run_signature(signature, columns).items():
+                if value.dtype == object:
+                    value = np.vectorize(bytes.decode, [object])(value)
+                expected[name] = value.tolist()
+            if len(expected) == 1:
+                (expected,) = expected.values()
+            body = {"signature_name": signature, "inputs": columns}
+            path = f"/v1/models/{kind}:predict"
+            status, found, _ = server.ask("POST", path, body)
+            assert status == 200, found
+            check_alike(found["outputs"], expected)
             num_signatures += 1
     return num_signatures
 
@@ -232,36 +200,38 @@ def test_each_request_has_its_answer(server, method, path, body, status, part):
     assert part in (answer if isinstance(answer, str) else json.dumps(answer))
 
 
+HEAD = b"POST /v1/models/ner:predict HTTP/1.1\r\nHost: a\r\n"
+GOOD = {"signature_name": "tag", "instances": ["The harbor light is on."]}
+
+
 def test_hostile_requests_cost_no_other_its_answer(server):
     """BERT_SOAK_REQUESTS makes a soak of it, and looks at the memory too."""
     num_requests = int(os.environ.get("BERT_SOAK_REQUESTS", "104"))
-    head = b"POST /v1/models/ner:predict HTTP/1.1\r\nHost: a\r\n"
     hostile = [
         b"\0\xff\r\n\r\n",
         b"GET / HTTP/9.9\r\n\r\n",
         b"GET " + b"a" * 200_000 + b" HTTP/1.1\r\n\r\n",
-        head + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
-        head + b"Content-Length: -1\r\n\r\n",
-        head + b"Content-Length: 99999999999999\r\n\r\n{}",
-        head + b"Content-Encoding: br\r\nContent-Length: 1\r\n\r\n{",
-        head + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000,
-        head + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
-        head
+        HEAD + b"X: " + b"y" * 200_000 + b"\r\n\r\n",
+        HEAD + b"Content-Length: -1\r\n\r\n",
+        HEAD + b"Content-Length: 99999999999999\r\n\r\n{}",
+        HEAD + b"Content-Encoding: br\r\nContent-Length: 1\r\n\r\n{",
+        HEAD + b"Content-Length: 2000000\r\n\r\n" + b" " * 2_000_000,
+        HEAD + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n",
+        HEAD
         + b"Transfer-Encoding: chunked\r\n\r\n"
         + (b"10000\r\n" + b" " * 0x10000 + b"\r\n") * 21
         + b"0\r\n\r\n",
-        head + b"Content-Length: 10\r\n\r\n{",
-        head + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n{",
-        head + b"Content-Length: 50000\r\n\r\n" + b"[" * 50_000,
+        HEAD + b"Content-Length: 10\r\n\r\n{",
+        HEAD + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n{",
+        HEAD + b"Content-Length: 50000\r\n\r\n" + b"[" * 50_000,
         b"",
     ]
-    good = {"signature_name": "tag", "instances": ["The harbor light is on."]}
 
     def ask(number):
         if number % 2:
             send(server, hostile[number // 2 % len(hostile)])
             return None
-        return server.ask("POST", "/v1/models/ner:predict", good)[:2]
+        return server.ask("POST", "/v1/models/ner:predict", GOOD)[:2]
 
     memory = []
     with ThreadPoolExecutor(8) as pool:
@@ -281,10 +251,6 @@ def test_hostile_requests_cost_no_other_its_answer(server):
     assert b"400" in send(server, hostile[11]).split(b"\r\n")[0]
     assert server.ask("GET", "/readyz")[0] == 200
     assert "Traceback" not in server.script.stderr()
-
-
-HEAD = b"POST /v1/models/ner:predict HTTP/1.1\r\nHost: a\r\n"
-GOOD = {"signature_name": "tag", "instances": ["The harbor light is on."]}
 
 
 def test_gzip_is_inflated_within_the_limit(server):
