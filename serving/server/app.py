@@ -87,6 +87,7 @@ class Server:
             return Route(path, guarded, methods=methods or None)
 
         both = ("GET", "POST")
+        every = (*both, "PUT", "DELETE", "PATCH")
         routes = [
             Route("/", self._page),
             Route("/page/{file}", self._page),
@@ -96,9 +97,7 @@ class Server:
             guard("/monitoring/prometheus/metrics", self._metrics),
             guard("/api/models", self._list),
             guard("/api/models/{name}/{task}", self._do_task, "POST"),
-            guard(
-                "/v1/{path:path}", self._rest, *both, "PUT", "DELETE", "PATCH"
-            ),
+            guard("/v1/{path:path}", self._rest, *every),
             guard("/v2", self._infer, *both),
             guard("/v2/{path:path}", self._infer, *both),
         ]

@@ -45,11 +45,11 @@ class LoadedVersion:
     ) -> None:
         self.number = number
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
-        self._connection, theirs = multiprocessing.Pipe()
+        self.connection, theirs = multiprocessing.Pipe()
         with theirs:
             # Start the process in a new POSIX session, so that Ctrl-C in the
             # server's terminal does not reach the process.
-            self.process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-c"),
                     f"import {worker.__name__} as worker\n"
@@ -81,9 +81,10 @@ class LoadedVersion:
             ValueError: the process cannot load the version.
         """
         try:
-            self._connection.send(message)
-            answer, error = self._connection.recv()
-        except (EOFError, ConnectionError):
+            self.connection.send(message)
+            answer, error = self.connection.recv()
+        except (EOFError, OSError):
+            self.connection.close()
             raise RestError(
                 "the model's process ended, perhaps for lack of memory. Try "
                 "again later",
@@ -102,12 +103,12 @@ class LoadedVersion:
         self._end()
 
     def _end(self) -> None:
-        self._connection.close()
+        self.connection.close()
         try:
-            self.process.wait(10)
+            self._process.wait(10)
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+            self._process.kill()
+            self._process.wait()
 
 
 class ServedModel:
@@ -161,8 +162,8 @@ class ServedModel:
         with self._lock:
             versions = engines.find_versions(self.path)
             served = self._served
-            if served and served.process.poll() is not None:
-                # The process was killed. Try every version again, because those
+            if served and served.connection.closed:
+                # The process has ended. Try every version again, because those
                 # that failed to load may have failed for lack of memory.
                 served = None
                 self._tried.clear()

@@ -87,7 +87,7 @@ def test_a_version_whose_process_ends_is_loaded_again(
     (tmp_path / "1").symlink_to(folders["classifier"])
     model = create_model(tmp_path)
     model.refresh()
-    os.kill(model.current.process.pid, 9)
+    os.kill(model.current._process.pid, 9)
     with pytest.raises(RestError, match="process ended") as caught:
         model.current.batcher.submit(*CALL).result(60)
     assert caught.value.status == 503
