@@ -14,20 +14,17 @@ import dataclasses
 import functools
 import os
 import re
-import stat
 from collections.abc import Sequence
 from concurrent import futures
 from pathlib import Path
 
 from absl import logging
 
-from files import path_checks, paths, requirements
+from files import flags, path_checks, requirements
 from files.flags import flag
-from files.paths import Kind
+from files.paths import Kind, PathFlag
 from serving.server.limits import Limits
 from training.command_line import cli
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -89,7 +86,7 @@ def parse_models(given: Sequence[str]) -> dict[str, str]:
                 f"--model={value} is empty, perhaps because a shell variable "
                 "is not set. Use the folder of a model"
             )
-        if not _NAME.fullmatch(name):
+        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
             raise ValueError(
                 f"--model={value}: the name {name!r} may contain only letters, "
                 "digits and . _ - (at most 100); use --model=NAME=DIR"
@@ -117,16 +114,13 @@ def read_token(path: str | None) -> str:
     """
     if path is None:
         return ""
-    if stat.S_ISREG(os.stat(path).st_mode) and os.path.getsize(path) > 4096:
-        raise ValueError(
-            f"--token_file={path} is longer than 4096 bytes. Use a file that "
-            "contains only the token"
-        )
-    token = Path(path).read_bytes().strip()
-    if not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
+    with open(path, "rb") as file:
+        content = file.read(4097)
+    token = content.strip()
+    if len(content) > 4096 or not re.fullmatch(rb"[\x21-\x7e]{8,}", token):
         raise ValueError(
             f"--token_file={path} must contain one word of 8 or more ASCII "
-            "characters"
+            "characters, and at most 4096 bytes"
         )
     return token.decode()
 
@@ -134,13 +128,8 @@ def read_token(path: str | None) -> str:
 def main(config: Config) -> int:
     """Loads the models, and answers requests until SIGTERM or Ctrl-C."""
     models = parse_models(config.model)
-    given = [
-        paths.PathFlag("model", path, Kind.MODEL) for path in models.values()
-    ]
-    if config.request_log:
-        kind = Kind.OUTPUT_FILE
-        given.append(paths.PathFlag("request_log", config.request_log, kind))
-    path_checks.check_paths(given)
+    given = [PathFlag("model", path, Kind.MODEL) for path in models.values()]
+    path_checks.check_paths([*given, *flags.path_flags(config)])
     token = read_token(config.token_file)
     try:
         # Import late, so that flags are checked without the server's packages.
@@ -162,13 +151,6 @@ def main(config: Config) -> int:
     # Load the models in parallel, because each model has its own process.
     with futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         [*pool.map(versions.ServedModel.refresh, served.values())]
-    for model in served.values():
-        if not model.current:
-            reasons = [message for _, message in model.states.values()]
-            raise ValueError(
-                f"--model={model.path} cannot be served: "
-                + (reasons or ["the folder contains no exported model"])[0]
-            )
     if not token and config.host not in ("127.0.0.1", "::1", "localhost"):
         logging.warning(
             "--host=%s: anyone who can reach this machine can use the server; "
@@ -178,8 +160,7 @@ def main(config: Config) -> int:
     server = app.Server(served, config, monitor, token, config.poll_s)
     process.serve(server, listener)
     for model in served.values():
-        if model.current:
-            model.current.close(config.timeout_s)
+        model.current.close(config.timeout_s)
     logging.info("stopped: all accepted requests are answered")
     return 0
 

@@ -12,25 +12,25 @@ import hmac
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
-from re import Match
 from typing import Any
 
 import numpy as np
 from absl import logging
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Route
+from starlette.types import Message, Receive, Scope, Send
 
 from serving.server import inference, protocol, replies
 from serving.server.batching import Closed
 from serving.server.limits import Limits, check_count
 from serving.server.monitoring import Monitoring, RequestRecord
-from serving.server.protocol import BadRequest, RestError
+from serving.server.protocol import RestError
 from serving.server.signatures import Key
-from serving.server.versions import ServedModel, not_found
+from serving.server.versions import LoadedVersion, ServedModel
 
-PAGE = Path(__file__).parent / "page"
 # The Content-Security-Policy lets the page load only files of this server.
 _PAGE_HEADERS = {
     "Content-Security-Policy": (
@@ -79,38 +79,50 @@ class Server:
         self.monitoring = monitoring
         # Becomes True when the server begins to stop.
         self.is_ending = False
-        self._token = token
+        self._expected = f"Bearer {token}".encode() if token else b""
         self._poll = poll
-        self.app = Starlette(
-            routes=[
-                Route("/", self._page),
-                Route("/page/{file}", self._page),
-                Route("/healthz", self._health),
-                Route("/readyz", self._ready),
-                *(
-                    Route(path, self._guard(self._metrics))
-                    for path in ("/metrics", "/monitoring/prometheus/metrics")
-                ),
-                Route("/api/models", self._guard(self._list)),
-                Route(
-                    "/api/models/{name}/{task}",
-                    self._guard(self._do_task),
-                    methods=["POST"],
-                ),
-                Route(
-                    "/v1/{path:path}",
-                    self._guard(self._rest),
-                    methods=["GET", "POST", "PUT", "DELETE", "PATCH"],
-                ),
-                *(
-                    Route(
-                        path, self._guard(self._infer), methods=["GET", "POST"]
-                    )
-                    for path in ("/v2", "/v2/{path:path}")
-                ),
-            ],
-            lifespan=self._live,
-        )
+
+        def guard(path: str, answer: Any, *methods: str) -> Route:
+            guarded = functools.partial(self._guard, answer)
+            return Route(path, guarded, methods=methods or None)
+
+        both = ("GET", "POST")
+        every = (*both, "PUT", "DELETE", "PATCH")
+        routes = [
+            Route("/", self._page),
+            Route("/page/{file}", self._page),
+            Route("/healthz", self._health),
+            Route("/readyz", self._ready),
+            guard("/metrics", self._metrics),
+            guard("/monitoring/prometheus/metrics", self._metrics),
+            guard("/api/models", self._list),
+            guard("/api/models/{name}/{task}", self._do_task, "POST"),
+            guard("/v1/{path:path}", self._rest, *every),
+            guard("/v2", self._infer, *both),
+            guard("/v2/{path:path}", self._infer, *both),
+        ]
+        self._app = Starlette(routes=routes, lifespan=self._live)
+
+    async def __call__(
+        self, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answers a request, as an ASGI application.
+
+        Adds `Connection: close` to replies after a stop signal, and to replies
+        to requests with both `Content-Length` and `Transfer-Encoding`.
+        """
+        names = {name for name, _ in scope.get("headers", ())}
+        # If a request contains both headers, a proxy may disagree about the end
+        # of the body, and read the rest of the body as another request.
+        is_odd = {b"content-length", b"transfer-encoding"} <= names
+
+        async def send_last(message: Message) -> None:
+            is_start = message["type"] == "http.response.start"
+            if is_start and (is_odd or self.is_ending):
+                MutableHeaders(scope=message)["Connection"] = "close"
+            await send(message)
+
+        await self._app(scope, receive, send_last)
 
     @contextlib.asynccontextmanager
     async def _live(self, _: Starlette) -> AsyncIterator[None]:
@@ -126,50 +138,55 @@ class Server:
                         logging.warning("%s: %s", model.path, error)
 
         task = asyncio.create_task(poll())
-        try:
-            yield
-        finally:
-            task.cancel()
+        yield
+        task.cancel()
 
-    def _guard(self, answer: Any) -> Any:
-        """Adds the token check, request log and error replies to a route."""
+    async def _guard(self, answer: Any, request: Request) -> Response:
+        """Answers a request, with token check, request log and error replies.
 
-        async def guarded(request: Request) -> Response:
-            with self.monitoring.observe(request) as record:
-                headers: Mapping[str, str] | None = None
+        `answer` is the route's function, RequestRecord -> Response.
+        """
+        with self.monitoring.observe(request) as record:
+            headers: Mapping[str, str] | None = None
+            try:
+                sent = request.headers.get("authorization", "").encode()
+                expected = self._expected
+                if expected and not hmac.compare_digest(sent, expected):
+                    raise RestError(
+                        "wrong or no token: send the header "
+                        "Authorization: Bearer ...",
+                        401,
+                        {"WWW-Authenticate": "Bearer"},
+                    )
+                # Read the complete body before raising another error, so that
+                # the client can reuse the connection.
+                if request.method == "POST":
+                    record.content = await self.limits.read_body(request)
                 try:
-                    sent = request.headers.get("authorization", "").encode()
-                    expected = f"Bearer {self._token}".encode()
-                    if self._token and not hmac.compare_digest(sent, expected):
-                        raise RestError(
-                            401,
-                            "wrong or no token: send the header "
-                            "Authorization: Bearer ...",
-                            {"WWW-Authenticate": "Bearer"},
-                        )
-                    response = await answer(request, record)
-                    record.status = response.status_code
-                    return response
-                except RestError as error:
-                    record.status, record.error = error.status, error.message
-                    headers = error.headers
-                except RecursionError:
-                    record.status, record.error = 400, "JSON nested too deeply"
-                except ClientDisconnect:
-                    record.status, record.error = 499, "client disconnected"
-                except Exception:
-                    logging.exception("Failed to handle a request")
-                    record.error = "internal error (see the server's log)"
-                return to_response(
-                    {"error": record.error}, record.status, headers
-                )
-
-        return guarded
+                    response = await answer(record)
+                except Closed:
+                    # A new version has replaced the version that was found.
+                    response = await answer(record)
+                record.status = response.status_code
+                return response
+            except RestError as error:
+                record.status, record.error = error.status, str(error)
+                headers = error.headers
+            except RecursionError:
+                record.status = 400
+                record.error = "JSON Parse error: nested too deeply"
+            except ClientDisconnect:
+                record.status, record.error = 499, "client disconnected"
+            except Exception:
+                logging.exception("Failed to handle a request")
+                record.error = "internal error (see the server's log)"
+            return to_response({"error": record.error}, record.status, headers)
 
     async def _page(self, request: Request) -> Response:
         # Look up the name in the list of the folder's files, so that a client
         # cannot open files outside the folder.
-        files = {file.name: file for file in PAGE.iterdir() if file.is_file()}
+        folder = Path(__file__).parent / "page"
+        files = {file.name: file for file in folder.iterdir() if file.is_file()}
         name = request.path_params.get("file", "index.html")
         if name not in files:
             return Response("not found", 404, media_type="text/plain")
@@ -181,96 +198,63 @@ class Server:
     async def _ready(self, _: Request) -> Response:
         if self.is_ending:
             return to_response({"status": "stopping"}, 503)
-        missing = [
-            name for name, model in self.models.items() if not model.current
-        ]
-        if missing:
-            return to_response({"status": "loading", "models": missing}, 503)
         return to_response({"status": "ready"})
 
-    async def _metrics(self, _: Request, __: Any) -> Response:
+    async def _metrics(self, _: RequestRecord) -> Response:
         body, media_type = self.monitoring.render(self.models)
         return Response(body, headers={"Content-Type": media_type})
 
-    async def _list(self, _: Request, __: Any) -> Response:
+    async def _list(self, _: RequestRecord) -> Response:
         models = []
         for name, model in self.models.items():
-            if version := model.current:
-                found = {"name": name, "version": version.number}
-                for field in ("tasks", "engine", "precision"):
-                    found[field] = getattr(version.description, field)
-                models.append(found)
+            version = model.current
+            found = {"name": name, "version": version.number}
+            for field in ("tasks", "engine", "precision"):
+                found[field] = getattr(version.description, field)
+            models.append(found)
         return to_response({"models": models})
 
-    async def _do_task(
-        self, request: Request, record: RequestRecord
-    ) -> Response:
+    async def _do_task(self, record: RequestRecord) -> Response:
         """Handles `POST /api/models/NAME/TASK`, from the server's web page."""
-        model = self._find(request.path_params["name"], record)
-        record.operation = name = request.path_params["task"]
-        content = await self.limits.read_body(request)
-        record.num_texts = 1
-        body = protocol.parse_body(content)
-        reply = self._compute(model, None, Key(name), body, 1, len(content))
-        return to_response(await reply)
+        names = record.request.path_params
+        version = self._find(record, names["name"])
+        record.num_texts, record.operation = 1, names["task"]
+        body = protocol.parse_body(record.content)
+        key = Key(record.operation)
+        return to_response(await self._compute(record, version, key, body))
 
-    async def _rest(self, request: Request, record: RequestRecord) -> Response:
+    async def _rest(self, record: RequestRecord) -> Response:
         """Handles a request of TensorFlow Serving's REST protocol."""
-        path = request.url.path
-        if request.method == "POST" and (
-            match := replies.CALL_PATH.fullmatch(path)
-        ):
-            return await self._predict(request, match, record)
-        match = replies.STATUS_PATH.fullmatch(path)
-        if request.method != "GET" or not match:
-            raise BadRequest(f"Malformed request: {request.method} {path}")
+        request, path = record.request, record.request.url.path
+        match = replies.PATH.fullmatch(path)
+        method = match["method"] if match else None
+        if not match or request.method != ("POST" if method else "GET"):
+            raise RestError(f"Malformed request: {request.method} {path}")
         name, number = replies.parse_path(match)
+        if method:
+            version = self._find(record, name, number)
+            signatures = version.description.signatures
+
+            def parse() -> tuple[str, dict[str, np.ndarray], dict[str, Any]]:
+                body = protocol.parse_body(record.content)
+                found = protocol.find_signature(body, method, signatures)
+                self.limits.check_rows(body)
+                inputs = signatures[found].inputs
+                return found, protocol.parse_inputs(body, inputs), body
+
+            return await self._answer(record, version, parse, replies.to_body)
         if match["metadata"]:
             record.operation = "metadata"
-            version = self._find(name, record, number).find(number)
-            return to_response(
-                replies.describe_metadata(
-                    name, version.number, version.description.signatures
-                )
-            )
+            version = self._find(record, name, number)
+            return to_response(replies.describe(name, version))
         record.operation = "status"
         if name not in self.models:
-            raise RestError(404, f"Could not find any versions of model {name}")
-        states = dict(self.models[name].states)
-        return to_response(replies.describe_status(name, states, number))
+            raise RestError(f"Could not find any versions of model {name}", 404)
+        return to_response(replies.describe_status(self.models[name], number))
 
-    async def _predict(
-        self, request: Request, match: Match, record: RequestRecord
-    ) -> Response:
-        """Handles `POST /v1/models/NAME[/versions/N]:predict`."""
-        name, number = replies.parse_path(match)
-        content = await self.limits.read_body(request)
-        record.operation = method = match["method"].lower()
-        model = self._find(name, record, number)
-        signatures = model.find(number).description.signatures
-        body = protocol.parse_body(content)
-        signature = protocol.signature_name(body)
-        if signature not in signatures:
-            raise BadRequest(
-                f'Serving signature name: "{signature}" not found in '
-                "signature def"
-            )
-        if method != "predict":
-            raise BadRequest(
-                f"Expected {method} signature method_name to be "
-                f"tensorflow/serving/{method}. Was: {replies.METHOD}"
-            )
-        record.operation = signature
-        self.limits.check_rows(body)
-        inputs = signatures[signature].inputs
-        return await self._answer(
-            *(model, number, Key(signature), len(content), record),
-            functools.partial(protocol.parse_inputs, body, inputs),
-            functools.partial(replies.to_body, body),
-        )
-
-    async def _infer(self, request: Request, record: RequestRecord) -> Response:
+    async def _infer(self, record: RequestRecord) -> Response:
         """Handles a request of the Open Inference Protocol."""
+        request = record.request
         path = request.path_params.get("path", "")
         if request.method == "GET" and path in ("", "health/live"):
             return to_response(inference.SERVER if not path else {"live": True})
@@ -279,55 +263,62 @@ class Server:
         match = inference.PATH.fullmatch(path)
         is_call = match is not None and match["method"] == "infer"
         if match is None or is_call != (request.method == "POST"):
-            raise BadRequest(f"Malformed request: {request.method} /v2/{path}")
+            raise RestError(f"Malformed request: {request.method} /v2/{path}")
         name = match["name"]
         number = int(match["version"]) if match["version"] else None
-        # Read the complete body before raising an error, so that the client can
-        # reuse the connection.
-        content = await self.limits.read_body(request)
-        model = self._find(name, record, number)
-        version = model.find(number)
+        version = self._find(record, name, number)
+        if is_call:
+            parse = functools.partial(inference.parse_call, record, version)
+            write = functools.partial(inference.to_body, name, version.number)
+            return await self._answer(record, version, parse, write)
         record.operation = match["method"] or "metadata"
         if match["method"] == "ready":
             return to_response({"name": name, "ready": True})
-        if not is_call:
-            return to_response(
-                inference.describe(name, version.number, version.description)
-            )
-        signatures = version.description.signatures
-        length = request.headers.get(inference.LENGTH_HEADER)
-        body, data, key = inference.parse_request(content, length, signatures)
-        record.operation = key
-        inputs = signatures[key].inputs
-        return await self._answer(
-            *(model, number, Key(key), len(content), record),
-            functools.partial(inference.parse_inputs, body, data, inputs),
-            functools.partial(inference.to_body, name, version.number, body),
-        )
+        return to_response(inference.describe(name, version))
+
+    def _find(
+        self, record: RequestRecord, name: str, number: int | None = None
+    ) -> LoadedVersion:
+        """Returns the served version of a model, and records the model's name.
+
+        Raises:
+            RestError: the model, or its version `number`, is not served.
+        """
+        if name in self.models:
+            record.model = name
+            version = self.models[name].current
+            if number in (None, version.number):
+                return version
+        servable = f"Latest({name})"
+        if number is not None:
+            servable = f"Specific({name}, {number})"
+        raise RestError(f"Servable not found for request: {servable}", 404)
 
     async def _answer(
         self,
-        model: ServedModel,
-        number: int | None,
-        key: Key,
-        num_bytes: int,
         record: RequestRecord,
-        parse: Callable[[], dict[str, np.ndarray]],
-        write: Callable[[Any], tuple[bytearray, dict[str, str]]],
+        version: LoadedVersion,
+        parse: Callable[[], tuple[str, dict[str, np.ndarray], dict[str, Any]]],
+        write: Callable[[Any, Any], tuple[bytearray, dict[str, str]]],
     ) -> Response:
-        """Parses a request's inputs, runs its signature and writes the reply.
+        """Parses a request, runs its signature and writes the reply.
 
-        `parse` returns the inputs, and `write` the body and the headers of the
-        reply. Both run in threads, so that the event loop stays free.
+        `parse` returns the name of the signature, its inputs, and the JSON
+        object of the request. `write` converts this object and the outputs to
+        the body and the headers of the reply. Both run in threads, so that the
+        event loop stays free.
         """
-        arrays = await asyncio.to_thread(parse)
-        record.num_texts = num_rows = self.limits.check_size(arrays)
-        key = key._replace(shapes=tuple(x.shape[1:] for x in arrays.values()))
-        outputs = await self._compute(
-            model, number, key, arrays, num_rows, num_bytes
-        )
+        signature, arrays, request = await asyncio.to_thread(parse)
+        record.num_texts = self.limits.check_size(arrays)
+        record.operation, about = signature, version.description
+        if record.num_texts or signature not in about.batched:
+            key = Key(signature, tuple(x.shape[1:] for x in arrays.values()))
+            outputs = await self._compute(record, version, key, arrays)
+        else:
+            specs = about.signatures[signature].outputs.items()
+            outputs = {k: np.zeros([0], each.to_numpy()) for k, each in specs}
         check_count("values", sum(value.size for value in outputs.values()))
-        body, headers = await asyncio.to_thread(write, outputs)
+        body, headers = await asyncio.to_thread(write, request, outputs)
         if len(body) <= _PART:
             return Response(memoryview(body), headers=headers)
 
@@ -338,55 +329,31 @@ class Server:
         headers["Content-Length"] = str(len(body))
         return StreamingResponse(parts(), headers=headers)
 
-    def _find(
-        self, name: str, record: RequestRecord, version: int | None = None
-    ) -> ServedModel:
-        if name not in self.models:
-            raise not_found(name, version)
-        record.model = name
-        return self.models[name]
-
     async def _compute(
         self,
-        model: ServedModel,
-        number: int | None,
+        record: RequestRecord,
+        version: LoadedVersion,
         key: Key,
         payload: Any,
-        num_rows: int,
-        num_bytes: int,
     ) -> Any:
         """Computes a call with a version of a model, and returns the result.
 
         `payload` are the arrays of a signature, or the JSON object of a task.
-        `num_bytes` is the size of the request's body.
+
+        Raises:
+            Closed: a new version has replaced the version.
+            RestError: the call cannot be computed.
         """
-        is_long = num_bytes > self.limits.max_wordpieces
-        future = None
-        while not future:
-            version = model.find(number)
-            description = version.description
-            is_task = key.shapes is None
-            if not is_task and key.name not in description.signatures:
-                raise RestError(
-                    409,
-                    "the model's new version lacks this signature. Use another "
-                    "signature",
-                )
-            is_alone = is_long or key.name not in description.batched
-            try:
-                future = version.batcher.submit(
-                    key, payload, num_rows, is_alone
-                )
-            except Closed:
-                # Try again with the new version. If this version is still the
-                # current version, the server is shutting down.
-                if version is model.current:
-                    raise
+        is_long = len(record.content) > self.limits.max_wordpieces
+        is_alone = is_long or key.name not in version.description.batched
+        future = version.batcher.submit(
+            key, payload, record.num_texts, is_alone
+        )
         try:
             async with asyncio.timeout(self.limits.timeout_s):
                 return await asyncio.wrap_future(future)
         except TimeoutError:
             raise RestError(
-                504,
                 f"no answer within {self.limits.timeout_s:g} s. Send less text",
+                504,
             ) from None

@@ -14,15 +14,9 @@ from typing import Any
 from serving.server.limits import Limits
 from serving.server.protocol import RestError
 
-# Function (key, payloads of the requests) -> results of the requests.
-RunBatch = Callable[[Any, Sequence[Any]], Sequence[Any]]
-
 
 class Closed(RestError):
     """Error for a request to a Batcher that was closed."""
-
-    def __init__(self) -> None:
-        super().__init__(503, "the server is shutting down")
 
 
 @dataclasses.dataclass(eq=False)
@@ -31,8 +25,8 @@ class _Work:
     payload: Any
     num_rows: int
     is_alone: bool
-    future: Future
-    came: float
+    future: Future = dataclasses.field(default_factory=Future)
+    came: float = dataclasses.field(default_factory=time.monotonic)
 
 
 class Batcher:
@@ -41,8 +35,9 @@ class Batcher:
     All requests of a batch have equal keys.
 
     Args:
-        run: function that runs a batch. If the function fails, the batcher runs
-            each request of the batch separately.
+        run: function (key, payloads of the requests) -> results of the requests
+            that runs a batch. If it fails, the batcher runs each request of the
+            batch separately.
         limits: limits of batches and of the queue.
         on_batch: function (number of rows, seconds) that is called after each
             batch.
@@ -50,7 +45,7 @@ class Batcher:
 
     def __init__(
         self,
-        run: RunBatch,
+        run: Callable[[Any, Sequence[Any]], Sequence[Any]],
         limits: Limits,
         on_batch: Callable[[int, float], None] = lambda rows, seconds: None,
     ) -> None:
@@ -64,11 +59,7 @@ class Batcher:
         self._thread.start()
 
     def submit(
-        self,
-        key: Hashable,
-        payload: Any,
-        num_rows: int,
-        is_alone: bool = False,
+        self, key: Hashable, payload: Any, num_rows: int, is_alone: bool = False
     ) -> Future:
         """Queues a request.
 
@@ -86,12 +77,10 @@ class Batcher:
             RestError: the queue is full (status 429).
             Closed: `close` was called.
         """
-        work = _Work(
-            key, payload, num_rows, is_alone, Future(), time.monotonic()
-        )
+        work = _Work(key, payload, num_rows, is_alone)
         with self._changed:
             if self._is_closed:
-                raise Closed
+                raise Closed("the server is shutting down", 503)
             if len(self._waiting) >= self._limits.max_queue:
                 # Drop the requests of clients that have disconnected.
                 self._waiting = [
@@ -101,8 +90,8 @@ class Batcher:
                 ]
             if len(self._waiting) >= self._limits.max_queue:
                 raise RestError(
-                    429,
                     "request queue is full; try again later",
+                    429,
                     {"Retry-After": "1"},
                 )
             self._waiting.append(work)
@@ -126,8 +115,7 @@ class Batcher:
     def _work(self) -> None:
         while True:
             with self._changed:
-                while not self._waiting and not self._is_closed:
-                    self._changed.wait()
+                self._changed.wait_for(lambda: self._waiting or self._is_closed)
                 if not self._waiting:
                     return
                 batch = self._next_batch()
@@ -151,16 +139,14 @@ class Batcher:
         first = self._waiting[0]
         if first.is_alone or self._limits.max_batch_size <= 1:
             return [self._waiting.pop(0)]
+
+        def is_full() -> bool:
+            same = [each for each in self._waiting if each.key == first.key]
+            rows = sum(each.num_rows for each in same)
+            return self._is_closed or rows >= self._limits.max_batch_size
+
         until = first.came + self._limits.batch_wait_ms / 1000
-        while (
-            sum(
-                each.num_rows for each in self._waiting if each.key == first.key
-            )
-            < self._limits.max_batch_size
-            and (left := until - time.monotonic()) > 0
-            and not self._is_closed
-        ):
-            self._changed.wait(left)
+        self._changed.wait_for(is_full, until - time.monotonic())
         batch: list[_Work] = []
         others: list[_Work] = []
         rows = 0

@@ -2,6 +2,8 @@
 
 import asyncio
 import dataclasses
+import gzip
+import io
 import zlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ import numpy as np
 
 from files.flags import flag, like
 from serving.engines import EngineConfig
-from serving.server.protocol import BadRequest, RestError
+from serving.server.protocol import RestError
 from serving.tasks.base import TaskOptions
 
 if TYPE_CHECKING:
@@ -89,18 +91,17 @@ class Limits(EngineConfig):
         most = self.max_body_bytes
         close = {"Connection": "close"}
         too_large = RestError(
-            413,
             f"The body is longer than {most} bytes, the server's "
             "--max_body_bytes; send fewer texts per request",
+            413,
             close,
         )
         encoding = request.headers.get("content-encoding", "identity").lower()
         if encoding not in ("identity", "gzip"):
             raise RestError(
-                415, "send the body uncompressed or compressed by gzip", close
+                "send the body uncompressed or compressed by gzip", 415, close
             )
-        length = request.headers.get("content-length", "0")
-        declared = int(length[:20]) if length.isdecimal() else 0
+        declared = int(request.headers.get("content-length", 0))
         if declared > _DISCARDED * most or (
             declared > most and "expect" in request.headers
         ):
@@ -116,21 +117,16 @@ class Limits(EngineConfig):
                         break
         except TimeoutError:
             message = f"The body did not arrive within {self.timeout_s:g} s"
-            raise RestError(408, message, close) from None
+            raise RestError(message, 408, close) from None
         if encoding == "gzip" and size <= most:
-            # Adding 16 selects the gzip format. Decompress at most `most` + 1
-            # bytes: the additional byte shows that the body is too large.
-            inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
+            # Decompress at most `most` + 1 bytes. The additional byte shows
+            # that the body is too large.
             try:
-                body = bytearray(inflate.decompress(body, most + 1))
-            except zlib.error as error:
-                raise BadRequest(f"The body is not gzip: {error}") from None
+                with gzip.open(io.BytesIO(body)) as file:
+                    body = bytearray(file.read(most + 1))
+            except (OSError, EOFError, zlib.error) as error:
+                raise RestError(f"The body is not gzip: {error}") from None
             size = len(body)
-            if size <= most and (not inflate.eof or inflate.unused_data):
-                raise BadRequest(
-                    "The gzip data in the body is incomplete, or consists of "
-                    "several gzip members. Send one complete member"
-                )
         if size > most:
             raise too_large
         return bytes(body)
@@ -156,7 +152,7 @@ class Limits(EngineConfig):
         """
         sizes = {len(array) if array.ndim else 0 for array in arrays.values()}
         if len(sizes) > 1:
-            raise BadRequest("input tensors must have equal 0th-dimension size")
+            raise RestError("input tensors must have equal 0th-dimension size")
         (num_rows,) = sizes
         check_count("texts", num_rows, self.max_texts)
         ids = [a.size for a in arrays.values() if a.dtype != object]
@@ -178,4 +174,4 @@ def check_count(kind: str, count: int, most: int | None = None) -> None:
     """
     most = MAX_VALUES if most is None else most
     if count > most:
-        raise RestError(413, _TOO_MANY[kind].format(count, most))
+        raise RestError(_TOO_MANY[kind].format(count, most), 413)

@@ -32,9 +32,11 @@ _SECONDS = (
 
 @dataclasses.dataclass
 class RequestRecord:
-    """Properties of a request that are counted and logged, without its texts.
+    """A request, and the properties that are counted and logged.
 
     Attributes:
+        request: the request.
+        content: body of a POST request, for other methods b"".
         model: name of the model, or "" if the request names no served model.
         operation: name of the signature or the task that the request calls. For
             requests about a model, "status", "metadata" or "ready".
@@ -43,6 +45,8 @@ class RequestRecord:
         error: error message of the reply, or "".
     """
 
+    request: Request
+    content: bytes = b""
     model: str = ""
     operation: str = ""
     num_texts: int = 0
@@ -75,34 +79,28 @@ class Monitoring:
             "Seconds from the start of a request to its reply.",
             **seconds,
         )
-        self._batch_rows = Histogram(
-            "bert_batch_rows", "Texts per batch.", **rows
-        )
+        self._rows = Histogram("bert_batch_rows", "Texts per batch.", **rows)
         self._batch_seconds = Histogram(
             "bert_batch_seconds", "Seconds to compute a batch.", **seconds
         )
         self._waiting = Gauge(
-            "bert_waiting_requests",
-            "Requests that wait for the model.",
-            **each,
+            "bert_waiting_requests", "Requests that wait for the model.", **each
         )
         self._version = Gauge(
-            "bert_model_version",
-            "Version of the model that is served.",
-            **each,
+            "bert_model_version", "Version of the model that is served.", **each
         )
         self._log = None if request_log is None else _open_log(request_log)
 
     def on_batch(self, model: str, rows: int, seconds: float) -> None:
         """Adds a batch's number of rows and duration to the model's metrics."""
-        self._batch_rows.labels(model).observe(rows)
+        self._rows.labels(model).observe(rows)
         self._batch_seconds.labels(model).observe(seconds)
 
     @contextlib.contextmanager
     def observe(self, request: Request) -> Iterator[RequestRecord]:
         """Yields a RequestRecord to fill, then counts and logs it."""
         began = time.monotonic()
-        record = RequestRecord()
+        record = RequestRecord(request)
         try:
             yield record
         finally:
@@ -113,13 +111,11 @@ class Monitoring:
             operation = record.operation if is_known else ""
             self._requests.labels(record.model, operation, record.status).inc()
             self._seconds.labels(record.model).observe(seconds)
-            self._write(request, record, seconds)
+            if self._log is not None:
+                self._write(self._log, record, seconds)
 
-    def _write(
-        self, request: Request, record: RequestRecord, seconds: float
-    ) -> None:
-        if self._log is None:
-            return
+    def _write(self, log: int, record: RequestRecord, seconds: float) -> None:
+        request = record.request
         now = datetime.datetime.now(datetime.UTC)
         line: dict[str, Any] = {
             "time": now.isoformat(timespec="milliseconds"),
@@ -135,7 +131,7 @@ class Monitoring:
             line["error"] = record.error[:200]
         data = json.dumps(line).encode() + b"\n"
         try:
-            if os.write(self._log, data) < len(data):
+            if os.write(log, data) < len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             # Continue to serve without a log, for example if the disk is full.
@@ -147,9 +143,8 @@ class Monitoring:
     def render(self, models: Mapping[str, ServedModel]) -> tuple[bytes, str]:
         """Returns the metrics in Prometheus's format, and their media type."""
         for name, model in models.items():
-            if model.current:
-                self._waiting.labels(name).set(len(model.current.batcher))
-                self._version.labels(name).set(model.current.number)
+            self._waiting.labels(name).set(len(model.current.batcher))
+            self._version.labels(name).set(model.current.number)
         return generate_latest(self.registry), CONTENT_TYPE_LATEST
 
 

@@ -9,17 +9,9 @@ from collections.abc import Iterator
 
 import uvicorn
 from absl import logging
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serving.server.app import Server
 
-# Maximum number of open connections. Requests on additional connections get
-# status 503.
-MAX_CONNECTIONS = 1000
-# Maximum bytes of a request's path and headers.
-MAX_HEAD_BYTES = 1 << 16
-# Maximum number of connections that wait to be accepted.
-_BACKLOG = 1024
 # Number of seconds after a stop signal during which an open connection may
 # still send a request. The reply then contains `Connection: close`.
 _LAST_S = 5
@@ -37,19 +29,21 @@ def serve(server: Server, listener: socket.socket) -> None:
     Raises:
         OSError: another process has started to listen on the same address.
     """
-    with _named(*listener.getsockname()[:2]):
+    host, port = listener.getsockname()[:2]
+    with _named(host, port):
         # Two processes can bind the same address, but only one can listen. So
         # this call may fail, although `bind` succeeded.
-        listener.listen(_BACKLOG)
+        listener.listen()
     timeout = server.limits.timeout_s
     config = uvicorn.Config(
-        _close_if_last(server),
+        server,
         # Uvicorn's other parser, httptools, does not limit the size of headers.
         http="h11",
         ws="none",
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
-        limit_concurrency=MAX_CONNECTIONS,
-        backlog=_BACKLOG,
+        # Maximum bytes of a request's path and headers.
+        h11_max_incomplete_event_size=1 << 16,
+        # Requests on more open connections get status 503.
+        limit_concurrency=1000,
         timeout_keep_alive=int(max(5, timeout)),
         # Time to receive a request, to compute its reply and to send the reply.
         timeout_graceful_shutdown=int(3 * timeout + 1),
@@ -64,6 +58,8 @@ def serve(server: Server, listener: socket.socket) -> None:
     # but without an effect, because Uvicorn has stopped.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, running.handle_exit)
+    shown = f"[{host}]" if ":" in host else host
+    logging.info("ready: http://%s:%d", shown, port)
     asyncio.run(running.serve([listener]))
 
 
@@ -106,32 +102,6 @@ def _named(host: str, port: int) -> Iterator[None]:
         ) from None
 
 
-def _close_if_last(server: Server) -> ASGIApp:
-    """Wraps the application, to add `Connection: close` to some replies.
-
-    The wrapper adds this header to replies after a stop signal, and to replies
-    to requests with both `Content-Length` and `Transfer-Encoding`.
-    """
-
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        names = {name for name, _ in scope.get("headers", ())}
-        # If a request contains both headers, a proxy may disagree about the end
-        # of the body, and read the rest of the body as another request.
-        is_odd = {b"content-length", b"transfer-encoding"} <= names
-
-        async def send_last(message: Message) -> None:
-            if message["type"] == "http.response.start" and (
-                is_odd or server.is_ending
-            ):
-                headers = dict(message["headers"]) | {b"connection": b"close"}
-                message["headers"] = [*headers.items()]
-            await send(message)
-
-        await server.app(scope, receive, send_last)
-
-    return app
-
-
 class _Uvicorn(uvicorn.Server):
     """A uvicorn server that closes stalled connections.
 
@@ -141,22 +111,29 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, server: Server) -> None:
         super().__init__(config)
         self._server = server
-        # {connection: ((last request, whether it was answered), time at which
-        # `_close_stalled` first saw this pair)}
-        self._since: dict[object, tuple[tuple[object, bool], float]] = {}
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts the server and logs its address."""
-        await super().startup(sockets)
-        for listener in sockets or ():
-            host, port = listener.getsockname()[:2]
-            shown = f"[{host}]" if ":" in host else host
-            logging.info("ready: http://%s:%d", shown, port)
+        # {(connection, its last request, whether the request was answered):
+        # time at which `on_tick` first saw this key}
+        self._since: dict[tuple[object, object, bool], float] = {}
 
     async def on_tick(self, counter: int) -> bool:
-        """Closes stalled connections. Uvicorn calls this ten times a second."""
-        if counter % 10 == 0:
-            self._close_stalled()
+        """Closes connections that have been idle or busy for too long.
+
+        Uvicorn calls this ten times a second.
+        """
+        now = time.monotonic()
+        since = {}
+        for connection in list(self.server_state.connections):
+            cycle = getattr(connection, "cycle", None)
+            is_idle = cycle is None or cycle.response_complete
+            # A reply changes this key, so idle time is counted from the reply.
+            key = connection, cycle, is_idle
+            since[key] = self._since.get(key, now)
+            # Receiving a request, computing its reply and sending the reply may
+            # each take timeout_s.
+            most = self._server.limits.timeout_s * (1 if is_idle else 3)
+            if now - since[key] > most and connection.transport is not None:
+                connection.transport.abort()
+        self._since = since
         return await super().on_tick(counter)
 
     async def shutdown(
@@ -180,23 +157,3 @@ class _Uvicorn(uvicorn.Server):
         ):
             await asyncio.sleep(0.05)
         await super().shutdown(sockets)
-
-    def _close_stalled(self) -> None:
-        """Closes connections that have been idle or busy for too long."""
-        now = time.monotonic()
-        since = {}
-        for connection in list(self.server_state.connections):
-            cycle = getattr(connection, "cycle", None)
-            is_idle = cycle is None or cycle.response_complete
-            # A reply changes this pair, so idle time is counted from the reply.
-            state = cycle, is_idle
-            before, began = self._since.get(connection, (state, now))
-            if before != state:
-                began = now
-            since[connection] = state, began
-            # Receiving a request, computing its reply and sending the reply may
-            # each take timeout_s.
-            most = self._server.limits.timeout_s * (1 if is_idle else 3)
-            if now - began > most and connection.transport is not None:
-                connection.transport.abort()
-        self._since = since

@@ -6,8 +6,9 @@ both servers.
 """
 
 import base64
+import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ import numpy as np
 from serving.server.signatures import Spec, Specs
 
 DEFAULT_SIGNATURE = "serving_default"
+# Value of "method_name" for all signatures, in the metadata.
+METHOD = "tensorflow/serving/predict"
 # Maximum number of characters of a value that an error message quotes.
 _SHOWN = 200
 # Maximum depth of nested lists in a request.
@@ -34,35 +37,20 @@ class RestError(Exception):
     """An error that becomes the reply {"error": message} with a status.
 
     Args:
-        status: HTTP status.
         message: error message.
+        status: HTTP status. The default is for an invalid request.
         headers: additional HTTP headers of the reply.
     """
 
     def __init__(
         self,
-        status: int,
         message: str,
+        status: int = 400,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        # Pass all arguments to Exception.__init__, so that the error can be
-        # pickled.
-        super().__init__(status, message, headers)
+        super().__init__(message)
         self.status = status
-        self.message = message
-        self.headers = dict(headers or {})
-
-    def __str__(self) -> str:
-        """Returns the message, without the status."""
-        return self.message
-
-
-class BadRequest(RestError):
-    """An invalid request, which gets a reply with status 400."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(400, message)
-        self.args = (message,)
+        self.headers = headers
 
 
 def parse_body(body: bytes) -> dict[str, Any]:
@@ -70,38 +58,56 @@ def parse_body(body: bytes) -> dict[str, Any]:
 
     Raises:
         RestError: the body is not a JSON object.
+        RecursionError: the JSON is nested too deeply.
     """
     if not body:
-        raise BadRequest("JSON Parse error: The document is empty")
+        raise RestError("JSON Parse error: The document is empty")
     try:
         request = json.loads(body)
-    except RecursionError:
-        raise BadRequest("JSON Parse error: nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise BadRequest(
+        raise RestError(
             f"JSON Parse error: {error.msg} at offset: {error.pos}"
         ) from None
     except ValueError as error:
         # The body is not UTF-8, or a number contains too many digits.
-        raise BadRequest(f"JSON Parse error: {error}") from None
+        raise RestError(f"JSON Parse error: {error}") from None
     if not isinstance(request, dict):
-        raise BadRequest(f"JSON Value: {_show(request)} Is not object")
+        raise RestError(f"JSON Value: {_show(request)} Is not object")
     return request
 
 
-def signature_name(request: Mapping[str, Any]) -> str:
+def find_signature(
+    request: Mapping[str, Any], method: str, signatures: Container[str]
+) -> str:
     """Returns the name of the signature that a request calls.
 
+    Args:
+        request: JSON object of the request.
+        method: "predict", "classify" or "regress" in any case, from the URL.
+        signatures: names of the model's signatures.
+
     Raises:
-        RestError: the name is not a string.
+        RestError: the name is not a string, or the model has no signature of
+            this name and method.
     """
     name = request.get("signature_name", "")
     if not isinstance(name, str):
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} not formatted correctly. "
             "'signature_name' key must be a string value."
         )
-    return name or DEFAULT_SIGNATURE
+    name = name or DEFAULT_SIGNATURE
+    if name not in signatures:
+        raise RestError(
+            f'Serving signature name: "{name}" not found in signature def'
+        )
+    method = method.lower()
+    if method != "predict":
+        raise RestError(
+            f"Expected {method} signature method_name to be "
+            f"tensorflow/serving/{method}. Was: {METHOD}"
+        )
+    return name
 
 
 def parse_inputs(
@@ -116,26 +122,26 @@ def parse_inputs(
             signature.
     """
     if "instances" in request and "inputs" in request:
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} Not formatted correctly expecting "
             "only one of 'inputs' or 'instances' keys to exist "
         )
     if "instances" in request:
         arrays = _parse_rows(request, inputs)
     elif "inputs" not in request:
-        raise BadRequest("Missing 'inputs' or 'instances' key")
+        raise RestError("Missing 'inputs' or 'instances' key")
     else:
         values = request["inputs"]
         if not _is_named(values):
             if len(inputs) > 1:
-                raise BadRequest(
+                raise RestError(
                     "inputs is a plain value/list, but expecting an object as "
                     "multiple input tensors required as per tensorinfo_map"
                 )
             values = {next(iter(inputs)): values}
         for name in inputs:
             if name not in values:
-                raise BadRequest(
+                raise RestError(
                     f"Missing named input: {name} in 'inputs' object."
                 )
         arrays = {k: to_array(values[k], spec) for k, spec in inputs.items()}
@@ -147,21 +153,19 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
     """Checks that arrays are of the shapes that a signature requires.
 
     Raises:
-        BadRequest: an array is of a different shape.
+        RestError: an array is of a different shape.
     """
     for name, array in arrays.items():
-        expected = inputs[name].shape
+        expected, shape = inputs[name].shape, array.shape
         if expected is not None and (
-            len(expected) != array.ndim
+            len(expected) != len(shape)
             or any(
-                size not in (None, received)
-                for size, received in zip(expected, array.shape, strict=True)
+                e not in (-1, n) for e, n in zip(expected, shape, strict=True)
             )
         ):
-            raise BadRequest(
-                f"Tensor {name} must have shape "
-                f"{_show_shape(inputs[name].sizes())}. "
-                f"Received: {_show_shape(array.shape)}"
+            raise RestError(
+                f"Tensor {name} must have shape {_show_shape(expected)}. "
+                f"Received: {_show_shape(shape)}"
             )
 
 
@@ -170,16 +174,16 @@ def _parse_rows(
 ) -> dict[str, np.ndarray]:
     rows = request["instances"]
     if not isinstance(rows, list):
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} Excepting 'instances' to be an "
             "list/array"
         )
     if not rows:
-        raise BadRequest(
+        raise RestError(
             f"JSON Value: {_show(request)} No values in 'instances' array"
         )
     if not isinstance(rows[0], dict) and len(inputs) > 1:
-        raise BadRequest(
+        raise RestError(
             "instances is a plain list, but expecting list of objects as "
             "multiple input tensors required as per tensorinfo_map"
         )
@@ -190,46 +194,40 @@ def _parse_rows(
     columns: dict[str, list[np.ndarray]] = {name: [] for name in inputs}
     for number, row in enumerate(rows):
         if are_objects != _is_named(row):
-            raise BadRequest(
-                f"Expecting {kinds} at item {number} of input list"
-            )
+            raise RestError(f"Expecting {kinds} at item {number} of input list")
         named = row if are_objects else {next(iter(inputs)): row}
         for name, value in named.items():
             key = f" key: {name}" if are_objects else ""
             try:
                 if name not in inputs:
-                    raise BadRequest(
+                    raise RestError(
                         f"JSON object: does not have named input: {name}"
                     )
                 item = to_array(value, inputs[name])
-                _check_item(item, columns[name])
+                first = columns[name][0] if columns[name] else item
+                if first.size != item.size:
+                    raise RestError(
+                        f"Expecting tensor size: {first.size} but got: "
+                        f"{item.size}"
+                    )
+                if first.shape != item.shape:
+                    raise RestError(
+                        f"Expecting shape {_show_shape(first.shape)} but got: "
+                        f"{_show_shape(item.shape)}"
+                    )
             except RestError as error:
-                raise BadRequest(
+                raise RestError(
                     f"Failed to process element: {number}{key} of 'instances' "
-                    f"list. Error: INVALID_ARGUMENT: {error.message}"
+                    f"list. Error: INVALID_ARGUMENT: {error}"
                 ) from None
             columns[name].append(item)
         if named.keys() != inputs.keys():
-            raise BadRequest(
+            raise RestError(
                 f"Failed to process element: {number} of 'instances' list. "
                 f"JSON object: {_show(row)} keys must be equal to: "
                 f"{','.join(sorted(inputs))}"
             )
     return {name: np.stack(items) for name, items in columns.items()}
-
-
-def _check_item(item: np.ndarray, others: Sequence[np.ndarray]) -> None:
-    """Checks that an item and the first of `others` have equal shapes."""
-    for first in others[:1]:
-        if first.size != item.size:
-            raise BadRequest(
-                f"Expecting tensor size: {first.size} but got: {item.size}"
-            )
-        if first.shape != item.shape:
-            raise BadRequest(
-                f"Expecting shape {_show_shape(first.shape)} but got: "
-                f"{_show_shape(item.shape)}"
-            )
 
 
 def _is_named(value: Any) -> bool:
@@ -259,40 +257,32 @@ def to_array(value: Any, spec: Spec) -> np.ndarray:
             break
         inner = inner[0]
         if len(shape) > _MAX_RANK:
-            raise BadRequest(
+            raise RestError(
                 f"Encountered list at unexpected level: {len(shape)}"
             )
-    leaves: list[Any] = []
-    dtype = spec.to_numpy()
-
-    def flatten(value: Any, level: int) -> None:
-        """Converts the values in nested lists, and adds them to `leaves`."""
-        if not isinstance(value, list):
-            if level != len(shape):
-                raise BadRequest(
-                    f"JSON Value: {_show(value)} found at incorrect level: "
+    items = [value]
+    for level, size in enumerate(shape):
+        for item in items:
+            if not isinstance(item, list):
+                raise RestError(
+                    f"JSON Value: {_show(item)} found at incorrect level: "
                     f"{level + 1} in the JSON DOM. Expected at level: "
                     f"{len(shape)}"
                 )
-            leaves.append(_convert(value, dtype))
-            return
-        if level >= len(shape):
-            raise BadRequest(
-                f"Encountered list at unexpected level: {level} expected < "
-                f"{len(shape)}"
-            )
-        if len(value) != shape[level]:
-            raise BadRequest(
-                f"Encountered list at unexpected size: {len(value)} at level: "
-                f"{level} expected size: {shape[level]}"
-            )
-        for item in value:
-            flatten(item, level + 1)
-
-    flatten(value, 0)
-    array = np.empty(len(leaves), dtype)
-    array[:] = leaves
-    return array.reshape(shape)
+            if len(item) != size:
+                raise RestError(
+                    f"Encountered list at unexpected size: {len(item)} at "
+                    f"level: {level} expected size: {size}"
+                )
+        items = [*itertools.chain.from_iterable(items)]
+    if any(isinstance(item, list) for item in items):
+        raise RestError(
+            f"Encountered list at unexpected level: {len(shape)} expected < "
+            f"{len(shape)}"
+        )
+    dtype = spec.to_numpy()
+    values = [_convert(item, dtype) for item in items]
+    return np.array(values, dtype).reshape(shape)
 
 
 def _convert(value: Any, dtype: np.dtype) -> Any:
@@ -300,19 +290,19 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
     if dtype.kind == "O":
         if isinstance(value, dict):
             if not _is_base64(value):
-                raise BadRequest(
+                raise RestError(
                     f"JSON Value: {_show(value)} not formatted correctly for "
                     "base64 data"
                 )
             try:
                 return base64.b64decode(value["b64"], validate=True)
             except ValueError:
-                raise BadRequest("Unable to base64 decode") from None
+                raise RestError("Unable to base64 decode") from None
         if isinstance(value, str):
             try:
                 return value.encode()
             except UnicodeEncodeError:
-                raise BadRequest(
+                raise RestError(
                     "JSON Parse error: the surrogate pair is invalid"
                 ) from None
     elif dtype.kind == "b":
@@ -327,7 +317,7 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
     elif type(value) is int and abs(value) < 1 << 1023:
         return value
     name = "False" if value is False else _TYPES[type(value)]
-    raise BadRequest(
+    raise RestError(
         f"JSON Value: {_show(value)} Type: {name} is not of expected type: "
         f"{'string' if dtype.kind == 'O' else dtype}"
     )
@@ -335,13 +325,10 @@ def _convert(value: Any, dtype: np.dtype) -> Any:
 
 def _show(value: Any) -> str:
     """Returns a JSON value, shortened for an error message."""
-    text = ""
-    # Convert only the first characters to JSON, because a value may be large.
-    for part in json.JSONEncoder(indent=4).iterencode(value):
-        text += part
-        if len(text) > _SHOWN:
-            return text[:_SHOWN] + "..."
-    return text
+    # Convert only the first parts to JSON, because a value may be large.
+    parts = json.JSONEncoder(indent=4).iterencode(value)
+    text = "".join(itertools.islice(parts, _SHOWN + 1))
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
 
 
 def _show_shape(shape: Iterable[int]) -> str:

@@ -8,26 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from serving.server.protocol import BadRequest, RestError
-from serving.server.signatures import Signature, Spec
+from serving.server import protocol
+from serving.server.protocol import RestError
+from serving.server.signatures import Specs
+from serving.server.versions import LoadedVersion, ServedModel
 
-_MODEL = (
+PATH = re.compile(
     r"(?i:/v1/models)(?:/(?P<name>[^/:]+))?"
     r"(?:/(?i:versions)/(?P<version>\d+)|/(?i:labels)/(?P<label>[^/:]+))?"
+    r"(?:(?P<metadata>/(?i:metadata))"
+    r"|:(?P<method>(?i:classify|regress|predict)))?"
 )
-CALL_PATH = re.compile(_MODEL + r":(?P<method>(?i:classify|regress|predict))")
-STATUS_PATH = re.compile(_MODEL + r"(?P<metadata>/(?i:metadata))?")
-# Value of "method_name" for all signatures, in the metadata.
-METHOD = "tensorflow/serving/predict"
 # Maximum number of values that are converted to Python objects at a time. An
 # object needs 30 times the memory of a value in an array.
 _PART = 1 << 14
 # Types whose TensorFlow name is not "DT_" plus NumPy's name in capitals.
-_TYPES = {
-    "float16": "DT_HALF",
-    "float32": "DT_FLOAT",
-    "float64": "DT_DOUBLE",
-}
+_TYPES = {"float16": "DT_HALF", "float32": "DT_FLOAT", "float64": "DT_DOUBLE"}
 
 
 def parse_path(match: re.Match) -> tuple[str, int | None]:
@@ -38,15 +34,15 @@ def parse_path(match: re.Match) -> tuple[str, int | None]:
     """
     name, version = match["name"], match["version"]
     if not name:
-        raise BadRequest("Missing model name in request.")
+        raise RestError("Missing model name in request.")
     if match["label"]:
-        raise BadRequest(
+        raise RestError(
             f"Unrecognized servable version label: {match['label']}"
         )
     if not version:
         return name, None
     if len(version) > 18:
-        raise BadRequest(f"Failed to convert version: {version} to numeric.")
+        raise RestError(f"Failed to convert version: {version} to numeric.")
     return name, int(version)
 
 
@@ -59,12 +55,12 @@ def to_body(
     one output, the body does not contain its name.
 
     Raises:
-        BadRequest: the outputs differ in their number of rows.
+        RestError: the outputs differ in their number of rows.
     """
     is_columns = "inputs" in request
     sizes = {len(value) if value.ndim else -1 for value in outputs.values()}
     if not is_columns and (len(sizes) > 1 or -1 in sizes):
-        raise BadRequest(
+        raise RestError(
             f"Tensor name: {min(outputs)} has inconsistent batch size; use "
             "'inputs'"
         )
@@ -133,37 +129,35 @@ def _to_lists(name: str, value: np.ndarray) -> Any:
     return value.tolist()
 
 
-def describe_metadata(
-    name: str, version: int, signatures: Mapping[str, Signature]
-) -> dict[str, Any]:
+def describe(name: str, version: LoadedVersion) -> dict[str, Any]:
     """Returns the reply of `GET /v1/models/NAME/metadata`."""
     definitions = {
         key: {
             "inputs": _describe(signature.inputs),
             "outputs": _describe(signature.outputs),
-            "method_name": METHOD,
+            "method_name": protocol.METHOD,
             "defaults": {},
         }
-        for key, signature in signatures.items()
+        for key, signature in version.description.signatures.items()
     }
     return {
         "model_spec": {
             "name": name,
             "signature_name": "",
-            "version": str(version),
+            "version": str(version.number),
         },
         "metadata": {"signature_def": {"signature_def": definitions}},
     }
 
 
-def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
+def _describe(specs: Specs) -> dict[str, Any]:
     """Describes inputs or outputs as TensorInfo messages in JSON."""
     return {
         key: {
             "name": spec.name,
             "dtype": _TYPES.get(spec.dtype, f"DT_{spec.dtype.upper()}"),
             "tensor_shape": {
-                "dim": [{"size": str(n), "name": ""} for n in spec.sizes()],
+                "dim": [{"size": str(n), "name": ""} for n in spec.shape or ()],
                 "unknown_rank": spec.shape is None,
             },
         }
@@ -171,20 +165,19 @@ def _describe(specs: Mapping[str, Spec]) -> dict[str, Any]:
     }
 
 
-def describe_status(
-    name: str, states: Mapping[int, tuple[str, str]], version: int | None
-) -> dict[str, Any]:
+def describe_status(model: ServedModel, version: int | None) -> dict[str, Any]:
     """Returns the reply of `GET /v1/models/NAME[/versions/N]`.
 
-    `states` is {version: (state, error message)}. If `version` is None, the
-    reply describes all versions.
+    If `version` is None, the reply describes all versions.
 
     Raises:
         RestError: the version does not exist.
     """
+    # Copy the states, because another thread may add a version.
+    states = dict(model.states)
     if version is not None and version not in states:
         raise RestError(
-            404, f"Could not find version {version} of model {name}"
+            f"Could not find version {version} of model {model.name}", 404
         )
     numbers = sorted(states, reverse=True) if version is None else [version]
     found = []

@@ -13,23 +13,19 @@ class Spec(NamedTuple):
 
     Attributes:
         dtype: TensorFlow's name of the type, such as "string" or "int32".
-        shape: sizes, with None for a variable size. The shape itself is None if
+        shape: sizes, with -1 for a variable size. The shape itself is None if
             any shape is allowed.
         name: name of the tensor, for the metadata of the model.
     """
 
     dtype: str
-    shape: tuple[int | None, ...] | None
+    shape: tuple[int, ...] | None
     name: str = ""
 
     def to_numpy(self) -> np.dtype:
         """Returns the NumPy type of the values: `object` for strings."""
         names = {"string": "object", "bfloat16": "float32"}
         return np.dtype(names.get(self.dtype, self.dtype))
-
-    def sizes(self) -> list[int]:
-        """Returns the sizes of the shape, with -1 for a variable size."""
-        return [-1 if size is None else size for size in self.shape or ()]
 
     @staticmethod
     def type_of(array: np.ndarray) -> str:
@@ -89,14 +85,13 @@ def read_signature(function: Any, definition: Any) -> Signature:
     """
 
     def read(specs: Mapping[str, Any], infos: Any) -> dict[str, Spec]:
-        return {
-            key: Spec(
-                spec.dtype.name,
-                None if spec.shape.rank is None else tuple(spec.shape),
-                infos[key].name,
-            )
-            for key, spec in sorted(specs.items())
-        }
+        found = {}
+        for key, spec in sorted(specs.items()):
+            shape = None
+            if spec.shape.rank is not None:
+                shape = tuple(-1 if n is None else n for n in spec.shape)
+            found[key] = Spec(spec.dtype.name, shape, infos[key].name)
+        return found
 
     inputs = function.structured_input_signature[1]
     return Signature(
@@ -111,28 +106,17 @@ def describe(name: str, first: Arrays, second: Arrays) -> dict[str, Spec]:
     Args:
         name: name of the signature.
         first: {name: array} of the inputs or the outputs of one call.
-        second: the same for a call with other sizes.
+        second: the same for a call with more rows and other sizes.
 
     Returns:
-        {name: Spec}. A size that differs between the calls is None. The size of
-        dimension 0, the number of rows, is always None.
+        {name: Spec}. A size that differs between the calls is -1.
     """
-    return {
-        key: Spec(
-            Spec.type_of(array),
-            (
-                None,
-                *(
-                    size if size == other else None
-                    for size, other in zip(
-                        array.shape[1:], second[key].shape[1:], strict=True
-                    )
-                ),
-            ),
-            f"{name}_{key}:0",
-        )
-        for key, array in sorted(first.items())
-    }
+    found = {}
+    for key, array in sorted(first.items()):
+        sizes = zip(array.shape, second[key].shape, strict=True)
+        shape = tuple(one if one == other else -1 for one, other in sizes)
+        found[key] = Spec(Spec.type_of(array), shape, f"{name}_{key}:0")
+    return found
 
 
 def stack(rows: Sequence[Arrays]) -> dict[str, np.ndarray]:
@@ -141,9 +125,8 @@ def stack(rows: Sequence[Arrays]) -> dict[str, np.ndarray]:
     for name, first in rows[0].items():
         values = [row[name] for row in rows]
         shape = np.max([value.shape for value in values], axis=0).astype(int)
-        joined: Any = np.zeros([len(rows), *shape], first.dtype)
-        if first.dtype == object:
-            joined[...] = b""
+        padding = b"" if first.dtype == object else 0
+        joined: Any = np.full([len(rows), *shape], padding, first.dtype)
         for place, value in enumerate(values):
             joined[(place, *map(slice, value.shape), ...)] = value
         outputs[name] = joined

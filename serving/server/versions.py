@@ -32,8 +32,6 @@ Files = list[tuple[str, int, int]]
 class LoadedVersion:
     """One version of a model, which runs in its own process (worker.main).
 
-    `is_lost` becomes True if the process ends before `close` is called.
-
     Raises:
         ValueError: the version cannot be loaded.
     """
@@ -46,9 +44,8 @@ class LoadedVersion:
         on_batch: Callable[[int, float], None],
     ) -> None:
         self.number = number
-        self.is_lost = False
         modules = os.pathsep.join(map(os.path.abspath, sys.path))
-        self._connection, theirs = multiprocessing.Pipe()
+        self.connection, theirs = multiprocessing.Pipe()
         with theirs:
             # Start the process in a new POSIX session, so that Ctrl-C in the
             # server's terminal does not reach the process.
@@ -84,14 +81,14 @@ class LoadedVersion:
             ValueError: the process cannot load the version.
         """
         try:
-            self._connection.send(message)
-            answer, error = self._connection.recv()
-        except (EOFError, ConnectionError):
-            self.is_lost = True
+            self.connection.send(message)
+            answer, error = self.connection.recv()
+        except (EOFError, OSError):
+            self.connection.close()
             raise RestError(
-                503,
                 "the model's process ended, perhaps for lack of memory. Try "
                 "again later",
+                503,
             ) from None
         if error:
             raise error
@@ -106,7 +103,7 @@ class LoadedVersion:
         self._end()
 
     def _end(self) -> None:
-        self._connection.close()
+        self.connection.close()
         try:
             self._process.wait(10)
         except subprocess.TimeoutExpired:
@@ -123,6 +120,9 @@ class ServedModel:
         limits: limits on requests, and options of the engine.
         on_batch: called after each batch with the name of the model, the number
             of rows and the seconds that the batch took.
+
+    Attributes:
+        current: the version that is served. The first `refresh` sets it.
     """
 
     def __init__(
@@ -137,15 +137,15 @@ class ServedModel:
         self._limits = limits
         self._on_batch = lambda rows, seconds: on_batch(name, rows, seconds)
         self._lock = threading.Lock()
-        # {version: files} of the versions that could not be loaded.
-        self._failed: dict[int, Files] = {}
+        # {version: files} of the current version, and of the versions that
+        # failed to load. They are loaded again only when their files change.
+        self._tried: dict[int, Files] = {}
         # {version: files} of all versions at the last check.
         self._seen: dict[int, Files] = {}
         # {version: (state, error message)}, for status requests.
         self.states: dict[int, tuple[str, str]] = {}
-        self.current: LoadedVersion | None = None
-        # The files from which `current` was loaded.
-        self._files: Files = []
+        # `current`, or None before the first `refresh`.
+        self._served: LoadedVersion | None = None
 
     def refresh(self) -> None:
         """Serves the newest version that can be loaded.
@@ -155,39 +155,42 @@ class ServedModel:
 
         While a version is served, another version is loaded only when it is
         complete and its files have not changed since the previous call.
+
+        Raises:
+            ValueError: no version was ever served, and none can be loaded.
         """
         with self._lock:
             versions = engines.find_versions(self.path)
+            served = self._served
+            if served and served.connection.closed:
+                # The process has ended. Try every version again, because those
+                # that failed to load may have failed for lack of memory.
+                served = None
+                self._tried.clear()
             for number in sorted(versions, reverse=True):
-                folder, current = versions[number], self.current
+                folder = versions[number]
                 stats = [(x, x.stat()) for x in sorted(folder.rglob("*"))]
                 files = [(str(x), s.st_size, s.st_mtime_ns) for x, s in stats]
-                has_failed = self._failed.get(number) == files
-                if current and not current.is_lost:
-                    is_current = current.number == number
-                    if (
-                        has_failed
-                        or (is_current and files == self._files)
-                        or not self._is_settled(number, folder, files)
-                    ):
-                        if is_current:
-                            return
-                        continue
-                elif has_failed and not current:
-                    # Skip a version that failed to load and is unchanged. But
-                    # if the process of the current version has ended, try again
-                    # to load it, because it may have failed for lack of memory.
-                    continue
-                if self._load(number, folder, files):
+                if self._tried.get(number) == files or (
+                    served and not self._is_settled(number, folder, files)
+                ):
+                    if served and number == served.number:
+                        return
+                elif self._load(number, folder, files):
                     break
             else:
-                return
+                if self._served:
+                    return
+                reasons = [reason for _, reason in self.states.values()]
+                raise ValueError(
+                    f"--model={self.path} cannot be served: "
+                    + (reasons or ["the folder contains no exported model"])[0]
+                )
             if number < max(versions):
                 logging.warning(
-                    "%s: serving version %d, because newer versions "
-                    "cannot be loaded",
-                    self.name,
-                    number,
+                    "%s: serving version %d, because newer versions cannot be "
+                    "loaded",
+                    *(self.name, number),
                 )
 
     def _is_settled(self, number: int, folder: Path, files: Files) -> bool:
@@ -206,7 +209,7 @@ class ServedModel:
 
     def _load(self, number: int, folder: Path, files: Files) -> bool:
         """Loads a version. Returns whether it is now the current version."""
-        before = self.current
+        before, self._tried[number] = self._served, files
         is_again = before is not None and before.number == number
         if is_again:
             logging.info("%s: loading changed version %d", self.name, number)
@@ -221,38 +224,17 @@ class ServedModel:
             )
             if not is_again:
                 self.states[number] = ("END", reason)
-            self._failed[number] = files
             return False
-        self.current, self._files = loaded, files
+        self.current = self._served = loaded
         self.states[number] = ("AVAILABLE", "")
+        about = loaded.description
         logging.info(
             "%s: serving version %d with %s, %s",
-            self.name,
-            number,
-            loaded.description.engine,
-            loaded.description.precision,
+            *(self.name, number, about.engine, about.precision),
         )
         if before:
             if not is_again:
                 self.states[before.number] = ("END", "")
+                self._tried.pop(before.number, None)
             before.close()
         return True
-
-    def find(self, version: int | None) -> LoadedVersion:
-        """Returns the served version, if `version` is its number or None.
-
-        Raises:
-            RestError: this version of the model is not loaded.
-        """
-        current = self.current
-        if current and version in (None, current.number):
-            return current
-        raise not_found(self.name, version)
-
-
-def not_found(name: str, version: int | None) -> RestError:
-    """Returns the error for a model or version that is not served."""
-    servable = f"Latest({name})"
-    if version is not None:
-        servable = f"Specific({name}, {version})"
-    return RestError(404, f"Servable not found for request: {servable}")

@@ -11,7 +11,7 @@ import math
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from files.json_files import read_json
 from serving import engines
 from serving.models import TextModel
 from serving.server.limits import Limits, check_count
-from serving.server.protocol import BadRequest, RestError
+from serving.server.protocol import RestError
 from serving.server.signatures import (
     Arrays,
     Description,
@@ -41,7 +41,6 @@ _STATUSES = {
     **dict.fromkeys(("ResourceExhaustedError", "MemoryError"), 503),
     **dict.fromkeys(("InternalError", "UnknownError", "DataLossError"), 500),
 }
-_IDS = {"input_ids", "input_mask", "segment_ids"}
 
 
 class Version:
@@ -77,21 +76,20 @@ class Version:
         for file in path.glob("**/bert_config.json"):
             self._config = read_json(file)
         engine = model.engine
-        signatures = {
+        self._signatures = {
             name: read_signature(function, engine.definitions[name])
             for name, function in getattr(engine, "signatures", {}).items()
         }
         self._ids = {
             name
-            for name, (inputs, _) in signatures.items()
-            if self._config and inputs.keys() == _IDS
+            for name, (inputs, _) in self._signatures.items()
+            if self._config and inputs.keys() == engines.INPUTS.keys()
         }
-        if not signatures:
+        if not self._signatures:
             self._ids = {"serve", "serving_default"}
-        self._signatures: dict[str, Signature] = {}
         if model.tasks:
             model.warm_up()
-        self._signatures = self._call_all(signatures)
+        self._call_all()
         self._max_wordpieces = limits.max_wordpieces
         self.description = Description(
             self._signatures,
@@ -101,23 +99,19 @@ class Version:
             engine.precision,
         )
 
-    def _call_all(
-        self, signatures: Mapping[str, Signature]
-    ) -> dict[str, Signature]:
+    def _call_all(self) -> None:
         """Calls signatures, because the first call of a signature is slow.
 
-        `signatures` are the signatures in the graph of a SavedModel. Returns
-        them, and the signatures in `_ids` and `_texts`. If such a signature is
-        not in the graph, its specs are inferred from two calls.
+        Infers the specs of the signatures in `_ids` and `_texts` that are not
+        in the graph of a SavedModel from two calls, and adds the specs to
+        `_signatures`.
         """
         texts = np.array([b"a [MASK]", b"a a [MASK] [MASK]"], object)
-        found = dict(signatures)
-        for name, (inputs, _) in signatures.items():
+        for name, (inputs, _) in self._signatures.items():
             if all(each.dtype == "string" for each in inputs.values()):
                 self.run(Key(name, ()), [dict.fromkeys(inputs, texts[:1])])
         for name in [*sorted(self._ids), *self._texts]:
-            # The graph's own signature of this name is already in `found`.
-            if name in signatures:
+            if name in self._signatures:
                 continue
             asked: list[Arrays] = []
             for count in (1, 2):
@@ -141,18 +135,17 @@ class Version:
                 asked.append(arrays)
             key = Key(name, ())
             outputs = [self.run(key, [arrays])[0] for arrays in asked]
-            found[name] = Signature(
+            self._signatures[name] = Signature(
                 describe(name, *asked), describe(name, *outputs)
             )
-        return found
 
     def run(self, key: Key, payloads: Sequence[Any]) -> list[Any]:
         """Runs several calls that have the same key.
 
         Args:
             key: signature or task to call.
-            payloads: for each call, the arrays of the signature or the JSON
-                object of the task.
+            payloads: for each call, the arrays of the signature, with at least
+                one row, or the JSON object of the task.
 
         Returns:
             for each call, the outputs of the signature or the task's reply.
@@ -174,13 +167,13 @@ class Version:
             reason = " ".join(str(error).split())[:400]
             if (status := _STATUSES.get(cause, 400)) == 503:
                 reason = "out of memory; send fewer or shorter texts"
-            raise RestError(status, reason) from None
+            raise RestError(reason, status) from None
 
     def _run_task(self, name: str, requests: Sequence[Request]) -> list[Any]:
         """Returns a task's replies to requests of the server's web page."""
         if name not in self._tasks:
             raise RestError(
-                404, f"no such task. Choose from {', '.join(self._tasks)}"
+                f"no such task. Choose from {', '.join(self._tasks)}", 404
             )
         task = self._tasks[name]
         for request in requests:
@@ -204,12 +197,8 @@ class Version:
                 columns["words"] = [text.split() for text in columns["words"]]
             rows = zip(*columns.values(), strict=True)
             groups.append([dict(zip(columns, r, strict=True)) for r in rows])
-        return [
-            stack([*map(task.read_arrays, rows)])
-            if rows
-            else self._nothing(name)
-            for rows in self._compute(name, task, groups)
-        ]
+        computed = self._compute(name, task, groups)
+        return [stack([*map(task.read_arrays, rows)]) for rows in computed]
 
     def _compute(
         self, signature: str, task: TextTask, groups: Sequence[list[Request]]
@@ -239,15 +228,11 @@ class Version:
                 count = sum(len(tokenize(text)) for text in texts)
                 check_count("WordPieces", count, self._max_wordpieces)
             own = [task.encode(request) for request in requests]
+            sizes = [sum(len(i.ids) for i in each.inputs) for each in own]
             if task.repeats:
-                count = sum(len(i.ids) for each in own for i in each.inputs)
-                check_count("WordPieces", count, self._max_wordpieces)
+                check_count("WordPieces", sum(sizes), self._max_wordpieces)
             computed.append(own)
-            lengths = (
-                max(len(each.tokens), sum(len(one.ids) for one in each.inputs))
-                for each in own
-            )
-            longest = max(lengths, default=0)
+            longest = max([0, *sizes, *(len(each.tokens) for each in own)])
             values += len(own) * self._count_values(signature, longest)
         check_count("values", values)
         self.model.compute(task, [row for own in computed for row in own])
@@ -260,8 +245,6 @@ class Version:
             for key in calls[0]
         }
         num_rows, *shape = joined["input_ids"].shape
-        if not num_rows:
-            return [self._nothing(name) for _ in calls]
         self._check_ids(joined)
         values = self._count_values(name, shape[-1])
         check_count("values", num_rows * values)
@@ -287,12 +270,12 @@ class Version:
         """Checks the shapes and values of the network's inputs.
 
         Raises:
-            BadRequest: the shapes differ, or an id is not in the model's range.
+            RestError: the shapes differ, or an id is not in the model's range.
         """
         shapes = {array.shape for array in arrays.values()}
         longest = self._config.get("max_position_embeddings", 1 << 20)
         if len(shapes) > 1 or not 0 < min(shapes)[-1] <= longest:
-            raise BadRequest(
+            raise RestError(
                 "input_ids, input_mask and segment_ids must have equal shapes, "
                 f"with 1 to {longest} WordPieces. Received: {sorted(shapes)}"
             )
@@ -303,7 +286,7 @@ class Version:
         ):
             lowest, highest = arrays[name].min(), arrays[name].max()
             if size and (lowest < 0 or highest >= size):
-                raise BadRequest(
+                raise RestError(
                     f"{name} must be from 0 to {size - 1}. Received: {lowest} "
                     f"to {highest}"
                 )
@@ -315,17 +298,10 @@ class Version:
         """
         found = self._signatures.get(signature, Signature({}, {}))
         return sum(
-            math.prod(length if size is None else size for size in shape[1:])
+            math.prod(length if size < 0 else size for size in shape[1:])
             for _, shape, _ in found.outputs.values()
             if shape is not None
         )
-
-    def _nothing(self, signature: str) -> Outputs:
-        """Returns empty outputs, for a call with no rows."""
-        outputs = self._signatures[signature].outputs
-        return {
-            k: np.zeros([0], each.to_numpy()) for k, each in outputs.items()
-        }
 
 
 def main(file: int) -> None:
@@ -363,7 +339,7 @@ def main(file: int) -> None:
             except Exception:
                 logging.exception("Failed to compute a request")
                 message = "internal error (see the server's log)"
-                connection.send((None, RestError(500, message)))
+                connection.send((None, RestError(message, 500)))
             # Free the request's memory before waiting for the next request.
             del key, payloads
     # Skip the interpreter's cleanup, because no file or lock needs it.

@@ -195,7 +195,7 @@ def test_python_and_the_graph_read_all_of_a_text(mode, pooling, tmp_path):
             assert served[name].tolist() == outputs[name].tolist()
         inputs = version.description.signatures["classify"].inputs
         pair = {"instances": [{"text_a": "a", "text_b": "b"}]}
-        with pytest.raises(protocol.BadRequest, match="text_b"):
+        with pytest.raises(protocol.RestError, match="text_b"):
             protocol.parse_inputs(pair, inputs)
     with pytest.raises(ValueError, match="doc_stride=9.*accepts no 'text_b'"):
         bert.classify("a boat", "the sea")

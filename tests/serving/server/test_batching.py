@@ -120,9 +120,9 @@ def test_a_client_does_not_wait_longer_than_the_timeout():
     server = app.Server({}, Limits(timeout_s=0.05), monitoring.Monitoring())
     description = types.SimpleNamespace(batched={"a"})
     version = types.SimpleNamespace(batcher=batcher, description=description)
-    served = types.SimpleNamespace(find=lambda number: version)
+    record = monitoring.RequestRecord(None, num_texts=1)
     with pytest.raises(RestError, match="within 0.05 s") as caught:
-        asyncio.run(server._compute(served, None, Key("a"), 1, 1, 1))
+        asyncio.run(server._compute(record, version, Key("a"), 1))
     assert caught.value.status == 504
     model.may_run.set()
     assert first.result(10) == ("first", 0)

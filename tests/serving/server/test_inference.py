@@ -39,6 +39,11 @@ def test_tensors_in_json(server):
     _, found, _ = server.ask("POST", "/v1/models/classifier:predict", body)
     (expected,) = found["predictions"]
     assert outputs["probabilities"]["data"] == expected["probabilities"]
+    # Without rows nothing is computed.
+    none = {"datatype": "INT32", "shape": [0, 2], "data": []}
+    body = {"inputs": [{"name": name} | none for name in IDS]}
+    _, found, _ = server.ask("POST", PATH.format("ner"), body)
+    assert [one["shape"] for one in found["outputs"]] == [[0]]
     # Which signature, where two have the same inputs.
     body = {
         "parameters": {"signature_name": "tag_words"},
@@ -49,41 +54,30 @@ def test_tensors_in_json(server):
     assert [one["data"] for one in found["outputs"]] == [["boats,"]]
 
 
+# (inputs of a request, part of the error)
 BAD = [
-    ({}, "must be lists of objects"),
-    ({"inputs": [{"name": "x"}]}, "no signature of the model accepts these"),
+    (None, "must be lists of objects"),
+    ([{"name": "x"}], "no signature of the model accepts these"),
+    ([TEXT | {"datatype": "FP32"}], "text must have datatype BYTES. Received:"),
+    ([TEXT | {"shape": [2]}], "text: 1 values do not fit the shape [2]"),
+    ([TEXT | {"shape": [1, 1]}], "text must have shape [-1]"),
+    ([TEXT | {"shape": [-1]}], "text needs a 'shape' of whole"),
+    ([TEXT | {"data": [1]}], "Type: Number is not of expected"),
     (
-        {"inputs": [TEXT | {"datatype": "FP32"}]},
-        "text must have datatype BYTES. Received:",
-    ),
-    (
-        {"inputs": [TEXT | {"shape": [2]}]},
-        "text: 1 values do not fit the shape [2]",
-    ),
-    ({"inputs": [TEXT | {"shape": [1, 1]}]}, "text must have shape [-1]"),
-    (
-        {"inputs": [TEXT | {"shape": [-1]}]},
-        "text needs a 'shape' of whole",
-    ),
-    ({"inputs": [TEXT | {"data": [1]}]}, "Type: Number is not of expected"),
-    (
-        {"inputs": [TEXT | {"parameters": {"binary_data_size": 9}}]},
+        [TEXT | {"parameters": {"binary_data_size": 9}}],
         "that remain in the body. Received: 9",
     ),
-    ({"inputs": [TEXT], "outputs": [{"name": "y"}]}, "no output 'y'"),
+    ([TEXT], "no output 'y'"),
     (
-        {
-            "inputs": [
-                {"name": name} | INT64 | {"data": [1, 2**40]} for name in IDS
-            ]
-        },
+        [{"name": name} | INT64 | {"data": [1, 2**40]} for name in IDS],
         "1099511627776 Type: Number is not of expected type: int32",
     ),
 ]
 
 
-@pytest.mark.parametrize("body, message", BAD)
-def test_what_breaks_the_rules_gets_its_error(server, body, message):
+@pytest.mark.parametrize("inputs, message", BAD)
+def test_what_breaks_the_rules_gets_its_error(server, inputs, message):
+    body = {"inputs": inputs, "outputs": [{"name": "y"}]}
     status, found, _ = server.ask("POST", PATH.format("ner"), body)
     assert status == 400 and message in found["error"]
 

@@ -77,6 +77,9 @@ def test_wrong_flags_are_said_before_models_load(tmp_path):
             "--request_log=m/log is inside --model=m": {"request_log": "m/log"},
             "--model=name= is empty": {"model": "name="},
             "--model= is empty": {"model": ""},
+            "--token_file=m/saved_model.pb must contain one word of 8": {
+                "token_file": "m/saved_model.pb"
+            },
         }
         before = script_runner.snapshot(tmp_path)
         done = script_runner.run_all(

@@ -13,7 +13,7 @@ import tensorflow as tf
 pytest.importorskip("starlette", reason="needs requirements/serve.txt")
 
 from serving.server import app, limits, monitoring, versions, worker
-from serving.server.batching import Batcher
+from serving.server.batching import Batcher, Closed
 from serving.server.limits import Limits
 
 
@@ -242,7 +242,7 @@ class Here(versions.LoadedVersion):
     """A version in this process: tests of serve.py have a process for each."""
 
     def __init__(self, path, number, limits, on_batch):
-        self.number, self.is_lost = number, False
+        self.number = number
         version = worker.Version(path, limits)
         self.description = version.description
         self.batcher = Batcher(version.run, limits, on_batch)
@@ -254,12 +254,6 @@ class Here(versions.LoadedVersion):
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory):
     """(method, path, body) -> status and text of the server's answer."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(versions, "LoadedVersion", Here)
-        yield from create_ask(tmp_path_factory)
-
-
-def create_ask(tmp_path_factory):
     models, options = {}, Limits(allow_any_operation=True)
     for name, (function, inputs) in MODELS.items():
         module, path = tf.Module(), tmp_path_factory.mktemp(name)
@@ -268,8 +262,10 @@ def create_ask(tmp_path_factory):
         models[name] = versions.ServedModel(
             name, path, options, lambda *_: None
         )
-    for model in models.values():
-        model.refresh()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "LoadedVersion", Here)
+        for model in models.values():
+            model.refresh()
     server = app.Server(models, options, monitoring.Monitoring())
 
     def ask(method, path, body=b""):
@@ -283,7 +279,7 @@ def create_ask(tmp_path_factory):
 
         scope = {"type": "http", "method": method, "headers": []}
         scope["path"] = f"/v1{path}"
-        asyncio.run(server.app(scope, receive, send))
+        asyncio.run(server(scope, receive, send))
         text = b"".join(one["body"] for one in sent[1:]).decode()
         if sent[0]["status"] >= 400:
             assert json.loads(text).keys() == {"error"}
@@ -347,6 +343,22 @@ def test_rows_are_counted_before_they_are_read(ask, form):
     body = json.dumps({form: [""] * 200 + [1]}).encode()
     status, error = ask("POST", "/models/text:predict", body)
     assert status == 413 and "201 texts are more than 128" in error
+
+
+def test_a_request_is_answered_by_the_version_that_replaced_its_own(
+    ask, monkeypatch
+):
+    submit, closed = Batcher.submit, []
+
+    def close_once(*call):
+        if not closed:
+            closed.append(call)
+            raise Closed("it was replaced", 503)
+        return submit(*call)
+
+    monkeypatch.setattr(Batcher, "submit", close_once)
+    status, _ = ask("POST", "/models/text:predict", b'{"inputs": ["a"]}')
+    assert status == 200 and closed
 
 
 def test_a_reply_too_large_for_the_memory_is_refused(ask, monkeypatch):

@@ -84,15 +84,6 @@ TOO_LARGE = {
 }
 
 
-def test_calls_without_rows_are_all_answered(asked):
-    version, _ = asked
-    first, last = version.run(Key("serve", ((32,),)), [ids(0), ids(0)])
-    assert (
-        len(first["masked_lm_probabilities"]) == 0
-        and first.keys() == last.keys()
-    )
-
-
 def test_choices_are_computed_as_by_the_graph(export_folder):
     version = Version(export_folder / "multiple_choice", Limits())
     rows = {k: np.stack([v, v], 1) for k, v in ids(3, 4).items()}
