@@ -60,13 +60,19 @@ def cut_texts(
         tf.searchsorted(indexes, words.row_splits),
     )
     pieces = tokenizer(words.flat_values)
-    # Every word needs a token, whose output predicts the word's tag. So use
-    # [UNK] if the tokenizer drops all characters of a word.
-    unknown = tf.fill([tf.size(words.flat_values), 1], tokenizer.id_of("[UNK]"))
-    has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
-    pieces = tf.concat(
-        [pieces, tf.RaggedTensor.from_tensor(unknown, lengths=has_none)], 1
+    # Every word needs a token, whose output predicts the word's tag. So insert
+    # [UNK] if the tokenizer drops all characters of a word. tf.concat would
+    # need several times the memory.
+    ids, splits = pieces.flat_values, pieces.row_splits
+    is_empty = tf.cast(splits[1:] == splits[:-1], tf.int64)
+    splits += tf.concat([[0], tf.cumsum(is_empty)], 0)
+    inserted = tf.gather(splits, tf.where(is_empty > 0))
+    kept = 1 - tf.scatter_nd(
+        inserted, tf.ones_like(inserted[:, 0], tf.int32), [splits[-1]]
     )
+    ids = tf.concat([[tokenizer.id_of("[UNK]")], ids], 0)
+    ids = tf.gather(ids, tf.cumsum(kept) * kept)
+    pieces = ragged.with_row_splits(ids, splits)
     tokens = words.with_flat_values(pieces).merge_dims(1, 2)
     stride = max((max_seq_length - 2) // 2, 1)
     windows = cut_windows(tokens, max_seq_length, stride)
