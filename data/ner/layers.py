@@ -9,6 +9,7 @@ N = number of texts, M = words in the longest text, L = number of tags.
 
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from data.ner import legal_tags
@@ -100,6 +101,35 @@ def decode_legal(
         index of each word's chosen tag, int32 [number of words in all texts].
     """
     start, between, end = legal_tags.find_penalties(tuple(labels))
+    # Nearly always, the best tags of the words already form legal sequences,
+    # which need no search.
+    best = tf.argmax(probabilities.flat_values, -1, tf.int32)
+    num_words = tf.size(best, probabilities.row_splits.dtype)
+    rows = ragged.row_ids(probabilities.row_splits, num_words)
+    before, after = best[:-1], best[1:]
+    penalties = tf.where(
+        rows[:-1] == rows[1:],
+        tf.gather_nd(between, tf.stack([before, after], 1)),
+        tf.gather(end, before) + tf.gather(start, after),
+    )
+    outer = tf.gather(start, best[:1]) + tf.gather(end, best[-1:])
+    return tf.cond(
+        tf.reduce_all(penalties == 0) & tf.reduce_all(outer == 0),
+        lambda: best,
+        lambda: _search_legal(probabilities, start, between, end),
+    )
+
+
+def _search_legal(
+    probabilities: tf.RaggedTensor,
+    start: np.ndarray,
+    between: np.ndarray,
+    end: np.ndarray,
+) -> tf.Tensor:
+    """Does the search of `decode_legal`.
+
+    The arrays are the result of `legal_tags.find_penalties`.
+    """
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
     # A loop keeps a small tensor for each of its steps, which takes several
     # times the memory of its values. So search in blocks of words, whose values
@@ -108,7 +138,7 @@ def decode_legal(
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
     num_blocks = longest // _BLOCK + 1
     size = longest // num_blocks + 1
-    num_texts, num_tags = tf.size(lengths), len(labels)
+    num_texts, num_tags = tf.size(lengths), len(end)
     padded = probabilities.to_tensor(
         shape=tf.stack([num_texts, num_blocks * size, num_tags])
     )
