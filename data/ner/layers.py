@@ -131,7 +131,7 @@ def _search_legal(
     The arrays are the result of `legal_tags.find_penalties`.
     """
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
-    # A loop keeps a small tensor for each of its steps, which takes several
+    # A loop keeps a small tensor for each of its steps, which needs several
     # times the memory of its values. So search in blocks of words, whose values
     # become one tensor. Pad the texts with at least one word, because tf.scan
     # rejects empty tensors.
