@@ -185,7 +185,7 @@ class RecordWriter(contextlib.ExitStack):
     def describe(self) -> list[dict[str, Any]]:
         """Returns the path, number of records, size and checksum of each file.
 
-        Call this method when the `with` block has ended.
+        Call this method after the `with` block.
         """
         step = len(self._paths)
         return [

@@ -9,6 +9,7 @@ N = number of texts, M = words in the longest text, L = number of tags.
 
 from collections.abc import Sequence
 
+import numpy as np
 import tensorflow as tf
 
 from data.ner import legal_tags
@@ -60,13 +61,19 @@ def cut_texts(
         tf.searchsorted(indexes, words.row_splits),
     )
     pieces = tokenizer(words.flat_values)
-    # Every word needs a token, whose output predicts the word's tag. So use
-    # [UNK] if the tokenizer drops all characters of a word.
-    unknown = tf.fill([tf.size(words.flat_values), 1], tokenizer.id_of("[UNK]"))
-    has_none = tf.cast(pieces.row_lengths() == 0, tf.int64)
-    pieces = tf.concat(
-        [pieces, tf.RaggedTensor.from_tensor(unknown, lengths=has_none)], 1
+    # Every word needs a token, whose output predicts the word's tag. So insert
+    # [UNK] if the tokenizer drops all characters of a word. tf.concat would
+    # need several times the memory.
+    ids, splits = pieces.flat_values, pieces.row_splits
+    is_empty = tf.cast(splits[1:] == splits[:-1], tf.int64)
+    splits += tf.concat([[0], tf.cumsum(is_empty)], 0)
+    inserted = tf.gather(splits, tf.where(is_empty > 0))
+    kept = 1 - tf.scatter_nd(
+        inserted, tf.ones_like(inserted[:, 0], tf.int32), [splits[-1]]
     )
+    ids = tf.concat([[tokenizer.id_of("[UNK]")], ids], 0)
+    ids = tf.gather(ids, tf.cumsum(kept) * kept)
+    pieces = ragged.with_row_splits(ids, splits)
     tokens = words.with_flat_values(pieces).merge_dims(1, 2)
     stride = max((max_seq_length - 2) // 2, 1)
     windows = cut_windows(tokens, max_seq_length, stride)
@@ -94,15 +101,44 @@ def decode_legal(
         index of each word's chosen tag, int32 [number of words in all texts].
     """
     start, between, end = legal_tags.find_penalties(tuple(labels))
+    # Nearly always, the best tags of the words already form legal sequences,
+    # which need no search.
+    best = tf.argmax(probabilities.flat_values, -1, tf.int32)
+    num_words = tf.size(best, probabilities.row_splits.dtype)
+    rows = ragged.row_ids(probabilities.row_splits, num_words)
+    before, after = best[:-1], best[1:]
+    penalties = tf.where(
+        rows[:-1] == rows[1:],
+        tf.gather_nd(between, tf.stack([before, after], 1)),
+        tf.gather(end, before) + tf.gather(start, after),
+    )
+    outer = tf.gather(start, best[:1]) + tf.gather(end, best[-1:])
+    return tf.cond(
+        tf.reduce_all(penalties == 0) & tf.reduce_all(outer == 0),
+        lambda: best,
+        lambda: _search_legal(probabilities, start, between, end),
+    )
+
+
+def _search_legal(
+    probabilities: tf.RaggedTensor,
+    start: np.ndarray,
+    between: np.ndarray,
+    end: np.ndarray,
+) -> tf.Tensor:
+    """Does the search of `decode_legal`.
+
+    The arrays are the result of `legal_tags.find_penalties`.
+    """
     lengths = tf.cast(probabilities.row_lengths(), tf.int32)
-    # A loop keeps a small tensor for each of its steps, which takes several
+    # A loop keeps a small tensor for each of its steps, which needs several
     # times the memory of its values. So search in blocks of words, whose values
     # become one tensor. Pad the texts with at least one word, because tf.scan
     # rejects empty tensors.
     longest = tf.reduce_max(tf.concat([lengths, [0]], 0))
     num_blocks = longest // _BLOCK + 1
     size = longest // num_blocks + 1
-    num_texts, num_tags = tf.size(lengths), len(labels)
+    num_texts, num_tags = tf.size(lengths), len(end)
     scores = probabilities.with_flat_values(
         tf.math.log(tf.maximum(probabilities.flat_values, 1e-37))
     )

@@ -155,7 +155,11 @@ def test_gradient_checkpointing_repeats_the_dropout(dtype):
     ("name", "shape", "message"),
     [
         ("input_ids", (T,), "`input_ids` must have rank 2"),
-        ("input_ids", (B, T + 1), f"longer than.*length {T + 1}, max_.*={T}"),
+        (
+            "input_ids",
+            (B, T + 1),
+            f"longer than.*length {T + 1}, max_position_embeddings={T}",
+        ),
         ("input_mask", (T,), "`input_mask` must have rank 2"),
         # One row or column must not be repeated for all others.
         ("input_mask", (1, T), "`input_mask` must have the"),

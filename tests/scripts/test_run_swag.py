@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests import events, golden, script_runner
-from tests.checkpoints import read_records, serve, values
+from tests.checkpoints import assert_same_bits, read_records, serve, values
 from tests.script_runner import (
     check_refusals,
     parse_flags,
@@ -47,6 +47,7 @@ def run(tmp_path_factory, tiny):
         tiny / "one_block",
         num_train_epochs=1,
         learning_rate=1e-3,
+        save_checkpoints_steps=6,
         export_dir=folder / "served",
     )
     script_runner.run("run_swag.py", folder, **flags).check()
@@ -92,21 +93,29 @@ def test_serves_what_it_predicts(run):
 
 
 @pytest.mark.slow
-def test_evaluates_other_files_and_names_what_is_wrong(run, tmp_path):
+def test_resumes_and_names_what_is_wrong(run, tmp_path):
     folder, flags = run
+    # A run that was stopped after its checkpoint of step 6.
+    resumed = shutil.copytree(folder / "run", tmp_path / "resumed")
+    for file in resumed.glob("model.ckpt-8.*"):
+        file.unlink()
     # Real rows, as JSON lines.
     rows = golden.SHARED / "data/swag/sample.json"
     if rows.exists():
         shutil.copy(rows, tmp_path / "val.jsonl")
     else:
         shutil.copy(folder / "val.csv", tmp_path)
-    evaluating = flags | parse_flags(f"""
+    evaluating = parse_flags(f"""
         --data_dir={tmp_path} --output_dir={tmp_path}/evaluated
         --init_checkpoint={folder}/run/model.ckpt-8 --do_train=False
         --do_predict=False --export_weights={tmp_path}/given.ckpt
     """)
-    evaluating["export_dir"] = None
-    script_runner.run("run_swag.py", folder, **evaluating).check()
+    changes = {"output_dir": resumed}, evaluating
+    flags = flags | {"export_dir": None}
+    done, _ = script_runner.run_each("run_swag.py", folder, flags, changes)
+    assert "Training step 7 of 8" in done.stderr
+    assert read_results(resumed) == read_results(folder / "run")
+    assert_same_bits(values(resumed, 8), values(folder / "run", 8))
     assert 0 <= read_results(tmp_path / "evaluated")["accuracy"] <= 1
     given = values(tmp_path / "given.ckpt")
     assert given["output_weights"].shape == (1, 32)

@@ -11,7 +11,7 @@ from tests import events, script_runner
 from tests.checkpoints import values
 from tests.conftest import write_config
 from tests.script_runner import check_refusals, parse_flags
-from training import model_folder
+from training import checkpointing, model_folder
 
 pytestmark = pytest.mark.slow
 
@@ -38,9 +38,15 @@ def runs(flags, tiny, tmp_path_factory):
             --init_from=scratch --eval_steps=2 --left_to_right
             --eval_input_file={tiny}/train.tfrecord --max_eval_steps=3
         """,
-        "lamb": "--optimizer=lamb --num_train_steps=6 --num_warmup_steps=3",
+        "lamb": """
+            --optimizer=lamb --poly_power=2.0 --num_train_steps=6
+            --num_warmup_steps=3 --save_checkpoints_steps=1
+            --keep_checkpoint_max=2
+        """,
         "float16": """
-            --mixed_precision=float16 --num_train_steps=6 --num_warmup_steps=3
+            --mixed_precision=float16 --lr_schedule=continuous
+            --num_train_steps=6 --num_warmup_steps=3 --save_checkpoints_steps=1
+            --keep_checkpoint_max=0
         """,
     }
     changes = {
@@ -111,6 +117,18 @@ def test_other_optimizers_precisions_and_losses_train(runs):
     for other in (lamb, float16):
         assert other["loss"][2] == pytest.approx(plain["loss"][2], abs=0.5)
     assert values(runs["float16"][0], 6)["loss_scale"] > 0
+    # The update of step n follows n - 1 others. The original's rate falls from
+    # step 0 on.
+    for found, falling in (
+        (lamb, [(1 - done / 6) ** 2 for done in (3, 4, 5)]),
+        (float16, [1, 2 / 3, 1 / 3]),
+    ):
+        rates = [found["learning_rate"][step] for step in range(1, 7)]
+        expected = np.multiply(1e-3, [0, 1 / 3, 2 / 3, *falling])
+        np.testing.assert_allclose(rates, expected, rtol=1e-6)
+    # 0 keeps all checkpoints.
+    for name, steps in (("lamb", [5, 6]), ("float16", [1, 2, 3, 4, 5, 6])):
+        assert checkpointing.checkpoint_steps(runs[name][0]) == steps
     assert "next_sentence_loss" not in frozen
     # Its head is not trained, so it is not evaluated.
     results = (runs["frozen"][0] / "eval_results.txt").read_text()

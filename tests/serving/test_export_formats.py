@@ -147,11 +147,13 @@ def check_graph(tmp_path):
     pytest.importorskip("onnxruntime", reason="needs requirements/onnx.txt")
     from serving.export import onnx as writer
 
+    sizes = {"num_hidden_layers": 2, "layer_norm_eps": 0.1}
+
     def check(kind, *args, hidden_act="gelu", **options):
         model = create_model(
             getattr(modeling, kind),
             *args,
-            changes={"num_hidden_layers": 2, "hidden_act": hidden_act},
+            changes=sizes | {"hidden_act": hidden_act},
             **options,
         )
         graph = writer.create(model)

@@ -238,17 +238,26 @@ def test_the_server_answers_them_by_http(tmp_path, exports, load):
         request = {"query": QUERY, "passages": PASSAGES}
         found = ask("/api/models/ranker/rerank", **request)
         assert found == (200, expected)
-        order = [each["index"] for each in expected["ranking"]]
+        rows = [request, {"query": "a", "passages": PASSAGES[::-1]}]
+        orders = [
+            [one["index"] for one in load("ranker").rerank(**row)["ranking"]]
+            for row in rows
+        ]
+        assert orders[0] != orders[1]
         for key, value, replies in (
-            ("instances", [request] * 2, "predictions"),
-            ("inputs", {k: [v] * 2 for k, v in request.items()}, "outputs"),
+            ("instances", rows, "predictions"),
+            (
+                "inputs",
+                {k: [row[k] for row in rows] for k in request},
+                "outputs",
+            ),
         ):
             body = {"signature_name": "rerank", key: value}
             _, found = ask("/v1/models/ranker:predict", **body)
-            rows = found[replies]
+            outputs = found[replies]
             if key == "instances":
-                rows = {"order": [row["order"] for row in rows]}
-            assert rows["order"] == [order] * 2
+                outputs = {"order": [row["order"] for row in outputs]}
+            assert outputs["order"] == orders
         # A text of 20 WordPieces is read 20 times.
         body = {"signature_name": "score", "inputs": {"text": ["a " * 20]}}
         status, refusal = ask("/v1/models/words:predict", **body)

@@ -100,7 +100,8 @@ def test_evaluations_are_the_same(records):
             for _, metrics in BatchPredictor(
                 create_model(unpads), jit_compile=False
             ).predict(
-                create_batches(records, True, unpads, False, 5).take(3),
+                # The last batch is smaller.
+                create_batches(records, True, unpads, False, 5).skip(63),
                 metrics=pretraining.pretraining_metrics,
             )
         ]

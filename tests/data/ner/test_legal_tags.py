@@ -62,6 +62,9 @@ def test_the_best_legal_sequence_of_all(scheme):
     )
     ids = layers.decode_legal(probabilities, labels)
     assert ids.numpy().tolist() == [*itertools.chain(*found)]
+    # These are legal without a search.
+    legal = probabilities.with_flat_values(tf.one_hot(ids, len(labels)))
+    np.testing.assert_array_equal(layers.decode_legal(legal, labels), ids)
 
 
 def test_texts_of_several_blocks_of_words():
