@@ -91,6 +91,19 @@ class DataProcessor(abc.ABC):
                 malformed. The message names the file and the line.
         """
 
+    # Programs written for Google's class call these methods.
+    def get_train_examples(self, data_dir: StrPath) -> list[InputExample]:
+        """Returns the training examples. Raises the errors of `read_set`."""
+        return self.read_set(data_dir, "train")
+
+    def get_dev_examples(self, data_dir: StrPath) -> list[InputExample]:
+        """Returns the evaluation examples. Raises the errors of `read_set`."""
+        return self.read_set(data_dir, "dev")
+
+    def get_test_examples(self, data_dir: StrPath) -> list[InputExample]:
+        """Returns the test examples. Raises the errors of `read_set`."""
+        return self.read_set(data_dir, "test")
+
     def score(
         self,
         examples: Sequence[InputExample],

@@ -114,7 +114,13 @@ def create_features(
             )
             for i, ending in enumerate(example.endings)
         ]
-        return choices, LABELS.index(example.label or LABELS[0])
+        label = example.label or LABELS[0]
+        if label not in LABELS:
+            raise ValueError(
+                f"example {example.guid} has the label {label!r}; use one of "
+                f"{', '.join(map(repr, LABELS))}"
+            )
+        return choices, LABELS.index(label)
 
     groups = map(choices_of, examples)
     return create_joined_features(groups, max_seq_length, tokenizer)

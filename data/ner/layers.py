@@ -139,7 +139,10 @@ def _search_legal(
     num_blocks = longest // _BLOCK + 1
     size = longest // num_blocks + 1
     num_texts, num_tags = tf.size(lengths), len(end)
-    padded = probabilities.to_tensor(
+    scores = probabilities.with_flat_values(
+        tf.math.log(tf.maximum(probabilities.flat_values, 1e-37))
+    )
+    padded = scores.to_tensor(
         shape=tf.stack([num_texts, num_blocks * size, num_tags])
     )
     words = (
@@ -156,7 +159,7 @@ def _search_legal(
     def forward(
         state: tuple[tf.Tensor, tf.Tensor], word: tuple[tf.Tensor, tf.Tensor]
     ) -> tuple[tf.Tensor, tf.Tensor]:
-        total, row = state[0], tf.math.log(tf.maximum(word[0], 1e-37))
+        total, row = state[0], word[0]
         paths = total[:, :, None] + tf.where(word[1] == 0, start, between)
         best = tf.reduce_max(paths, [1, 2])[:, None]
         is_real = (word[1] < lengths)[:, None]

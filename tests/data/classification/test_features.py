@@ -147,6 +147,16 @@ def test_quotes_and_odd_bytes_are_read_as_the_original_reads_them(tmp_path):
     assert [e.text_a for e in examples] == [row[3] for row in expected]
 
 
+def test_sets_are_read_by_the_methods_of_the_original(tmp_path):
+    processor = ColaProcessor()
+    for name in ("train", "dev"):
+        (tmp_path / f"{name}.tsv").write_text(f"a\t1\t\t{name}\n")
+    (tmp_path / "test.tsv").write_text("index\tsentence\n0\ttest\n")
+    for name in ("train", "dev", "test"):
+        read = getattr(processor, f"get_{name}_examples")
+        assert [e.text_a for e in read(tmp_path)] == [name]
+
+
 def test_bytes_columns_and_files_that_are_missing(tmp_path, caplog):
     (tmp_path / "dev.tsv").write_bytes(
         b"a\t1\t\tgood\na\t1\t\tb\xffad\na\t0\t\t\xc3\n"

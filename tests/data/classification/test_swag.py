@@ -92,3 +92,9 @@ def test_bad_files_are_named(tmp_path, text, message):
         (tmp_path / "train.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
         swag.read_set(tmp_path, "train")
+
+
+def test_a_label_of_no_ending_names_its_example(tokenizer):
+    example = swag.SwagExample("own-3", "a", "b", ["c"] * 4, "7")
+    with pytest.raises(ValueError, match="example own-3 has the label '7'"):
+        list(swag.create_features([example], 16, tokenizer))
