@@ -41,6 +41,7 @@ MODELS = {
     "bytes": (lambda x: {"image_bytes": x}, specs(tf.string, "x")),
     "scalar": (lambda x: {"n": tf.size(x)}, specs(tf.string, "x")),
     "uneven": (lambda x: {"a": x, "b": tf.repeat(x, 2)}, specs(tf.string, "x")),
+    "constant": (lambda: {"n": tf.constant([1])}, []),
 }
 
 # A paragraph is: model body -> the complete answer, with status 200.
@@ -95,6 +96,14 @@ expecting only one of 'inputs' or 'instances' keys to exist
 text {"instances": 7} -> Excepting 'instances' to be an list/array
 
 text {"instances": []} -> No values in 'instances' array
+
+constant {"inputs": {}} -> the signature has no inputs
+
+constant {"inputs": [1]} -> the signature has no inputs
+
+constant {"instances": [{}]} -> the signature has no inputs
+
+constant {"instances": [1]} -> does not have named input
 
 text {"signature_name": "none", "instances": ["x"]} ->
 Serving signature name: "none" not found in signature def
