@@ -121,9 +121,10 @@ class Limits(EngineConfig):
         if encoding == "gzip" and size <= most:
             # Decompress at most `most` + 1 bytes. The additional byte shows
             # that the body is too large.
+            # Do this in a thread, because it can take a second: Python reads
+            # each member and each byte of a file name in the gzip header.
             try:
-                with gzip.open(io.BytesIO(body)) as file:
-                    body = bytearray(file.read(most + 1))
+                body = await asyncio.to_thread(_inflate, body, most + 1)
             except (OSError, EOFError, zlib.error) as error:
                 raise RestError(f"The body is not gzip: {error}") from None
             size = len(body)
@@ -158,6 +159,12 @@ class Limits(EngineConfig):
         ids = [a.size for a in arrays.values() if a.dtype != object]
         check_count("WordPieces", max(ids, default=0), self.max_wordpieces)
         return num_rows
+
+
+def _inflate(data: bytearray, size: int) -> bytearray:
+    """Returns the first `size` bytes that gzip data contain."""
+    with gzip.open(io.BytesIO(data)) as file:
+        return bytearray(file.read(size))
 
 
 def check_count(kind: str, count: int, most: int | None = None) -> None:

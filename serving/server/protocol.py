@@ -138,7 +138,7 @@ def parse_inputs(
                     "inputs is a plain value/list, but expecting an object as "
                     "multiple input tensors required as per tensorinfo_map"
                 )
-            values = {next(iter(inputs)): values}
+            values = {next(iter(inputs), ""): values}
         for name in inputs:
             if name not in values:
                 raise RestError(
@@ -153,8 +153,14 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
     """Checks that arrays are of the shapes that a signature requires.
 
     Raises:
-        RestError: an array is of a different shape.
+        RestError: an array is of a different shape, or the signature has no
+            inputs.
     """
+    if not inputs:
+        raise RestError(
+            "the signature has no inputs, so the server cannot call it. Use "
+            "another signature"
+        )
     for name, array in arrays.items():
         expected, shape = inputs[name].shape, array.shape
         if expected is not None and (
@@ -195,7 +201,7 @@ def _parse_rows(
     for number, row in enumerate(rows):
         if are_objects != _is_named(row):
             raise RestError(f"Expecting {kinds} at item {number} of input list")
-        named = row if are_objects else {next(iter(inputs)): row}
+        named = row if are_objects else {next(iter(inputs), ""): row}
         for name, value in named.items():
             key = f" key: {name}" if are_objects else ""
             try:

@@ -5,7 +5,9 @@ by a function of the server.
 """
 
 import asyncio
+import gzip
 import json
+import types
 
 import pytest
 import tensorflow as tf
@@ -39,6 +41,7 @@ MODELS = {
     "bytes": (lambda x: {"image_bytes": x}, specs(tf.string, "x")),
     "scalar": (lambda x: {"n": tf.size(x)}, specs(tf.string, "x")),
     "uneven": (lambda x: {"a": x, "b": tf.repeat(x, 2)}, specs(tf.string, "x")),
+    "constant": (lambda: {"n": tf.constant([1])}, []),
 }
 
 # A paragraph is: model body -> the complete answer, with status 200.
@@ -93,6 +96,14 @@ expecting only one of 'inputs' or 'instances' keys to exist
 text {"instances": 7} -> Excepting 'instances' to be an list/array
 
 text {"instances": []} -> No values in 'instances' array
+
+constant {"inputs": {}} -> the signature has no inputs
+
+constant {"inputs": [1]} -> the signature has no inputs
+
+constant {"instances": [{}]} -> the signature has no inputs
+
+constant {"instances": [1]} -> does not have named input
 
 text {"signature_name": "none", "instances": ["x"]} ->
 Serving signature name: "none" not found in signature def
@@ -366,3 +377,28 @@ def test_a_reply_too_large_for_the_memory_is_refused(ask, monkeypatch):
     body = b'{"inputs": [[1, 2], [3, 4], [5, 6]]}'
     status, error = ask("POST", "/models/ids:predict", body)
     assert status == 413 and "The reply would contain up to 6 values" in error
+
+
+def test_gzip_does_not_block_other_requests():
+    body = gzip.compress(b"") * 50_000
+    turns = []
+
+    async def stream():
+        yield body
+
+    async def count_turns():
+        while True:
+            await asyncio.sleep(0.005)
+            turns.append(1)
+
+    async def read():
+        request = types.SimpleNamespace(
+            headers={"content-encoding": "gzip"}, stream=stream
+        )
+        task = asyncio.create_task(count_turns())
+        found = await Limits().read_body(request)
+        task.cancel()
+        return found
+
+    assert asyncio.run(read()) == b""
+    assert len(turns) > 2
