@@ -1,15 +1,19 @@
 """serve.py as a process: its limits, new versions, and its end."""
 
+import asyncio
 import collections
+import gzip
 import http.client
 import json
 import signal
 import threading
 import time
+import types
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from serving.server.limits import Limits
 from tests.serving.server.server_process import running, send
 
 
@@ -190,3 +194,28 @@ def check_end(server, proof):
     assert "all accepted requests are answered" in server.script.stderr()
     with pytest.raises(ConnectionRefusedError):
         server.ask("GET", "/healthz")
+
+
+def test_gzip_does_not_block_other_requests():
+    body = gzip.compress(b"") * 50_000
+    turns = []
+
+    async def stream():
+        yield body
+
+    async def count_turns():
+        while True:
+            await asyncio.sleep(0.005)
+            turns.append(1)
+
+    async def read():
+        request = types.SimpleNamespace(
+            headers={"content-encoding": "gzip"}, stream=stream
+        )
+        task = asyncio.create_task(count_turns())
+        found = await Limits().read_body(request)
+        task.cancel()
+        return found
+
+    assert asyncio.run(read()) == b""
+    assert len(turns) > 2
