@@ -121,10 +121,14 @@ class Limits(EngineConfig):
         if encoding == "gzip" and size <= most:
             # Decompress at most `most` + 1 bytes. The additional byte shows
             # that the body is too large.
-            # Do this in a thread, because it can take a second: Python reads
-            # each member and each byte of a file name in the gzip header.
+            # Do this in a thread if the body is large, because it can take a
+            # second: Python reads each member and each byte of a file name in
+            # the gzip header.
             try:
-                body = await asyncio.to_thread(_inflate, body, most + 1)
+                if size > 1 << 14:
+                    body = await asyncio.to_thread(_inflate, body, most + 1)
+                else:
+                    body = _inflate(body, most + 1)
             except (OSError, EOFError, zlib.error) as error:
                 raise RestError(f"The body is not gzip: {error}") from None
             size = len(body)

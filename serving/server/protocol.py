@@ -153,7 +153,7 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
     """Checks that arrays are of the shapes that a signature requires.
 
     Raises:
-        RestError: an array is of a different shape, or the signature has no
+        RestError: an array is of a different shape, or the signature lacks
             inputs.
     """
     if not inputs:
