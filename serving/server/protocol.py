@@ -158,7 +158,7 @@ def check_shapes(arrays: Mapping[str, np.ndarray], inputs: Specs) -> None:
     """
     if not inputs:
         raise RestError(
-            "the signature has no inputs, so the server cannot call it. Use "
+            "the signature lacks inputs, so the server cannot call it. Use "
             "another signature"
         )
     for name, array in arrays.items():

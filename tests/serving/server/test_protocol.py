@@ -95,11 +95,11 @@ text {"instances": 7} -> Excepting 'instances' to be an list/array
 
 text {"instances": []} -> No values in 'instances' array
 
-constant {"inputs": {}} -> the signature has no inputs
+constant {"inputs": {}} -> the signature lacks inputs
 
-constant {"inputs": [1]} -> the signature has no inputs
+constant {"inputs": [1]} -> the signature lacks inputs
 
-constant {"instances": [{}]} -> the signature has no inputs
+constant {"instances": [{}]} -> the signature lacks inputs
 
 constant {"instances": [1]} -> does not have named input
 
