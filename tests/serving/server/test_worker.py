@@ -1,4 +1,4 @@
-"""What a version's process computes: in parts, and nothing for no reply."""
+"""The process of a served version: what it computes, and in which parts."""
 
 import json
 

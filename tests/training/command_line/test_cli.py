@@ -1,4 +1,4 @@
-"""How a command ends, and what it prints."""
+"""The end of a command, and the lines that it prints."""
 
 import re
 import subprocess
