@@ -6,23 +6,24 @@ r"""Writes the vectors that BERT's layers compute for the tokens of texts.
 A line of the input contains one text, or two texts separated by ` ||| `.
 """
 
-import contextlib
 import dataclasses
 import functools
-import math
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from absl import logging
 
 import modeling
 import serving
 from data.classification.examples import InputExample
-from data.io import feature_files, text_files
+from data.io import text_files
 from data.text import tokenization
 from files import export_folders
+from files.atomic import atomic_open
 from files.flags import flag, like
+from files.json_files import format_json
 from files.paths import Kind
 from training.command_line import cli
 from training.config import ModelConfig, TextConfig
@@ -31,19 +32,6 @@ if TYPE_CHECKING:
     import tensorflow as tf
 
     from training.prediction import BatchPredictor
-
-
-# {value of --token_features: minimum number of the model's Transformer blocks}.
-# All keys except "layers" are rows of table 7 in the BERT paper.
-TOKEN_FEATURES = {
-    "layers": 1,
-    "embeddings": 0,
-    "last": 1,
-    "second_to_last": 2,
-    "sum_last_four": 4,
-    "concat_last_four": 4,
-    "sum_all": 1,
-}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -56,38 +44,6 @@ class Config(ModelConfig, TextConfig):
     )
     output_file: str = flag(
         ..., "File to write the vectors to.", kind=Kind.OUTPUT_FILE
-    )
-    output_format: str = flag(
-        "jsonl",
-        "jsonl: JSON lines as Google's script writes them. npz: a file for "
-        "numpy.load with the arrays `values` [tokens, layers, width], "
-        "`tokens`, `offsets` (index of each line's first token), `layers` and, "
-        "if --pooled is set, `pooled`.",
-        choices=["jsonl", "npz"],
-    )
-    pooled: bool = flag(
-        False, "Also write the pooled output of the model for each line."
-    )
-    projector_dir: str | None = flag(
-        None,
-        "Folder for files of TensorBoard's embedding projector. The files "
-        "contain the pooled output of each line and one vector of each token "
-        "(with several --layers, from the first block that the flag lists), "
-        f"for at most {feature_files.MAX_POINTS} lines and as many tokens.",
-        kind=Kind.RUN_FOLDER,
-    )
-    token_features: str = flag(
-        "layers",
-        "Vectors to write for each token. layers: the output of each block in "
-        "--layers. Other values: one vector that combines blocks, as in table "
-        "7 of the BERT paper.",
-        choices=list(TOKEN_FEATURES),
-    )
-    layer_weights: Sequence[str] | None = flag(
-        None,
-        "Factors by which --token_features=sum_last_four or sum_all multiplies "
-        "the outputs of the blocks, comma-separated, lowest block first. The "
-        "default is 1 for each block.",
     )
     layers: str = flag(
         "-1,-2,-3,-4",
@@ -113,59 +69,29 @@ class Config(ModelConfig, TextConfig):
         return (*super().needed, "vocab_file")
 
 
-def parse_layers(
-    options: Config, num_blocks: int
-) -> tuple[list[int] | list[str], list[float]]:
-    """Parses --layers, --token_features and --layer_weights.
+def parse_layers(layers: str, num_blocks: int) -> list[int]:
+    """Parses --layers.
 
     Args:
-        options: flags of the script.
+        layers: indices of Transformer blocks, comma-separated, such as "-1,-2".
         num_blocks: number of Transformer blocks of the model.
 
     Returns:
-        (names, factors). With --token_features=layers, `names` are the numbers
-        of the blocks in --layers, otherwise [value of --token_features].
-        `factors` are the factors of the blocks that --token_features adds up.
+        a list of L indices.
 
     Raises:
-        ValueError: the model lacks a block that the flags need, a factor is not
-            finite, or there is not one factor for each block that
-            --token_features adds up.
+        ValueError: the model does not have one of the blocks.
     """
-    name, texts = options.token_features, options.layer_weights
-    if TOKEN_FEATURES[name] > num_blocks:
+    try:
+        indices = [int(layer) for layer in layers.split(",")]
+    except ValueError:
+        indices = [num_blocks]
+    if not all(-num_blocks <= index < num_blocks for index in indices):
         raise ValueError(
-            f"--token_features={name} needs {TOKEN_FEATURES[name]} blocks, but "
-            f"the model has {num_blocks}. Choose another --token_features"
+            f"--layers={layers} must be numbers from -{num_blocks} to -1, "
+            f"because the model has {num_blocks} blocks"
         )
-    indexes = []
-    for layer in options.layers.split(",") if name == "layers" else ():
-        try:
-            index = int(layer)
-        except ValueError:
-            index = num_blocks
-        if not -num_blocks <= index < num_blocks:
-            raise ValueError(
-                f"--layers={options.layers}: {layer!r} is not one of the "
-                f"model's {num_blocks} blocks. Use numbers from -{num_blocks} "
-                "to -1"
-            )
-        indexes.append(index)
-    num_weights = {"sum_last_four": 4, "sum_all": num_blocks}.get(name, 0)
-    weights = [1.0] * num_weights
-    if texts is not None:
-        try:
-            weights = [float(text) for text in texts]
-        except ValueError:
-            weights = []
-        is_finite = all(map(math.isfinite, weights))
-        if not (len(weights) == num_weights > 0 and is_finite):
-            needed = f"{num_weights} finite numbers" if num_weights else "unset"
-            raise ValueError(
-                f"--layer_weights={','.join(texts)} must be {needed} with "
-                f"--token_features={name}"
-            )
-    return indexes or [name], weights
+    return indices
 
 
 def read_examples(input_file: str) -> Iterator[InputExample]:
@@ -180,52 +106,75 @@ def read_examples(input_file: str) -> Iterator[InputExample]:
         yield InputExample(index, text_a, text_b, label="0")
 
 
+def format_features(
+    number: int, tokens: Sequence[str], layers: Sequence[int], vectors: Any
+) -> dict[str, Any]:
+    """Returns the line of --output_file for a text, as Google's script does.
+
+    Args:
+        number: index of the text's line in --input_file.
+        tokens: N WordPieces of the text.
+        layers: indices of L blocks.
+        vectors: outputs of the blocks, float [L, N, W].
+    """
+    # Round in double precision, because JSON would show a rounded float32 as
+    # 0.10000000149011612.
+    rounded = np.round(np.asarray(vectors, np.float64), 6)
+    return {
+        "linex_index": number,
+        "features": [
+            {
+                "token": token,
+                "layers": [
+                    {"index": layer, "values": values.tolist()}
+                    for layer, values in zip(layers, blocks, strict=True)
+                ],
+            }
+            # [L, N, W] -> [N, L, W]
+            for token, blocks in zip(
+                tokens, rounded.swapaxes(0, 1), strict=True
+            )
+        ],
+    }
+
+
 def extract(
     predictor: "BatchPredictor",
-    batches: "tf.data.Dataset",
+    batches: "Iterable[Mapping[str, tf.Tensor]]",
     tokenizer: tokenization.FullTokenizer,
-    options: Config,
+    layers: Sequence[int],
+    output_file: str,
 ) -> None:
-    """Computes the vectors, and writes --output_file and --projector_dir.
+    """Writes the vectors to --output_file, which appears when all are written.
 
-    The files appear when all vectors are written. The model of `predictor` is
-    an encoder.TokenFeatures, and encoder.create_batches created `batches`.
+    Args:
+        predictor: BatchPredictor of an encoder.Layers.
+        batches: batches that encoder.create_batches yields.
+        tokenizer: FullTokenizer of the model.
+        layers: indices of the blocks whose outputs `predictor` returns.
+        output_file: path of the file to write.
+
+    Raises:
+        ValueError: a value is not finite.
     """
-    is_json = options.output_format == "jsonl"
-    open_file = (
-        feature_files.json_writer if is_json else feature_files.npz_writer
-    )
-    num_lines = 0
-    with contextlib.ExitStack() as stack:
-        write = stack.enter_context(
-            open_file(options.output_file, predictor.model.layer_names)
-        )
-        project = None
-        if options.projector_dir:
-            project = stack.enter_context(
-                feature_files.projector_writer(options.projector_dir)
-            )
-        for features, (layers, pooled) in predictor.predict(
-            batches, label="Extracting"
-        ):
-            lengths = features["input_mask"].sum(axis=1)
-            for index, length in enumerate(lengths):
-                ids = features["input_ids"][index, :length]
-                tokens = tokenizer.convert_ids_to_tokens(ids.tolist())
-                write(
-                    tokens,
-                    layers[index, :, :length],
-                    pooled[index] if options.pooled else None,
+    number = 0
+    with atomic_open(output_file) as file:
+        for features, vectors in predictor.predict(batches, label="Extracting"):
+            for ids, mask, blocks in zip(
+                features["input_ids"],
+                features["input_mask"],
+                vectors,
+                strict=True,
+            ):
+                length = mask.sum()
+                tokens = tokenizer.convert_ids_to_tokens(ids[:length].tolist())
+                line = format_features(
+                    number, tokens, layers, blocks[:, :length]
                 )
-                if project:
-                    project(tokens, layers[index, 0, :length], pooled[index])
-            num_lines += len(lengths)
-    logging.info("Wrote %d lines to %s", num_lines, options.output_file)
-    if options.projector_dir:
-        logging.info(
-            "View the vectors with: tensorboard --logdir=%s",
-            options.projector_dir,
-        )
+                number += 1
+                text = format_json(line, f"{output_file}, line {number}")
+                file.write(f"{text}\n".encode())
+    logging.info("Wrote %d lines to %s", number, output_file)
 
 
 def main(options: Config) -> None:
@@ -240,7 +189,7 @@ def main(options: Config) -> None:
     tokenizer = tokenization.load_tokenizer(options, config.vocab_size)
     folder = model_folder.read(options.init_checkpoint, "--init_checkpoint")
     folder.check_identity(config, tokenizer)
-    layer_names, weights = parse_layers(options, config.num_hidden_layers)
+    layers = parse_layers(options.layers, config.num_hidden_layers)
     text_files.expand_patterns(options.input_file, "input_file")
     if options.export_dir:
         export_folders.check(options.export_dir)
@@ -255,8 +204,7 @@ def main(options: Config) -> None:
         model.build()
     modeling.load_checkpoint(model, options.init_checkpoint)
     predictor = BatchPredictor(
-        encoder.TokenFeatures(model, layer_names, weights),
-        options.jit_compile,
+        encoder.Layers(model, layers), options.jit_compile
     )
     batches = encoder.create_batches(
         read_examples(options.input_file),
@@ -265,7 +213,7 @@ def main(options: Config) -> None:
         options.batch_size,
         not options.has_fixed_shapes,
     )
-    extract(predictor, batches, tokenizer, options)
+    extract(predictor, batches, tokenizer, layers, options.output_file)
     if options.export_dir:
         serving.export_encoder(
             options.export_dir,

@@ -1,13 +1,12 @@
 """Exports encoders, and computes token vectors for extract_features.py.
 
 N = number of texts, B = batch size, T = WordPieces of the longest text, L =
-length of `layer_names`, W = hidden size.
+number of returned layers, W = hidden size.
 """
 
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import keras
 import tensorflow as tf
@@ -138,59 +137,25 @@ def create_batches(
         yield tfrecords.trim_padding(features) if trim else features
 
 
-class TokenFeatures(keras.Model):
-    """Computes the token vectors that extract_features.py writes.
+class Layers(keras.Model):
+    """Computes the vectors that extract_features.py writes.
+
+    A call returns the outputs of L blocks, float32 [B, L, T, W].
 
     Args:
         bert: a built BertModel.
-        layer_names: indices of blocks, or the name of one combination of
-            blocks: "embeddings", "last", "second_to_last", "sum_last_four",
-            "concat_last_four" or "sum_all".
-        block_weights: weights of the blocks in "sum_last_four" and "sum_all".
-
-    A call returns a vector for each entry of `layer_names` and each token,
-    float32 [B, L, T, W], and the pooled output, float32 [B, W]. The vectors of
-    "concat_last_four" are of size 4 * W.
+        layers: L indices of blocks, such as -1 for the last block.
     """
 
-    def __init__(
-        self,
-        bert: BertModel,
-        layer_names: Sequence[int | str],
-        block_weights: Sequence[float],
-    ) -> None:
+    def __init__(self, bert: BertModel, layers: Sequence[int]) -> None:
         super().__init__(dtype=bert.dtype_policy)
         self.bert = bert
-        self.layer_names = layer_names
-        self.block_weights = block_weights
+        self.layers_to_return = layers
 
     def call(
         self, features: dict[str, tf.Tensor], training: bool = False
-    ) -> tuple[tf.Tensor, tf.Tensor]:
-        """Returns the token vectors and the pooled output of a batch."""
-        outputs = self.bert(features, training=training)
-        layers = [self._combine(name, outputs) for name in self.layer_names]
-        return (
-            tf.cast(tf.stack(layers, axis=1), tf.float32),
-            tf.cast(outputs["pooled_output"], tf.float32),
-        )
-
-    def _combine(self, name: int | str, outputs: dict[str, Any]) -> tf.Tensor:
-        blocks = outputs["all_encoder_layers"]
-        if isinstance(name, int):
-            return blocks[name]
-        if name == "embeddings":
-            return outputs["embedding_output"]
-        if name in ("last", "second_to_last"):
-            return blocks[-1 if name == "last" else -2]
-        if name == "concat_last_four":
-            return tf.concat(blocks[-4:], axis=-1)
-        blocks = blocks if name == "sum_all" else blocks[-4:]
-        return tf.add_n(
-            [
-                tf.cast(weight, block.dtype) * block
-                for weight, block in zip(
-                    self.block_weights, blocks, strict=True
-                )
-            ]
-        )
+    ) -> tf.Tensor:
+        """Returns the vectors of a batch of features."""
+        blocks = self.bert(features, training=training)["all_encoder_layers"]
+        chosen = [blocks[index] for index in self.layers_to_return]
+        return tf.cast(tf.stack(chosen, axis=1), tf.float32)

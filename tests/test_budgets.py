@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 2240,
+    ".": 2188,
     "benchmarks": 1598,
-    "data": 13265,
+    "data": 13046,
     "docs": 241,
     "examples": 350,
     "files": 2093,
     "modeling": 6621,
-    "serving": 7907,
-    "tests": 32209,
+    "serving": 7872,
+    "tests": 32070,
     "tools": 1846,
     "training": 8607,
 }
 # Different flags in docs/flags.md.
-FLAGS = 188
+FLAGS = 184
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 50
-WORDS = 38969
+WORDS = 38965
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -7,14 +7,13 @@ import sys
 import pytest
 
 import training
-from data.io import feature_files
 from files import atomic, run_files
 from files.paths import Kind, PathFlag
 from tests import script_runner
 from tests.golden import ROOT
 
-# They register the names of their files.
-assert training and feature_files
+# It registers the names of its files.
+assert training
 
 WRITE = """
 import sys, time
@@ -62,8 +61,7 @@ OURS = [
         Kind.RUN_FOLDER,
         "",
         "eval_results.txt.partial-7 run_1/eval_results.txt.partial-7 "
-        "run_2/best/labels.txt.partial-7 averages/checkpoint.partial-7 "
-        "tokens.tsv.partial-7 projector_config.pbtxt.partial-7",
+        "run_2/best/labels.txt.partial-7 averages/checkpoint.partial-7",
     ),
 ]
 # What no run leaves, but for a run whose output is `out`.

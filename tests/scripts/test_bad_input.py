@@ -267,16 +267,6 @@ def test_texts_and_vocabularies(files, model_flags):
     cases = [
         ("--input_file=none.txt", "--input_file", "none.txt"),
         ("--input_file=link.txt --output_file=a.txt", SAME),
-        ("--layers=-1,-3", "--layers=-1,-3: '-3' is not one of", "2 blocks"),
-        (
-            "--token_features=sum_all --layer_weights=1,2,3",
-            "--layer_weights=1,2,3 must be 2 finite numbers with "
-            "--token_features=sum_all",
-        ),
-        (
-            "--layer_weights=1,2",
-            "must be unset with --token_features=layers",
-        ),
         ("--output_file=empty/out.json", "empty/out.json"),
     ]
     check_refusals(files, "extract_features.py", features, cases)

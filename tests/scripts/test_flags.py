@@ -124,8 +124,7 @@ OUTPUTS = {
     "create_pretraining_data": "output_file=OUTPUT_FILES",
     "tools.create_vocabulary": "output_file=OUTPUT_FILE",
     "tools.check_overlap": "",
-    "extract_features": "output_file=OUTPUT_FILE export_dir=EXPORT_FOLDER "
-    "projector_dir=RUN_FOLDER",
+    "extract_features": "output_file=OUTPUT_FILE export_dir=EXPORT_FOLDER",
     "tools.plot_runs": "png=OUTPUT_FILE svg=OUTPUT_FILE",
     "tools.results_table": "output=OUTPUT_FILES submission=OUTPUT_FILE",
     "tools.create_squad_from_triviaqa": "output_file=OUTPUT_FILE",
