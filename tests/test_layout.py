@@ -13,7 +13,6 @@ from tests import script_runner
 from tests.golden import ROOT
 
 PACKAGES = ("files", "modeling", "data", "training", "serving")
-# The stubs of scripts that moved are among them.
 SCRIPTS = sorted(path.stem for path in ROOT.glob("*.py"))
 
 # Of this project's own packages, those that each may import.

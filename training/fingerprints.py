@@ -5,7 +5,6 @@ import os
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import google_crc32c
 import tensorflow as tf
@@ -43,28 +42,16 @@ class Inputs:
             self._known = {tuple(key): checksum for *key, checksum in entries}
         self._num_saved = len(self._known)
 
-    def identify(self, files: Sequence[str], setting: str) -> list[list]:
+    def identify(self, files: Sequence[str]) -> list[list]:
         """Returns [name, bytes, crc32c] of each file.
-
-        If an earlier version of this project began the run, model.json contains
-        checksums of only the beginning and the end of each file. Then this
-        method computes such checksums too, so that they can be compared.
 
         Args:
             files: paths, local or remote.
-            setting: name of the setting in model.json that lists the files.
 
         Raises:
             OSError: a file cannot be read.
-            ValueError: model.json cannot be read, or a file is truncated or
-                does not contain records.
+            ValueError: a file is truncated or does not contain records.
         """
-        recorded = self._recorded(setting)
-        if isinstance(recorded, list) and not all(
-            isinstance(entry, list) and isinstance(entry[-1], str)
-            for entry in recorded
-        ):
-            return fingerprint(files)
         written: dict[tuple[str, int], tuple[str, int]] = {}
         for folder in {os.path.dirname(file) for file in files}:
             written |= dict(_read_manifests(folder))
@@ -91,18 +78,15 @@ class Inputs:
 
         Also returns True if training ran no evaluations.
         """
-        setting = "eval_input_file"
-        recorded = self._recorded(setting)
-        return recorded is None or recorded == self.identify(files, setting)
+        run = RunFolder(self._output_dir)
+        recorded = run.saved.settings.get("eval_input_file")
+        return recorded is None or recorded == self.identify(files)
 
     def save(self) -> None:
         """Writes the checksums to FILE, if any checksum is new."""
         if len(self._known) > self._num_saved:
             entries = [[*key, value] for key, value in self._known.items()]
             write_json(self._output_dir / FILE, {"files": entries})
-
-    def _recorded(self, setting: str) -> Any:
-        return RunFolder(self._output_dir).saved.settings.get(setting)
 
 
 def _read_manifests(

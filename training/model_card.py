@@ -19,7 +19,6 @@ from data.text.tokenization import FullTokenizer
 from files import json_files, manifests
 from files.run_files import BEST
 from training.model_folder import FILE, VERSION, ModelFolder, read
-from training.run_folder import base_name
 
 # Kinds of folders for which a model card is written.
 EXPORT, WEIGHTS, HUGGINGFACE = "export", "weights", "huggingface"
@@ -174,12 +173,9 @@ def format_card(
             arguments.append(f"{option}=True")
     segmenter = task.get("segmenter")
     versions = origin.get("versions", {})
-    # Earlier versions of this project recorded only the training flags, and no
-    # `command`. They recorded complete paths, so remove the folders below.
-    command = origin.get("command") or settings.get("flags", {})
     flags = [
-        shlex.quote(f"--{name}={_base_name(value)}")
-        for name, value in command.items()
+        shlex.quote(f"--{name}={value}")
+        for name, value in origin.get("command", {}).items()
         if value is not None
     ]
     return environment.get_template("model_card.jinja").render(
@@ -200,20 +196,13 @@ def format_card(
         versions=", ".join(f"{n} {v}" for n, v in versions.items()),
         command=" \\\n  ".join([f"python {origin.get('script')}", *flags]),
         files=[
-            (name, [_base_name(entry[0]), *entry[1:]])
+            (name, entry)
             for name, entries in settings.items()
             if isinstance(entries, list)
             for entry in entries
             if isinstance(entry, list) and len(entry) == 3
         ],
     )
-
-
-def _base_name(value: Any) -> Any:
-    """Returns the last part of a path or URL. Other values do not change."""
-    if not isinstance(value, str) or not re.match(r"[/~.]|\w+://", value):
-        return value
-    return base_name(value)
 
 
 def find_results(

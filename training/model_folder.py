@@ -27,12 +27,9 @@ from data.text import casing
 from data.text.tokenization import FullTokenizer
 from files import json_files
 from files.labels import PROBLEM_TYPES
-from files.run_files import AVERAGES, BEST
 
 FILE = "model.json"
 VERSION = 1
-# Earlier versions of this project wrote the settings of a run to this file.
-FORMER_FILE = "run_settings.json"
 # Options of the network for which bert_config.json contains no entry.
 NETWORK = ("left_to_right", "bilstm")
 # Classes of models without a task-specific head. None = unknown class.
@@ -263,19 +260,14 @@ def read(path: str | os.PathLike[str], flag: str = "") -> ModelFolder:
     folder = Path(path)
     if not folder.is_dir():
         folder = folder.parent
-    # Earlier versions of this project wrote only weights to best/ and
-    # averages/, so also read the files in the parent folder.
-    places = [folder]
-    if folder.name in (BEST, AVERAGES):
-        places.append(folder.parent)
     # With --num_train_runs, the files in run_1 describe all runs.
-    places.append(places[-1] / "run_1")
+    places = [folder, folder / "run_1"]
 
     def find(*names: str) -> str | None:
         files = (place / name for place in places for name in names)
         return next((str(file) for file in files if file.is_file()), None)
 
-    file = find(FILE, FORMER_FILE)
+    file = find(FILE)
     values = _read_file(file) if file else _read_huggingface(folder)
     known = values.get("settings", {}).get("tokenizer", {})
     casings = [
@@ -289,17 +281,13 @@ def read(path: str | os.PathLike[str], flag: str = "") -> ModelFolder:
         find("bert_config.json", "config.json"),
         find("vocab.txt", "tokenizer.json"),
         next((found for found in casings if found is not None), None),
-        find(FILE),
+        file,
         **values,
     )
 
 
 def _read_file(file: str) -> dict[str, Any]:
     values = json_files.read_json(file)
-    if os.path.basename(file) == FORMER_FILE:
-        mode = PROBLEM_TYPES.get(values.get("output_mode"))
-        task = {"name": "BertClassifier", "problem_type": mode} if mode else {}
-        return {"task": task, "settings": values}
     version = values.get("version")
     if version != VERSION:
         raise ValueError(
@@ -374,7 +362,7 @@ def differences(
         if isinstance(before, dict) and isinstance(now, dict):
             both = before.keys() & now.keys()
             if name == "tokenizer":
-                # An earlier version of the project may have recorded less.
+                # Pretraining on masked records records only some entries.
                 before, now = ({n: d[n] for n in both} for d in (before, now))
             for key, *values in differences(before, now):
                 yield f"{name}.{key}", *values

@@ -56,7 +56,7 @@ def run(
         **_masking_settings(config, records),
     }
     if config.do_train:
-        settings["input_file"] = inputs.identify(records.files, "input_file")
+        settings["input_file"] = inputs.identify(records.files)
     if tokenizer:
         settings["tokenizer"] = dict(tokenizer.identity)
         # The records do not say which segmenter split their text into words.
@@ -70,9 +70,7 @@ def run(
     evaluation = _Evaluation(config, evaluated, tokenizer)
     callbacks = []
     if config.keeps_best:
-        settings["eval_input_file"] = inputs.identify(
-            evaluated.files, "eval_input_file"
-        )
+        settings["eval_input_file"] = inputs.identify(evaluated.files)
         evaluate = evaluation.evaluate_while_training
         best = config.open_run().best
         callbacks.append(BestStep(evaluate, config.eval_steps, "loss", best))

@@ -29,11 +29,10 @@ if TYPE_CHECKING:
     from training.trainer import Trainer
 
 PREFIX = run_files.PREFIX
-# Settings that a resumed run may add or omit. They do not change the training,
-# or earlier versions of this project did not record them.
+# Settings that a resumed run may add or omit, because they do not change the
+# training. The flags are compared one by one.
 MAY_BE_MISSING = frozenset(
-    "eval_input_file flags init_checkpoint tokenizer "
-    "train_records_checksum".split()
+    ("eval_input_file", "flags", "init_checkpoint", "tokenizer")
 )
 # Training flags that must not change even with --allow_changed_settings,
 # because checkpoints depend on them.
@@ -151,9 +150,9 @@ class RunFolder:
         if not saved:
             return
         optional = MAY_BE_MISSING
-        if "flags" in saved and "init_checkpoint" in settings:
-            # This run recorded its flags. If it recorded no init_checkpoint, it
-            # began with random weights, so --init_checkpoint is an error now.
+        if "init_checkpoint" in settings:
+            # A run that recorded no init_checkpoint began with random weights,
+            # so --init_checkpoint is an error now.
             optional = optional - {"init_checkpoint"}
         names = settings.keys() | (saved.keys() if are_all else ())
         names -= {"flags"} | optional - (settings.keys() & saved.keys())
@@ -218,9 +217,9 @@ def _check_flags(
 ) -> dict[str, list[Any]]:
     """Checks that a resumed run changes no flag that it must not change.
 
-    Ignores flags that the run did not save, because they are newer than the
-    run. A flag that is defined with `may_grow` may increase, or change from or
-    to None (no limit).
+    Ignores flags that the script that began the run does not define. A flag
+    that is defined with `may_grow` may increase, or change from or to None (no
+    limit).
 
     Returns:
         {flag: [value before, value now]} for the changes that
@@ -345,7 +344,7 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
         if flags.meta_of(field).kind
     }
     return {
-        name: ",".join(map(base_name, str(value).split(",")))
+        name: ",".join(map(_base_name, str(value).split(",")))
         if name in paths or re.match(r"[/~.]|\w+://", str(value))
         else _without_folders(value)
         for name, value in config.given_flags.items()
@@ -353,7 +352,7 @@ def _command(config: "TrainingConfig") -> dict[str, Any]:
     }
 
 
-def base_name(path: str) -> str:
+def _base_name(path: str) -> str:
     """Returns the last part of a path or URL, never a host or a bucket."""
     path = urllib.parse.urlsplit(path).path if "://" in path else path
     return os.path.basename(path.rstrip("/"))

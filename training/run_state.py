@@ -1,8 +1,8 @@
 """Stores a run's small files in its checkpoints, and restores them.
 
-A power cut can leave a file empty, cut off, or with zeros at its end. Earlier
-versions of this project did not sync these files, and disks may report a sync
-too early. So each checkpoint contains the texts of the files beside it.
+A power cut can leave a file empty, cut off, or with zeros at its end, because
+disks may report a sync too early. So each checkpoint contains the texts of the
+files beside it.
 """
 
 import contextlib
@@ -27,7 +27,6 @@ from training.run_folder import PREFIX, checkpoint_steps
 
 # Names of files to store completely, if they are in the checkpoint's folder.
 _WHOLE = (
-    model_folder.FORMER_FILE,
     model_folder.FILE,
     "bert_config.json",
     "tokenizer_config.json",

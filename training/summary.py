@@ -21,9 +21,6 @@ from training import costs, fingerprints, run_folder
 from training.config import TrainingConfig
 
 _FILE = "summary.json"
-# Settings that do not identify a run, because a resumed run may add, omit or
-# change them.
-_NOT_OF_RUN = run_folder.MAY_BE_MISSING - {"train_records_checksum"}
 
 
 class Summary:
@@ -131,7 +128,8 @@ def fingerprint_of(
             (run_folder.py).
         data: {"dev_set" or "test_set": JSON-serializable description}.
     """
-    run = {name: settings[name] for name in settings.keys() - _NOT_OF_RUN}
+    names = settings.keys() - run_folder.MAY_BE_MISSING
+    run = {name: settings[name] for name in names}
     return {
         part: hashlib.sha256(
             json.dumps(value, sort_keys=True).encode()

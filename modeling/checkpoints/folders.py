@@ -80,9 +80,8 @@ def find_fault(path: StrPath, newest: int) -> str | None:
     if step > newest:
         return f"{best} is of step {step}, but the run is only at step {newest}"
     recorded = _recorded_best(path, newest)
-    # Earlier versions of this project did not write the fingerprint or the
-    # history. Without them, it is unknown which run wrote the best weights.
-    if "fingerprint" in figures and recorded not in (step, _UNKNOWN):
+    # Without the history, it is unknown which run wrote the best weights.
+    if figures and recorded not in (step, _UNKNOWN):
         return f"{best} is of step {step} of an earlier run"
     return None
 

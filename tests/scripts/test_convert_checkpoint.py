@@ -240,8 +240,9 @@ def test_the_task_of_a_classifier_goes_with_it(
     labels = LABELS if num_labels == 3 else None
     modeling.save_release(model, tmp_path / "run/best", tokenizer, labels)
     if mode:
-        settings = json.dumps({"output_mode": mode, "seed": 1})
-        (tmp_path / "run/run_settings.json").write_text(settings)
+        task = {"name": "BertClassifier", "output_mode": mode}
+        description = json.dumps({"version": 1, "task": task})
+        (tmp_path / "run/best/model.json").write_text(description)
     for name in ("classifier", "bert"):
         checkpoint = tmp_path / "run/best/bert_model.ckpt"
         convert(checkpoint, tmp_path / name, model=name)

@@ -93,8 +93,9 @@ def test_texts_that_were_cut_are_counted(flags, caplog):
 def test_a_left_to_right_network_stays_one(flags, tmp_path):
     folder = flags["init_checkpoint"].parent
     shutil.copytree(folder, tmp_path / "run")
-    settings = json.dumps({"left_to_right": True})
-    (tmp_path / "run/run_settings.json").write_text(settings)
+    origin = {"settings": {"left_to_right": True}}
+    description = json.dumps({"version": 1, "origin": origin})
+    (tmp_path / "run/model.json").write_text(description)
     flags = flags | {"init_checkpoint": tmp_path / "run"}
     first = [x["features"][0] for x in run(tmp_path / "found.jsonl", **flags)]
     # [CLS] sees nothing of the texts.

@@ -279,23 +279,6 @@ def test_figures_of_another_dev_set_do_not_compete(options, tmp_path, caplog):
 
 
 @pytest.mark.slow
-def test_the_best_of_an_earlier_version_is_still_used(options, tmp_path):
-    trains_on(options, [0.5, 0.9, 0.6])
-    path = tmp_path / "run/best/eval_results.json"
-    best = json.loads(path.read_text())
-    del best["fingerprint"]
-    path.write_text(json.dumps(best))
-    lines = history.read(tmp_path / "run/history.jsonl")
-    for line in lines:
-        line.pop("fingerprint", None), line.pop("best_step", None)
-    text = "".join(f"{json.dumps(line)}\n" for line in lines)
-    (tmp_path / "run/history.jsonl").write_text(text)
-    trains_on(options, [0.7, 0.8], num_train_epochs=4, eval_labels=1)
-    assert read_results(tmp_path / "run")["global_step"] == 4
-    assert used_step(tmp_path) == {4}
-
-
-@pytest.mark.slow
 def test_a_better_step_than_the_checkpoint_knows_changes_nothing(
     options, tmp_path, caplog
 ):

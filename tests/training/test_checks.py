@@ -147,17 +147,17 @@ def check_identity(config, *arguments):
     checks.check_identity(config, checks.read_models(config), *arguments)
 
 
-@pytest.mark.parametrize("place", ["", "run_1"])
-def test_weights_of_another_network_are_refused(tmp_path, place):
+def test_weights_of_another_network_are_refused(tmp_path):
     bert_config = tiny_config()
     folder = tmp_path / "trained"
     (folder / "best").mkdir(parents=True)
     plain = {"left_to_right": False, "bilstm": False}
     assert model_folder.read(folder).network == plain
     assert model_folder.read(folder / "model.ckpt-3").network == plain
-    (folder / place).mkdir(exist_ok=True)
-    settings = json.dumps({"seed": 1, "left_to_right": True})
-    (folder / place / model_folder.FORMER_FILE).write_text(settings)
+    origin = {"settings": {"seed": 1, "left_to_right": True}}
+    for place in (folder, folder / "best"):
+        description = json.dumps({"version": 1, "origin": origin})
+        (place / model_folder.FILE).write_text(description)
     trained = plain | {"left_to_right": True}
     for path in (folder, folder / "best", folder / "best" / "model.ckpt-3"):
         assert model_folder.read(path).network == trained

@@ -23,7 +23,8 @@ def begin(folder, **settings):
     folder.mkdir(exist_ok=True)
     for end in ("index", "data-00000-of-00001"):
         (folder / f"model.ckpt-1.{end}").touch()
-    (folder / model_folder.FORMER_FILE).write_text(json.dumps(settings))
+    description = {"version": 1, "origin": {"settings": settings}}
+    (folder / model_folder.FILE).write_text(json.dumps(description))
 
 
 @pytest.fixture
@@ -83,17 +84,16 @@ def test_an_unchanged_file_is_read_once(records, tmp_path, caplog):
     run = tmp_path / "run"
     expected = [[path.name, path.stat().st_size, checksum(path)]]
 
-    def find(setting="input_file"):
+    def find():
         caplog.clear()
         inputs = fingerprints.Inputs(run)
-        found = inputs.identify([str(path)], setting)
+        found = inputs.identify([str(path)])
         inputs.save()
         return found, f"Reading {path} for its checksum" in caplog.text
 
     with caplog.at_level("INFO"):
         assert find() == (expected, True)
         assert find() == (expected, False)
-        assert find("eval_input_file") == (expected, False)
         # A power cut emptied it.
         (run / fingerprints.FILE).write_bytes(b"")
         assert find() == (expected, True)
@@ -118,7 +118,7 @@ def test_a_record_that_is_shorter_than_it_says_is_named(records, tmp_path):
         # Remote files too.
         for file in (str(path), f"file://{path}"):
             with pytest.raises(ValueError, match=f"{path.name}: .*{message}"):
-                fingerprints.Inputs(tmp_path).identify([file], "input_file")
+                fingerprints.Inputs(tmp_path).identify([file])
 
 
 def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
@@ -134,7 +134,7 @@ def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
     def find():
         caplog.clear()
         inputs = fingerprints.Inputs(tmp_path / "run")
-        found = inputs.identify([*map(str, paths)], "input_file")
+        found = inputs.identify([*map(str, paths)])
         inputs.save()
         assert found == [
             [path.name, path.stat().st_size, checksum(path)] for path in paths
@@ -161,21 +161,6 @@ def test_the_writer_s_manifest_has_the_checksum(tmp_path, caplog):
             assert find() == paths
 
 
-def test_a_run_of_before_is_compared_as_it_was_recorded(records, tmp_path):
-    path, write = records
-    run = tmp_path / "run"
-    before = fingerprints.fingerprint([str(path)])
-    begin(run, input_file=before)
-    inputs, arguments = fingerprints.Inputs(run), ([str(path)], "input_file")
-    assert inputs.identify(*arguments) == before
-    write([1] + [*range(1, 1200)])
-    assert inputs.identify(*arguments) != before
-    # Without its checkpoints, it begins anew.
-    for file in run.glob("model.ckpt-*"):
-        file.unlink()
-    assert inputs.identify(*arguments)[0][2] == checksum(path)
-
-
 def test_remote_files_are_compared_too(tmp_path, caplog):
     """TensorFlow's file system in memory takes the way of gs://."""
     contents = record_files.frame(bytes(range(256))) * 1000
@@ -184,7 +169,7 @@ def test_remote_files_are_compared_too(tmp_path, caplog):
     with tf.io.gfile.GFile(path, "wb") as writer:
         writer.write(contents)
     inputs = fingerprints.Inputs(tmp_path)
-    (found,) = inputs.identify([path], "input_file")
+    (found,) = inputs.identify([path])
     expected = google_crc32c.value(contents).to_bytes(4, "big").hex()
     assert found == ["a.tfrecord", len(contents), expected]
 
@@ -198,11 +183,7 @@ def test_evaluations_are_of_the_records_that_a_run_has(tmp_path):
     begin(run)
     # A run that was not evaluated yet takes any.
     assert inputs.are_evaluated([files["other"]])
-    for found in (
-        inputs.identify([files["eval"]], "eval_input_file"),
-        fingerprints.fingerprint([files["eval"]]),
-    ):
-        begin(run, eval_input_file=found)
-        assert inputs.are_evaluated([files["eval"]])
-        assert not inputs.are_evaluated([files["other"]])
-        assert not inputs.are_evaluated([*files.values()])
+    begin(run, eval_input_file=inputs.identify([files["eval"]]))
+    assert inputs.are_evaluated([files["eval"]])
+    assert not inputs.are_evaluated([files["other"]])
+    assert not inputs.are_evaluated([*files.values()])

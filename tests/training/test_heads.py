@@ -157,7 +157,6 @@ def test_a_config_tells_heads_apart(tmp_path, kind, name):
                 "task": {"name": "BertClassifier", "output_mode": "multilabel"},
             },
         ),
-        ("run_settings.json", {"output_mode": "multilabel"}),
     ],
 )
 def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
@@ -173,11 +172,9 @@ def test_what_outputs_are_is_told_apart(tmp_path, caplog, file, values):
     check_head(tmp_path, "BertClassifier", None)
     assert "this task chooses one label" in caplog.text
     if file != "config.json":
-        for folder in ("best", "averages"):
-            (tmp_path / folder).mkdir()
-            checkpoint = tmp_path / folder / "model.ckpt-3"
-            found = model_folder.read(checkpoint).task["problem_type"]
-            assert found == MULTILABEL
+        checkpoint = tmp_path / "model.ckpt-3"
+        found = model_folder.read(checkpoint).task["problem_type"]
+        assert found == MULTILABEL
         with pytest.raises(
             ValueError, match="this task needs a BertMultipleChoice"
         ):

@@ -79,7 +79,6 @@ def test_a_run_killed_before_its_summary_knows_its_flags(options, tmp_path):
     path = tmp_path / "run/summary.json"
     path.unlink()
     assert run(options, **flags)["trained_with"] == trained
-    # An earlier version did not write it, and the flags may be others.
     summary = json.loads(path.read_text())
     del summary["trained_with"]
     for text in (json.dumps(summary), '{"trained_wi'):

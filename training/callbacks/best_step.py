@@ -76,8 +76,7 @@ class BestStep(Callback):
         fault = _find_fault(self._folder, settings, step)
         self.is_of_run = not fault
         if self._best and not fault:
-            found = self._best.get("fingerprint", run.fingerprint)
-            if found == run.fingerprint:
+            if self._best.get("fingerprint") == run.fingerprint:
                 self._read_weights()
             else:
                 fault = f"{self._path} contains metrics of another dev set"
@@ -199,10 +198,9 @@ def _find_fault(
     """
     path = folder / _FILE
     best = _read_best(path) if path.is_file() else {}
-    # Earlier versions of this project wrote no fingerprint to this file.
-    found = best.get("fingerprint")
-    if found and settings:
-        if found["run"] != summary.fingerprint_of(settings, {})["run"]:
+    if best and settings:
+        found = best.get("fingerprint", {}).get("run")
+        if found != summary.fingerprint_of(settings, {})["run"]:
             return f"{folder} is from a run with other settings"
     return find_fault(folder.parent, newest)
 

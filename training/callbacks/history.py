@@ -84,8 +84,7 @@ class History(Callback):
     def on_restore(self, step: int, is_new: bool) -> None:
         """Sets the clock to the hours trained before the checkpoint of `step`.
 
-        Earlier versions of this project wrote no history, so the hours of their
-        runs are unknown and count as 0.
+        Without a line of the checkpoint, the hours are unknown and count as 0.
         """
         line = self._lines.get(("checkpoint", step)) or {}
         self.best_step = line.get("best_step")
@@ -187,15 +186,12 @@ class History(Callback):
         Returns:
             the line, or None if no evaluation reached the target.
         """
-        mine = self.fingerprint
-        dev_set = mine.get("dev_set")
+        dev_set = self.fingerprint.get("dev_set")
         found = [
             line
             for line in self._lines.values()
             if line["kind"] == "eval"
-            # Earlier versions of this project wrote no fingerprint. Assume that
-            # they evaluated on this run's dev set.
-            and line.get("fingerprint", mine).get("dev_set") == dev_set
+            and line.get("fingerprint", {}).get("dev_set") == dev_set
             # The history contains None for a value that was not finite.
             and (line["metrics"].get(name) or 0.0) >= target
         ]

@@ -15,7 +15,7 @@ from absl import app, flags, logging
 
 from files import flags as script_flags
 from files import locks, path_checks, paths, run_files
-from training.command_line import chatter, moved
+from training.command_line import chatter
 
 # Errors in the user's input. Any other error is a bug, shown with a traceback.
 USER_ERRORS = (ValueError, OSError, MemoryError)
@@ -133,9 +133,6 @@ def _parse_flags(
 ) -> list[str]:
     try:
         rest = flags.FLAGS(argv, known_only=known_only)
-    except flags.UnrecognizedFlagError as error:
-        successor = moved.find_flag(argv[0], error.flagname)
-        sys.exit(_fail(successor or f"{error} (--help lists the flags)"))
     except flags.Error as error:
         sys.exit(_fail(f"{error} (--help lists the flags)"))
     except UnicodeDecodeError as error:

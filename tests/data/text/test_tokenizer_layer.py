@@ -213,16 +213,3 @@ def test_a_worker_gets_the_tokenizer_without_its_layer():
     assert "layer" in vars(tokenizer) and "layer" not in vars(copy)
     assert_equal((tokenizer.layer, copy), ["A light at caf\u00e9 Sea."])
     assert_equal((copy.layer, tokenizer), ["A light at caf\u00e9 Sea."])
-
-
-def test_a_layer_that_was_saved_earlier_loads():
-    config = {
-        "name": "packing_layer",
-        "trainable": True,
-        "dtype": "float32",
-        "vocab": ["[PAD]", *tokenization.SPECIAL_TOKENS, "a", "A"],
-        "max_seq_length": 4,
-        "do_lower_case": False,
-    }
-    packed = packing_layer.PackingLayer.from_config(config)(tf.constant(["A"]))
-    np.testing.assert_array_equal(packed["input_ids"], [[1, 6, 2, 0]])

@@ -174,7 +174,9 @@ def test_a_teacher_keeps_its_network(options, tmp_path):
     config = modeling.load_config(write_config(tmp_path / "teacher.json"))
     model = built(modeling.BertClassifier(config, 2, bilstm=True, seed=5))
     modeling.save_release(model, folder, labels=["no", "yes"])
-    (folder / model_folder.FORMER_FILE).write_text('{"bilstm": true}')
+    (folder / model_folder.FILE).write_text(
+        '{"version": 1, "origin": {"settings": {"bilstm": true}}}'
+    )
     made = []
 
     def create_model(config, **options):
