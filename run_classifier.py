@@ -207,11 +207,6 @@ class ClassifierTask(task.Task):
         figures = processor.score(examples, labels, predictions)
         if self.decoder.output_mode == "classification":
             figures["eval_accuracy"] = float(np.mean(predictions == labels))
-        found = self.decoder.labels(outputs)
-        self.samples = [
-            decoding.describe_example(example, True) | {"label": label}
-            for example, label in zip(examples, found, strict=True)
-        ]
         return figures
 
     def tune(self, split: str, batches: task.Batches) -> dict[str, float]:

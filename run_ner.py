@@ -146,16 +146,6 @@ class NerTask(task.Task):
         """Computes the scores of CoNLL-2003's script conlleval."""
         examples, tags = self.examples[split], self._tag(split, batches)
         right = [example.labels for example in examples]
-        self.samples = [
-            {
-                "text": " ".join(example.words),
-                "right": scoring.describe_entities(example.words, expected),
-                "predicted": scoring.describe_entities(example.words, found),
-            }
-            for example, expected, found in zip(
-                examples, right, tags, strict=True
-            )
-        ]
         return scoring.score_entities(right, tags)
 
     def write_report(

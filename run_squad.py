@@ -265,11 +265,9 @@ class SquadTask(task.Task):
     ) -> dict[str, float]:
         file = self.predict_file
         is_v2 = self.options.version_2_with_negative
-        scores = scoring.score_predictions(
+        return scoring.score_predictions(
             file, predictions, is_v2, nbest, null_odds
         )
-        self.samples = report.describe_answers(file, predictions, is_v2)
-        return scores
 
     evaluate_export = serving.evaluate_export
 

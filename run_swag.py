@@ -75,16 +75,6 @@ class SwagTask(task.Task):
         labels, outputs = metrics.concatenate(batches)
         predictions = self.decoder.predictions(outputs)
         scores = metrics.compute_metrics(["accuracy"], labels, predictions)
-        self.samples = [
-            {
-                "text": f"{example.context_sentence} {example.start_ending}",
-                "right": example.endings[int(example.label or 0)],
-                "predicted": example.endings[choice],
-            }
-            for example, choice in zip(
-                self.examples[split], predictions, strict=True
-            )
-        ]
         return scores | {"eval_accuracy": scores["accuracy"]}
 
     def write_predictions(

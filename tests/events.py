@@ -1,7 +1,5 @@
 """Reads the files that a run wrote for TensorBoard."""
 
-import html
-
 import pytest
 import tensorflow as tf
 
@@ -49,30 +47,6 @@ def scalars(folder):
     for step, value in entries(folder, "scalars"):
         number = float(tf.make_ndarray(value.tensor))
         found.setdefault(value.tag, {})[step] = number
-    return found
-
-
-def texts(folder):
-    """Returns {tag: {step: rows}} of TensorBoard's TEXT page, as displayed.
-
-    A row is {column: text}.
-    """
-    from tensorboard import plugin_util
-
-    def shown(cell):
-        page = plugin_util.markdown_to_safe_html(cell)
-        assert page == "" or page.startswith("<p>") and "<" not in page[3:-4]
-        return html.unescape(page[3:-4])
-
-    found = {}
-    for step, value in entries(folder, "text"):
-        columns, *rows = tf.make_ndarray(value.tensor).tolist()
-        names = [name.decode() for name in columns]
-        steps = found.setdefault(value.tag, {})
-        assert step not in steps
-        steps[step] = [
-            dict(zip(names, map(shown, row), strict=True)) for row in rows
-        ]
     return found
 
 

@@ -102,7 +102,6 @@ def test_training_takes_only_records_from_data():
         "data.io.text_files",
         "data.io.tfrecords",
         "data.pretraining.dynamic_masking",
-        "data.pretraining.filled_masks",
         "data.pretraining.options",
         "data.text.casing",
         "data.text.tokenization",

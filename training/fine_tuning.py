@@ -298,9 +298,6 @@ class _Flow:
                 scores = self.task.evaluate(name, passing) | passing.figures()
             else:
                 scores = self.task.evaluate(name, batches)
-            trainer.history.add_samples(
-                step, f"samples{suffix_of(name)}", self.task.samples
-            )
             results |= _suffixed(scores, name)
         self.evaluated[trainer.config.output_dir, step] = results
         return results
@@ -324,9 +321,6 @@ class _Flow:
             if name in self.task.splits["eval"]:
                 results = results | scores
                 trainer.write_results("eval_results.txt", results)
-                trainer.history.add_samples(
-                    step, f"samples{suffix_of(name)}", self.task.samples
-                )
                 trainer.history.add("eval", step, scores)
             else:
                 trainer.write_results(

@@ -12,7 +12,6 @@ import modeling
 from data.io import feature_specs, tfrecords
 from data.io.records import count_records
 from data.io.text_files import expand_patterns
-from data.pretraining import filled_masks
 from data.pretraining.dynamic_masking import DynamicMasking
 from data.text import casing
 from data.text.tokenization import FullTokenizer
@@ -67,7 +66,7 @@ def run(
             del settings["tokenizer"]["do_lower_case"]
     if config.eval_input_file:
         evaluated = _find_records(config, "eval_input_file", *expected)
-    evaluation = _Evaluation(config, evaluated, tokenizer)
+    evaluation = _Evaluation(config, evaluated)
     callbacks = []
     if config.keeps_best:
         settings["eval_input_file"] = inputs.identify(evaluated.files)
@@ -109,7 +108,7 @@ def run(
             # If evaluations during training used other records, these results
             # are not comparable, so do not add them to the history.
             is_of_curve = inputs.are_evaluated(evaluated.files)
-            results = evaluation.evaluate(trainer, step)
+            results = evaluation.evaluate(trainer)
             results["global_step"] = step
             if is_of_curve:
                 trainer.history.add("eval", step, results)
@@ -209,15 +208,10 @@ def _masking_settings(
 
 @dataclasses.dataclass(frozen=True)
 class _Evaluation:
-    """Evaluates a run on at most --max_eval_steps batches of records.
-
-    If the tokenizer is known, TensorBoard also shows a few examples with the
-    WordPieces that the model predicts at their masks.
-    """
+    """Evaluates a run on at most --max_eval_steps batches of records."""
 
     config: PretrainingConfig
     records: tfrecords.Records
-    tokenizer: FullTokenizer | None
 
     def describe(self) -> list[Any]:
         """Returns [fingerprint of the records, maximum number to evaluate]."""
@@ -229,7 +223,7 @@ class _Evaluation:
             config.max_eval_steps * config.eval_batch_size,
         ]
 
-    def evaluate(self, trainer: Trainer, step: int) -> dict[str, float]:
+    def evaluate(self, trainer: Trainer) -> dict[str, float]:
         """Returns the metrics of Google's code, and the mean loss as "loss"."""
         dataset = tfrecords.create_dataset(
             self.records,
@@ -248,14 +242,6 @@ class _Evaluation:
         ):
             for name, pair in metrics.items():
                 sums[name] = sums.get(name, 0.0) + np.array(pair, np.float64)
-        if self.tokenizer and self.config.summary_steps:
-            for features, outputs in trainer.predict(
-                dataset.take(1), 1, "Filling masks"
-            ):
-                rows = filled_masks.describe(
-                    features, outputs["masked_lm_logits"], self.tokenizer
-                )
-                trainer.history.add_samples(step, "samples", rows)
         return {
             name: float(total / weight) if weight else 0.0
             for name, (total, weight) in sums.items()
@@ -263,7 +249,7 @@ class _Evaluation:
 
     def evaluate_while_training(self, trainer: Trainer) -> dict[str, float]:
         """Evaluates, and logs the first step that reaches --target_accuracy."""
-        results = self.evaluate(trainer, trainer.step)
+        results = self.evaluate(trainer)
         target, found = self.config.target_accuracy, results[_ACCURACY]
         if (
             target is not None

@@ -60,9 +60,6 @@ class Task(abc.ABC):
             False if it is the number of records.
         has_eval_loss: whether the records of "eval" contain the features that
             the loss reads.
-        samples: the examples of the latest evaluation, each a dict {column:
-            text} that includes the right and the predicted answer. `evaluate`
-            may set them, and TensorBoard shows a few.
         eval_files: files from which `evaluate` reads the right answers, if the
             records do not contain them.
         settings: {name: value} of the task's settings that must not change when
@@ -87,7 +84,6 @@ class Task(abc.ABC):
     sequences_per_example: int = 1
     counts_examples: bool = False
     has_eval_loss: bool = True
-    samples: Sequence[Mapping[str, Any]] = ()
     eval_files: Sequence[str] = ()
     settings: Mapping[str, Any] = {}
 

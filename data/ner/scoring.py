@@ -40,14 +40,6 @@ def find_entities(tags: Sequence[str]) -> list[Entity]:
     )
 
 
-def describe_entities(words: Sequence[str], tags: Sequence[str]) -> str:
-    """Returns a sentence's entities as text: "Anna Berg (PER), Oslo (LOC)"."""
-    return ", ".join(
-        " ".join(words[begin:end]) + (f" ({kind})" if kind else "")
-        for kind, begin, end in find_entities(tags)
-    )
-
-
 def to_scheme(tags: Sequence[str], labels: Sequence[str] = ()) -> list[str]:
     """Converts a sentence's tags from any scheme to the scheme of a model.
 

@@ -70,33 +70,6 @@ def write_report(
     write(output_file, "Answers to SQuAD", [summary, _LEGEND], sections)
 
 
-def describe_answers(
-    input_file: StrPath,
-    predictions: Mapping[str, str],
-    version_2_with_negative: bool = False,
-) -> list[dict[str, str]]:
-    """Returns the questions and answers that `write_report` shows, as text.
-
-    `write_report` describes the arguments.
-
-    Returns:
-        for each question, in the order of the file, a dict of "question",
-        "passage", "right" (the right answers, separated by |) and "predicted"
-        (the predicted answer).
-    """
-    return [
-        {
-            "question": question,
-            "passage": context,
-            "right": _describe(answers),
-            "predicted": prediction or "no answer",
-        }
-        for question, context, answers, prediction in _read_answered(
-            input_file, predictions, version_2_with_negative
-        )
-    ]
-
-
 def _read_answered(
     input_file: StrPath,
     predictions: Mapping[str, str],

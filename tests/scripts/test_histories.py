@@ -23,13 +23,11 @@ TARGET = 1e-3
 
 @pytest.fixture(scope="module")
 def flags(pretraining_flags, tiny):
-    # By its vocabulary TensorBoard gets masked sentences.
     return pretraining_flags | parse_flags(f"""
         --do_train --do_eval --num_train_steps=8 --batch_size_warmup=4:3,8:5
         --ema_decay=0.7 --eval_input_file={tiny}/train.tfrecord --eval_steps=2
-        --vocab_file={script_runner.SAMPLES}/vocab.txt --max_eval_steps=2
-        --save_checkpoints_steps=2 --keep_checkpoint_max=0 --summary_steps=1
-        --target_accuracy={TARGET}
+        --max_eval_steps=2 --save_checkpoints_steps=2 --keep_checkpoint_max=0
+        --summary_steps=1 --target_accuracy={TARGET}
     """)
 
 
@@ -103,22 +101,6 @@ def test_a_history_shows_when_a_value_was_reached(undisturbed):
     assert compared["optimizer"] == "adamw"
     assert compared["do_train"] is True
     assert "output_dir" not in compared
-
-
-def test_tensorboard_shows_what_is_filled_in(undisturbed):
-    shown = events.texts(undisturbed)["eval/samples"]
-    assert shown.keys() == {2, 4, 6, 8}
-    for rows in zip(*shown.values(), strict=True):
-        # The same sentences each time.
-        assert len({(row["text"], row["right"]) for row in rows}) == 1
-    assert sum(row["text"].count("[MASK]") for row in shown[8]) > 8
-    for row in shown[8]:
-        assert row["text"].startswith("[CLS] ") and "[PAD]" not in row["text"]
-        right, predicted = (
-            row[name].split(" | ") for name in ("right", "predicted")
-        )
-        assert 1 <= len(right) == len(predicted) <= 5
-        assert all(one.endswith("%") for one in predicted)
 
 
 def test_a_killed_run_has_the_same_history_and_weights(

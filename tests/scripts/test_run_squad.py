@@ -110,28 +110,12 @@ def test_answers_are_cut_from_the_passages(answered):
     assert exported["saved_model_f1"] == pytest.approx(f1, abs=0.5)
 
 
-@pytest.mark.parametrize(
-    "name, file, has_lstm",
-    [("v1", "dev.json", False), ("v2", "dev-v2.json", True)],
-)
-def test_what_is_kept_of_a_run(answered, name, file, has_lstm):
+@pytest.mark.parametrize("name, has_lstm", [("v1", False), ("v2", True)])
+def test_what_is_kept_of_a_run(answered, name, has_lstm):
     run = answered[0] / name
     assert any("bilstm" in name for name in values(run)) is has_lstm
     assert model_folder.read(run).network["left_to_right"] is has_lstm
-    (step,) = events.check_evaluations(run)
-    asked = {
-        qa["question"]: qa for _, qa in read_questions(SQUAD / file).values()
-    }
-    predictions = read_json(run / "predictions.json")
-    rows = events.texts(run)["eval/samples"][step]
-    assert len(rows) == 8
-    for row in rows:
-        qa = asked[row["question"]]
-        assert row["predicted"] == (predictions[qa["id"]] or "no answer")
-        right = {one["text"] for one in qa["answers"]} or {"no answer"}
-        assert {*row["right"].split(" | ")} == right
-    has_no_answer = any(row["right"] == "no answer" for row in rows)
-    assert has_no_answer == (name == "v2")
+    assert len(events.check_evaluations(run)) == 1
 
 
 def test_questions_without_an_answer(answered):

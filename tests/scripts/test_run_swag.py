@@ -79,10 +79,6 @@ def test_results_and_predictions(run):
     # Of one choice, not of all four.
     model = json.loads((folder / "model.json").read_text())
     assert model["task"]["max_seq_length"] == 24
-    rows = events.texts(folder)["eval/samples"][8]
-    assert rows[0]["text"] == 'He said: "The river, there". The river'
-    assert rows[0]["right"] == "is red."
-    assert {row["predicted"] for row in rows} <= {*ENDINGS}
 
 
 def test_serves_what_it_predicts(run):

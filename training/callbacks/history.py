@@ -10,17 +10,14 @@ The file `history.jsonl` in the run's folder contains one JSON object per line:
 resumed run drops the lines after its checkpoint and writes them again, so each
 step has at most one line of each kind. The line of an evaluation also contains
 a `fingerprint` of the run and its dev set (training/summary.py). TensorBoard
-shows the same metrics, with the prefix `eval/` for evaluations, and a few
-examples with the model's answers.
+shows the same metrics, with the prefix `eval/` for evaluations.
 """
 
 import contextlib
-import html
 import json
 import math
 import os
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,12 +34,6 @@ KINDS = ("train", "eval", "checkpoint")
 _NAMES = ("step", "hours", "examples", "learning_rate")
 # Largest valid value in a line. Plots cannot show larger values.
 _LARGEST = 1e300
-# Number of examples per evaluation that TensorBoard shows.
-NUM_SAMPLES = 8
-# Maximum number of characters in a table cell in TensorBoard.
-_MAX_CHARACTERS = 500
-# Characters to escape, because TensorBoard renders texts as Markdown.
-_SIGNS = re.compile(r"([\\`*_{}\[\]()#+.!|-])")
 
 
 class History(Callback):
@@ -209,34 +200,6 @@ class History(Callback):
         values = step, self.clock.hours, examples, self._rate
         return dict(zip(_NAMES, values, strict=True))
 
-    def add_samples(
-        self, step: int, name: str, rows: Sequence[Mapping[str, Any]]
-    ) -> None:
-        """Shows a few examples of an evaluation in TensorBoard, as `eval/NAME`.
-
-        The examples are picked at even intervals from `rows`. They are the same
-        at every evaluation, so that you can compare the model's answers. Call
-        this method before `add`, because examples of an evaluation that is
-        already in the history are not shown again.
-
-        Args:
-            step: number of steps trained.
-            name: name of the table, such as "samples".
-            rows: all examples of the evaluation, each a dict {column: text}
-                that includes the model's answer.
-        """
-        is_known = ("eval", step) in self._lines
-        if rows and self._shows and not is_known:
-            number = min(NUM_SAMPLES, len(rows))
-            shown = [rows[i * len(rows) // number] for i in range(number)]
-            columns = list(dict.fromkeys(key for row in shown for key in row))
-            table = [columns] + [
-                [_cell(row.get(column, "")) for column in columns]
-                for row in shown
-            ]
-            with self._tensorboard() as summary:
-                summary.text(f"eval/{name}", table, step=step)
-
     @contextlib.contextmanager
     def _tensorboard(self) -> Iterator[Any]:
         """Yields tf.summary, set to write the run's TensorBoard files."""
@@ -297,11 +260,3 @@ def _is_line(line: Mapping[str, Any]) -> bool:
 
 def _line_of(line: Mapping[str, Any]) -> str:
     return json.dumps(line) + "\n"
-
-
-def _cell(value: Any) -> str:
-    text = str(value)
-    if len(text) > _MAX_CHARACTERS:
-        text = f"{text[:_MAX_CHARACTERS]} ..."
-    text = _SIGNS.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False))
-    return text.encode(errors="replace").decode()

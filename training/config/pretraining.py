@@ -30,8 +30,7 @@ class PretrainingConfig(TrainingConfig, MaskingOptions):
     vocab_file: str | None = flags.identity(
         None,
         "Vocabulary that the records were created with. Needed if the records "
-        "were created without masks, for an export that accepts text, and for "
-        "text in TensorBoard.",
+        "were created without masks, and for an export that accepts text.",
         kind=Kind.INPUT_FILE,
     )
     do_lower_case: bool = flags.identity(

@@ -166,34 +166,8 @@ def test_tensorboard_gets_the_metrics(tmp_path):
     }
 
 
-def test_tensorboard_gets_examples_as_they_are(tmp_path):
-    text = "1. *a* <b>_c_</b> #d [e](f) `g` | h & i\\ $j$ ##k ~~l~~ http://m.n"
-    first, _ = history_of(tmp_path, summary_steps=1)
-    for _ in range(2):
-        # Of a second evaluation of a step nothing is shown again.
-        first.add_samples(4, "samples", [{"text": text, "right": "yes"}, {}])
-        first.add("eval", 4, {"loss": 0.5})
-    first.add_samples(5, "samples", [{"x": "a\n\nb " + 300 * "cd "}])
-    first.add_samples(6, "samples", [])
-    # A few, spread over all.
-    first.add_samples(7, "samples", [{"n": n} for n in range(80)])
-    first.add_samples(8, "samples", [{"n": n} for n in range(3)])
-    shown = events.texts(tmp_path)["eval/samples"]
-    assert shown.keys() == {4, 5, 7, 8}
-    assert shown[7] == [{"n": str(n)} for n in range(0, 80, 10)]
-    assert shown[8] == [{"n": str(n)} for n in range(3)]
-    assert shown[4] == [
-        {"text": text, "right": "yes"},
-        {"text": "", "right": ""},
-    ]
-    (row,) = shown[5]
-    assert row["x"].startswith("a b cd cd") and row["x"].endswith(" ...")
-    assert len(row["x"]) < 510
-
-
 def test_a_worker_writes_nothing(tmp_path):
     first, _ = history_of(tmp_path, is_chief=False)
-    first.add_samples(4, "samples", [{"text": "a"}])
     first.add("eval", 4, {"loss": 0.5})
     first.trainer = types.SimpleNamespace(global_step=2)
     with first.running():
