@@ -38,8 +38,6 @@ _SCALABLE = (
     "num_shards",
     "pipeline",
     "sentence_split",
-    "word_boundary_file",
-    "segmenter",
     "whole_word_draw",
     "dynamic_masking",
     "eval_fraction",
@@ -90,18 +88,6 @@ class Config(InstanceOptions):
         "Split lines into sentences by the rules of this language: a code such "
         "as en or de. Needs the package sentencex.",
     )
-    word_boundary_file: str | None = flag(
-        None,
-        "Files that show the words of a language without spaces, such as "
-        "Chinese, for whole-word masking. For each input file, pass a copy "
-        "with the same lines, in which spaces separate the words.",
-        kind=Kind.INPUT_FILES,
-    )
-    segmenter: str | None = flag(
-        None,
-        "Python function, as module:function, that splits a sentence into "
-        "words for whole-word masking. Use it instead of --word_boundary_file.",
-    )
     given_flags: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
@@ -126,11 +112,10 @@ def create_at_scale(
         (number of instances, text for the log that names the written files).
 
     Raises:
-        ValueError: --output_file lists several files or is remote, or the
-            numbers of files in --word_boundary_file and --input_file differ.
+        ValueError: --output_file lists several files or is remote.
         OSError: a file is missing.
     """
-    output_file, boundary_files = config.output_file, list[str]()
+    output_file = config.output_file
     if "," in output_file:
         raise ValueError(
             "--output_file must be one name with flags such as --num_processes "
@@ -143,15 +128,6 @@ def create_at_scale(
             "(scalable mode, see --help), this script can resume killed runs "
             "only on a local file system; use a local path, and copy the shards"
         )
-    if config.word_boundary_file:
-        boundary_files = text_files.expand_patterns(
-            config.word_boundary_file, "word_boundary_file"
-        )
-        if len(boundary_files) != len(input_files):
-            raise ValueError(
-                f"--word_boundary_file lists {len(boundary_files)} files for "
-                f"{len(input_files)} input files; list one for each input file"
-            )
     run: RunTasks
     if config.pipeline == "beam":
         run = _create_beam_runner(beam_arguments)
@@ -167,11 +143,9 @@ def create_at_scale(
             config.vocab_file,
             config.do_lower_case,
             config.sentence_split or "",
-            config.segmenter or "",
         ),
         InstanceOptions(**options),
         tuple(input_files),
-        tuple(boundary_files),
         output_file,
         config.num_shards or 0,
     )

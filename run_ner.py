@@ -17,7 +17,7 @@ import numpy as np
 import modeling
 import serving
 from data.io import feature_specs, text_files
-from data.ner import legal_tags, reading, report, scoring, windows, words
+from data.ner import legal_tags, reading, report, scoring, windows
 from data.text import tokenization
 from files import flags
 from training import task
@@ -97,7 +97,6 @@ class NerTask(task.Task):
             list(labels) if labels else None,
             options.text_column,
             options.label_column,
-            self.tokenizer.segment or words.split_words,
         )
         self.labels = self.processor.get_labels(options.data_dir)
         self.settings = {"labels": self.labels}

@@ -47,8 +47,6 @@ class TextModel:
         engine: "litert", "onnx", "openvino" or "saved_model". Only
             "saved_model" needs TensorFlow. None chooses an installed runtime
             whose file is in the folder.
-        segmenter: "module:function" of the --segmenter that the model was
-            trained with, or None. The module is imported.
 
     Attributes:
         engine: engines.Engine that runs the network.
@@ -70,7 +68,6 @@ class TextModel:
         allow_any_operation: bool = False,
         num_threads: int | None = None,
         engine: str | None = None,
-        segmenter: str | None = None,
     ) -> None:
         versions = engines.find_versions(path)
         if not versions:
@@ -100,20 +97,6 @@ class TextModel:
             from serving import former_exports
 
             self.settings = former_exports.find_settings(self.engine, folder)
-        # Import a segmenter only if the user names it too, because importing it
-        # runs its code, and somebody else may have written the folder.
-        trained = self.settings.get("segmenter")
-        if trained and trained != segmenter:
-            raise ValueError(
-                f"{self.path} was trained with --segmenter={trained}. Set the "
-                "same flag if you trust this code: it will be run. Received: "
-                f"--segmenter={segmenter}"
-            )
-        if segmenter and not trained:
-            logging.warning(
-                "%s was trained without --segmenter: ignoring the flag",
-                self.path,
-            )
         self._kinds: dict[str, type[TextTask]] = {}
         if self.settings.get("name") in TASKS:
             self._prepare(folder)
@@ -131,7 +114,6 @@ class TextModel:
             is_lower_case = casing.read_do_lower_case(folder)
         self.tokenizer = FullTokenizer(folder / "vocab.txt", is_lower_case)
         self.tokenizer.check_vocab()
-        self.tokenizer.segmenter = self.settings.get("segmenter")
         fixed = self.engine.inputs["input_ids"][-1]
         self._pads = bool(fixed)
         longest = min(filter(None, (self.settings["max_seq_length"], fixed)))

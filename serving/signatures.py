@@ -126,8 +126,7 @@ def export_model(
         model: a BertModel, or a model from modeling.tasks.
         predict: function (features) -> dict of outputs, for `serve`.
         endpoints: the task's signatures that accept text. The signatures of
-            `inspect` are added. If `endpoints` is None, or if the tokenizer
-            uses a segmenter, only `serve` is exported.
+            `inspect` are added. If None, only `serve` is exported.
         options: ServingOptions, or None for a model without a tokenizer.
         task: {name: value} to record under `task` in the export's model.json.
             `max_seq_length` is added.
@@ -141,13 +140,8 @@ def export_model(
         tokenizer, export_options = options.tokenizer, options.export
     if options and endpoints:
         task = task | {"max_seq_length": options.max_seq_length}
-        if options.tokenizer.segmenter:
-            # A segmenter is Python code, which a graph cannot run, but
-            # predict.py and serve.py can run it.
-            task["segmenter"] = options.tokenizer.segmenter
-        else:
-            bert = model if isinstance(model, BertModel) else model.bert
-            served |= endpoints | inspect(bert, options.packing)
+        bert = model if isinstance(model, BertModel) else model.bert
+        served |= endpoints | inspect(bert, options.packing)
         files |= model_card.describe_copy(
             getattr(export_options, "weights", None),
             model,

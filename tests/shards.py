@@ -26,7 +26,6 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
         path.write_bytes(corpus)
         input_files = [path]
     num_shards = options.pop("num_shards", 3)
-    boundary_files = options.pop("boundary_files", ())
     run = options.pop("run", None)
     job = Job(
         documents.TextOptions(
@@ -41,7 +40,6 @@ def create(tmp_path, input_files=CORPUS, num_processes=1, text=None, **options):
             }
         ),
         tuple(map(str, input_files)),
-        tuple(map(str, boundary_files)),
         str(tmp_path / "out"),
         num_shards,
     )

@@ -171,7 +171,6 @@ def format_card(
     for option in ("left_to_right", "bilstm"):
         if settings.get(option):
             arguments.append(f"{option}=True")
-    segmenter = task.get("segmenter")
     versions = origin.get("versions", {})
     flags = [
         shlex.quote(f"--{name}={value}")
@@ -192,7 +191,6 @@ def format_card(
         scores={name: values for name, values in scores.items() if values},
         auto_class=_AUTO_CLASSES.get(task["name"]),
         arguments=", ".join(arguments),
-        segmenter=f", segmenter={segmenter!r}" if segmenter else "",
         versions=", ".join(f"{n} {v}" for n, v in versions.items()),
         command=" \\\n  ".join([f"python {origin.get('script')}", *flags]),
         files=[

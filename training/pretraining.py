@@ -58,8 +58,6 @@ def run(
         settings["input_file"] = inputs.identify(records.files)
     if tokenizer:
         settings["tokenizer"] = dict(tokenizer.identity)
-        # The records do not say which segmenter split their text into words.
-        del settings["tokenizer"]["segmenter"]
         if not casing.is_stated(config, tokenizer.tokens):
             # The records do not say whether their text was lower-cased, so do
             # not record a value for do_lower_case.

@@ -11,7 +11,6 @@ from data.io import text_files
 from data.io.text_files import find_set_file
 from data.ner import spans
 from data.ner.scoring import to_scheme
-from data.ner.words import split_words
 from files.labels import check_labels
 from files.paths import StrPath
 
@@ -74,7 +73,6 @@ class NerProcessor:
             first column that does not contain the tags.
         label_column: number of the tags' column, counted from 1. None means the
             last column.
-        split_words: function that splits a text with spans into words.
 
     Raises:
         ValueError: `labels` contains fewer than two labels, or a label twice.
@@ -85,9 +83,7 @@ class NerProcessor:
         labels: list[str] | None = None,
         text_column: int | None = None,
         label_column: int | None = None,
-        split_words: spans.Split = split_words,
     ) -> None:
-        self._split_words = split_words
         if labels is not None:
             check_labels(labels, "--labels", fewest=2)
         self._labels = labels
@@ -262,7 +258,7 @@ class NerProcessor:
                     f"--{flag}={column} is for files with columns, but {path} "
                     "contains texts with spans; remove the flag"
                 )
-        texts = spans.read(path, self._split_words, name != "test")
+        texts = spans.read(path, name != "test")
         for number, (where, text, places, tags) in enumerate(texts, start=1):
             words = [text[start:end] for start, end in places]
             example = NerExample("", words, tags, number, text, places)

@@ -11,13 +11,13 @@ import bisect
 import contextlib
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from absl import logging
 
 from data.io import text_files
-from data.ner.words import find_words
+from data.ner.words import find_words, split_words
 from files import json_files
 from files.labels import label_problem
 from files.paths import StrPath
@@ -33,8 +33,6 @@ _LABELS = ("label", "type", "labels", "hypertextlabels")
 _MAX_SHIFTED = 100
 _FORM = '[start, end, label] or {"start", "end", "label"}'
 
-Split = Callable[[str], list[str]]
-
 
 class Span(NamedTuple):
     """An annotated part of a text, from character `start` to `end` - 1."""
@@ -45,7 +43,7 @@ class Span(NamedTuple):
 
 
 def read(
-    path: StrPath, split_words: Split, needs_spans: bool
+    path: StrPath, needs_spans: bool
 ) -> Iterator[tuple[str, str, list[tuple[int, int]], list[str]]]:
     """Yields the annotated texts of a file of JSON lines or of one JSON list.
 
@@ -60,7 +58,6 @@ def read(
 
     Args:
         path: path of the file, in UTF-8.
-        split_words: function that splits a text into a list of words.
         needs_spans: True to skip texts that were not annotated or were
             rejected, and to fail for an entry without a key for spans. False to
             treat all these texts as texts without entities.
@@ -81,12 +78,7 @@ def read(
         num_unknown += spans is None
         if spans is None and needs_spans:
             continue
-        try:
-            places = find_words(text, split_words(text))
-        except ValueError as error:
-            # Name the text in the error, because `split_words` may be a user's
-            # --segmenter, which may fail, or return words not in the text.
-            raise ValueError(f"{where}: {error}") from error
+        places = find_words(text, split_words(text))
         starts, ends = zip(*places, strict=True) if places else ((), ())
         tags = ["O"] * len(places)
         # The preceding span, if any, and the index of the word that follows it.

@@ -55,14 +55,11 @@ class TextOptions:
         do_lower_case: whether to lower-case the text and strip accents.
         sentence_split: code of the text's language, to split lines into
             sentences. "" = do not split lines.
-        segmenter: "module:function" that splits a text into words, for
-            whole-word masking. "" = use the words of the tokenizer.
     """
 
     vocab_file: str
     do_lower_case: bool
     sentence_split: str = ""
-    segmenter: str = ""
 
 
 class Block(NamedTuple):
@@ -73,15 +70,12 @@ class Block(NamedTuple):
         start: offset of the first byte of the block.
         end: offset after the last byte of the block. None = the end of the
             file.
-        boundaries: path of the file of word boundaries, which contains the same
-            lines with spaces between all words. "" = there is no such file.
         is_cut: whether the block's last document continues after the block.
     """
 
     path: str
     start: int = 0
     end: int | None = None
-    boundaries: str = ""
     is_cut: bool = False
 
 
@@ -116,9 +110,6 @@ class TextReader:
             ]
         )
         self._split_sentences = sentences.splitter(options.sentence_split)
-        self._segment = None
-        if options.segmenter:
-            self._segment = sentences.segmenter(options.segmenter)
 
     def read(
         self, block: Block, counts: Counter[str], dropped: Counter[str]
@@ -129,17 +120,15 @@ class TextReader:
         the sentences that repeat an earlier sentence of the block. The key
         UNKNOWN + word counts how often this word became [UNK]. Adds the number
         of bytes that are not UTF-8 to `dropped[block.path]`.
-
-        Raises:
-            ValueError: the words of a line in `block.boundaries` differ from
-                the words of the same line in `block.path`.
         """
-        path, start, end = block[:3]
-        lines = map(str.strip, text_files.read_lines(path, dropped, start, end))
+        lines = map(
+            str.strip,
+            text_files.read_lines(block.path, dropped, block.start, block.end),
+        )
         unknown = self.pieces["[UNK]"]
         seen: set[int] = set()
         document: list[int] = []
-        for sentence in self._encode_lines(lines, block, counts):
+        for sentence in self._encode_lines(lines, counts):
             if sentence:
                 counts["num_sentences"] += 1
                 counts["num_tokens"] += len(sentence)
@@ -157,57 +146,22 @@ class TextReader:
             counts["num_equal_documents"] += hash(tuple(document)) in seen
 
     def _encode_lines(
-        self, lines: Iterable[str], block: Block, counts: Counter[str]
+        self, lines: Iterable[str], counts: Counter[str]
     ) -> Iterator[list[bytes] | None]:
-        segmented = None
-        if block.boundaries:
-            segmented = text_files.read_lines(block.boundaries)
-        for number, line in enumerate(lines, start=1):
-            words = next(segmented, "").split() if segmented else []
+        for line in lines:
             if not line:
                 yield None
-            elif segmented:
-                marked = self._mark_words(self._encode(line, counts), words)
-                if marked is None:
-                    raise ValueError(
-                        f"{block.boundaries}, line {number}: apart from "
-                        f"spaces, this line must be identical to line {number} "
-                        f"of {block.path}"
-                    )
-                yield marked
             else:
                 for sentence in self._split_sentences(line):
-                    encoded = self._encode(sentence, counts)
-                    if self._segment is not None:
-                        words = self._segment(sentence)
-                        encoded = self._mark_words(encoded, words) or encoded
-                    yield encoded
+                    yield self._encode(sentence, counts)
 
-    def _encode(
-        self, text: str, counts: Counter[str] | None = None
-    ) -> list[bytes]:
+    def _encode(self, text: str, counts: Counter[str]) -> list[bytes]:
         words = characters.clean_text(text).split()
-        encoded, unknown = self._words.of_all(words), self.pieces["[UNK]"]
-        if counts is not None and unknown in encoded:
+        encoded = self._words.of_all(words)
+        if self.pieces["[UNK]"] in encoded:
             found = self._unknown_words.of_all(words)
             counts.update(f"{UNKNOWN}{word}" for word in found)
         return encoded
-
-    def _mark_words(
-        self, encoded: list[bytes], words: Iterable[str]
-    ) -> list[bytes] | None:
-        """Marks the WordPieces that continue a word, for whole-word masking.
-
-        Returns a list equal to `encoded`, in which all WordPieces except the
-        first of each word are Continuations. Returns None if the WordPieces of
-        `words` differ from `encoded`.
-        """
-        marked = []
-        for word in words:
-            pieces = self._encode(word)
-            marked += pieces[:1]
-            marked += map(Continuation, pieces[1:])
-        return marked if marked == encoded else None
 
 
 # Returns a TextReader. Successive calls with equal options return the same

@@ -55,8 +55,6 @@ class Job:
         text: options for turning text into WordPieces.
         instances: options for turning WordPieces into instances.
         input_files: paths of the text files.
-        boundary_files: path of the file of word boundaries of each input file.
-            Empty if there are no such files.
         output_file: path of the output, which is the prefix of the shards'
             names.
         num_shards: number of shards, not counting the shard of held-out
@@ -66,7 +64,6 @@ class Job:
     text: documents.TextOptions
     instances: InstanceOptions
     input_files: tuple[str, ...]
-    boundary_files: tuple[str, ...]
     output_file: str
     num_shards: int
 
@@ -88,7 +85,7 @@ class Job:
 
     @property
     def _inputs(self) -> tuple[str, ...]:
-        return (*self.input_files, *self.boundary_files, self.text.vocab_file)
+        return (*self.input_files, self.text.vocab_file)
 
     def create_shards(self, run: RunTasks) -> tuple[dict[str, Any], bool]:
         """Writes the shards and the manifest, or resumes unfinished work.
@@ -255,7 +252,7 @@ class Job:
                         f"held-out documents to {path}; use another "
                         "--output_file"
                     )
-        blocks = splitting.split_to_parts(self.input_files, self.boundary_files)
+        blocks = splitting.split_to_parts(self.input_files)
         num_shards = self.num_shards
         if not num_shards:
             num_bytes = sum(map(text_files.size, self.input_files))

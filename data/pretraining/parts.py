@@ -74,8 +74,6 @@ def write_shards(task: Task) -> None:
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: the text of an input file differs from its file of word
-            boundaries.
     """
     options = task.instances
     reader = documents.create_reader(task.text)

@@ -28,16 +28,11 @@ _NUM_LENDERS = 4
 Part = tuple[int, list[Block]]
 
 
-def split_to_parts(
-    input_files: Sequence[str], boundary_files: Sequence[str]
-) -> list[list[Block]]:
+def split_to_parts(input_files: Sequence[str]) -> list[list[Block]]:
     """Splits text files into parts. The result depends only on the files.
 
     Args:
-        input_files: paths of the text files.
-        boundary_files: path of the file of word boundaries of each input file.
-            Empty if there are no such files. Input files that are compressed or
-            that have a file of word boundaries are not cut.
+        input_files: paths of the text files. Compressed files are not cut.
 
     Returns:
         list of parts. Each part is a list of Blocks.
@@ -60,7 +55,7 @@ def split_to_parts(
         position -= starts[file]
         if (file, position) < last:
             continue
-        if not boundary_files and not path.endswith(".gz"):
+        if not path.endswith(".gz"):
             start, is_cut = _find_start(path, position)
         last = (file, start)
         if start >= sizes[file]:
@@ -74,7 +69,6 @@ def split_to_parts(
                     input_files[file],
                     start if file == first else 0,
                     end if file == last_file else None,
-                    boundary_files[file] if boundary_files else "",
                     file == last_file and cuts[last_file, end],
                 )
                 for file in range(first, last_file + bool(end))

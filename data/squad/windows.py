@@ -309,7 +309,7 @@ def tokenize_with_spans(
     ]
     tokens, spans = [], []
     position = 0
-    for word in basic.tokenize(tokenizer.space_words(text)):
+    for word in basic.tokenize(text):
         for piece in tokenizer.wordpiece_tokenizer.tokenize(word):
             if piece == tokenizer.wordpiece_tokenizer.unk_token:
                 length = len(word)

@@ -1,6 +1,5 @@
-"""Splits paragraphs into sentences and sentences into words."""
+"""Splits paragraphs into sentences (--sentence_split)."""
 
-import importlib
 import re
 from collections.abc import Callable
 
@@ -61,46 +60,3 @@ def splitter(language: str) -> Callable[[str], list[str]]:
         return [part.strip() for part in parts if part.strip()]
 
     return split
-
-
-def segmenter(name: str) -> Callable[[str], list[str]]:
-    """Imports the user's function that splits text into words.
-
-    The returned function calls the user's function and checks each result.
-    `name` is the value of --segmenter, "module:function".
-
-    Raises:
-        ValueError: the function does not exist, or does not split a text into
-            words.
-    """
-    module, _, function = name.partition(":")
-    try:
-        split = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ValueError(
-            f"--segmenter={name} cannot be imported as module:function: {error}"
-        ) from error
-
-    def segment(text: str) -> list[str]:
-        try:
-            returned = split(text)
-            words = list(returned)
-        except Exception as error:
-            raise ValueError(
-                f"--segmenter={name} must return the words of a text. For "
-                f"{text[:80]!r} it raised {type(error).__name__}: {error}"
-            ) from error
-        # Reject a str, because each of its characters would become a word.
-        if isinstance(returned, str) or not all(
-            isinstance(word, str) for word in words
-        ):
-            raise ValueError(
-                f"--segmenter={name} must return a list of str. For "
-                f"{text[:80]!r} it returned {str(returned)[:80]}"
-            )
-        # Drop words that are only white space, because some segmenters also
-        # return the spaces between words.
-        return [word for word in words if word.strip()]
-
-    segment("A tug left the harbor.")
-    return segment

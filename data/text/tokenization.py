@@ -10,13 +10,13 @@ import functools
 import os
 import re
 import zlib
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from absl import logging
 
 from data.io import text_files
-from data.text import casing, sentences
+from data.text import casing
 from data.text.characters import clean_text, split_on_punctuation, strip_accents
 from data.text.word_cache import WordCache
 
@@ -78,7 +78,6 @@ class FullTokenizer:
         tokens: the WordPieces in the order of their ids.
         vocab: {WordPiece: id}.
         do_lower_case: whether text is lower-cased.
-        segmenter: value of --segmenter, "module:function", None if not set.
         stated_casing: whether the tokenizer.json lower-cases text. None if the
             vocabulary is another file.
 
@@ -95,7 +94,6 @@ class FullTokenizer:
         do_lower_case: bool | None = True,
     ) -> None:
         self.vocab_file = vocab_file
-        self.segmenter: str | None = None
         with text_files.open_binary(vocab_file) as file:
             self.vocab_bytes: bytes = file.read()
         self.stated_casing: bool | None = None
@@ -146,20 +144,9 @@ class FullTokenizer:
     def __getstate__(self) -> dict[str, Any]:
         """Returns the state to pickle for worker processes.
 
-        It omits `layer`, because workers run without TensorFlow, and `segment`,
-        because each worker imports the segmenter's function itself.
+        It omits `layer`, because workers run without TensorFlow.
         """
-        left_out = ("layer", "segment")
-        return {k: v for k, v in self.__dict__.items() if k not in left_out}
-
-    @functools.cached_property
-    def segment(self) -> Callable[[str], list[str]] | None:
-        """The function of --segmenter, or None if the flag is not set.
-
-        Raises:
-            ValueError: the function does not exist, or it fails.
-        """
-        return sentences.segmenter(self.segmenter) if self.segmenter else None
+        return {k: v for k, v in self.__dict__.items() if k != "layer"}
 
     @functools.cached_property
     def layer(self) -> "TokenizerLayer":
@@ -175,11 +162,10 @@ class FullTokenizer:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Casing, segmenter and vocabulary checksum, to compare tokenizers."""
+        """Casing and vocabulary checksum, to compare tokenizers."""
         checksum = zlib.crc32("\n".join(self.tokens).encode())
         return {
             "do_lower_case": self.do_lower_case,
-            "segmenter": self.segmenter,
             "vocab": f"{checksum:08x}",
         }
 
@@ -247,24 +233,8 @@ class FullTokenizer:
 
     def tokenize(self, text: str | bytes) -> list[str]:
         """Returns the WordPieces of `text`, a list of str."""
-        text = self.space_words(convert_to_unicode(text))
-        return self._word_pieces.of_all(clean_text(text).split())
-
-    def space_words(self, text: str) -> str:
-        """Inserts spaces between the segmenter's words, if --segmenter is set.
-
-        Raises:
-            ValueError: the segmenter fails, or changes more than white space.
-        """
-        if not self.segment:
-            return text
-        spaced = " ".join(self.segment(text))
-        if "".join(spaced.split()) != "".join(text.split()):
-            raise ValueError(
-                f"--segmenter={self.segmenter} must change only white space. "
-                f"For {text[:80]!r} it returned {spaced[:80]!r}"
-            )
-        return spaced
+        text = clean_text(convert_to_unicode(text))
+        return self._word_pieces.of_all(text.split())
 
     def tokenize_beginning(self, text: str, num_tokens: int) -> list[str]:
         """Returns at least the first `num_tokens` WordPieces of a long text."""
@@ -300,13 +270,12 @@ def load_tokenizer(
     """Loads a FullTokenizer whose vocabulary and casing fit the model.
 
     Args:
-        options: options of the script, as in `casing.find_casing`. If
-            `options.segmenter` is set, the tokenizer uses this segmenter.
+        options: options of the script, as in `casing.find_casing`.
         vocab_size: size of the model's vocabulary. None skips this check.
 
     Raises:
-        ValueError: the vocabulary does not fit the model, the casing is
-            unclear, or the segmenter cannot be imported.
+        ValueError: the vocabulary does not fit the model, or the casing is
+            unclear.
         OSError: the vocabulary cannot be read.
     """
     tokenizer = FullTokenizer(options.vocab_file, None)
@@ -315,9 +284,6 @@ def load_tokenizer(
     tokenizer.set_casing(
         casing.find_casing(options, tokenizer.tokens, tokenizer.stated_casing)
     )
-    tokenizer.segmenter = getattr(options, "segmenter", None)
-    # Import the segmenter now, so that a wrong name fails before long work.
-    tokenizer.segment  # noqa: B018
     return tokenizer
 
 

@@ -158,12 +158,6 @@ class EngineConfig:
     num_threads: int | None = flag(
         None, "Number of threads. The default is one per CPU.", at_least=1
     )
-    segmenter: str | None = flag(
-        None,
-        "module:function that splits a text into words, for a model that was "
-        "trained with --segmenter. The module is imported and the function is "
-        "run.",
-    )
     allow_any_operation: bool = flag(
         False,
         "Also load a model with operations that this project's exports do not "

@@ -56,8 +56,7 @@ class Tag(TextTask):
         """Returns a Row with one input for each window of the text."""
         words = request.get("words")
         if words is None:
-            split = self.model.tokenizer.segment or split_words
-            words = split(request["text"])
+            words = split_words(request["text"])
         labels = self.model.settings["labels"]
         example = NerExample("", words, labels[:1] * len(words), 0)
         features = [

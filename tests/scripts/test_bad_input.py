@@ -257,9 +257,7 @@ def test_texts_and_vocabularies(files, model_flags):
             "resume killed runs only on a local",
         ),
         (f"{at_scale} --output_file=a.txt/out", "a.txt"),
-        (f"{at_scale} --word_boundary_file=no.txt", "--word_boundary_file: no"),
         (f"{at_scale} --dupe_facter=3", "unknown arguments"),
-        (f"{at_scale} --segmenter=no_such_module:cut", "--segmenter"),
     ]
     check_refusals(files, "create_pretraining_data.py", make, cases)
     features = model_flags | {"input_file": CORPUS, "output_file": "out"}

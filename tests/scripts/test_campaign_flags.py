@@ -63,7 +63,6 @@ VALUES = {
     "master": "local",
     "metric_for_best": "accuracy",
     "predict_file": "other/dev.json",
-    "segmenter": "shlex:split",
     "task_name": "mrpc",
     "teacher": "start",
     "text_b_column": "label",

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 import serving
-from data.ner import scoring, spans, words
+from data.ner import scoring, spans
 from tests import events, golden, script_runner
 from tests.data.report_page import ReportPage
 from tests.script_runner import (
@@ -192,7 +192,7 @@ def test_label_studios_export_trains_and_predicts_spans(tmp_path, tiny):
     ]
     assert texts.count("boat house") == 2
     shutil.copy(run / "predictions.jsonl", tmp_path / "again.jsonl")
-    again = spans.read(tmp_path / "again.jsonl", words.split_words, True)
+    again = spans.read(tmp_path / "again.jsonl", True)
     assert [tags for *_, tags in again] == [each["labels"] for each in entries]
     # The export gives the same spans.
     bert = serving.load(tmp_path / "served")

@@ -44,13 +44,6 @@ class TextConfig:
         "If the flag is not set, a tokenizer_config.json beside the model or "
         "the vocabulary decides.",
     )
-    segmenter: str | None = flags.identity(
-        None,
-        "module:function that splits a text into words before they are cut "
-        "into WordPieces, for languages without spaces between words. Set this "
-        "flag in every command, because no command imports code that only the "
-        "model's folder names.",
-    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,6 @@ import json
 import pytest
 
 from data.ner import reading, spans, windows
-from data.ner.words import split_words
 
 TEXT = "Anna left New York\u2014in \U0001f600 Oslo."
 SPANS = [[0, 4, "PER"], [10, 18, "LOC"], [24, 28, "LOC"]]
@@ -77,13 +76,13 @@ FORMS = {
 Text = collections.namedtuple("Text", "where text places tags")
 
 
-def read(folder, *records, name="train.jsonl", split=split_words, **options):
+def read(folder, *records, name="train.jsonl", **options):
     path = folder / name
     text = "\n".join(map(json.dumps, records))
     if name.endswith(".json"):
         text = json.dumps([*records], indent=2)
     path.write_text(text, encoding="utf-8")
-    rows = spans.read(path, split, **{"needs_spans": True} | options)
+    rows = spans.read(path, **{"needs_spans": True} | options)
     return [Text(*row) for row in rows]
 
 
@@ -101,7 +100,7 @@ def test_forms(tmp_path, form, name):
 def test_a_list_in_one_line(tmp_path):
     path = tmp_path / "export.json"
     path.write_text("\ufeff" + json.dumps([label_studio()]), encoding="utf-8")
-    (found,) = spans.read(path, split_words, True)
+    (found,) = spans.read(path, True)
     assert found[-1] == TAGS
 
 
@@ -213,13 +212,7 @@ def test_damaged_files(tmp_path, content, message):
     path = tmp_path / "dev.jsonl"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message):
-        [*spans.read(path, split_words, True)]
-
-
-def test_words_that_are_not_the_texts_are_an_error_of_its_line(tmp_path):
-    record = {"text": "Anna left", "entities": []}
-    with pytest.raises(ValueError, match="line 1: .* not contain .* 'anna'"):
-        read(tmp_path, record, split=lambda text: text.lower().split())
+        [*spans.read(path, True)]
 
 
 def test_a_folder_of_sets(tmp_path):
@@ -278,20 +271,6 @@ def test_places_that_count_other_units_are_named(tmp_path, code, size):
     parts = [[i + 1, i + 3, "X"] for i in starts]
     records = [{"text": text, "entities": [x]} for x in parts]
     assert len(read(tmp_path, *records)) == 5
-
-
-def test_characters_that_cut_words_are_no_bytes(tmp_path):
-    """As in languages without spaces, which --segmenter splits into words."""
-    text = "\u5728\u5317\u4eac" * 30
-
-    def split(text):
-        return [
-            x for i in range(0, 90, 3) for x in (text[i], text[i + 1 : i + 3])
-        ]
-
-    found = [[i, i + 1, "X"] for i in range(2, 90, 3)]
-    record = {"text": text, "entities": found}
-    assert len(read(tmp_path, record, split=split)) == 1
 
 
 def test_classes_of_a_text_are_no_spans(tmp_path):

@@ -32,7 +32,7 @@ def test_parts_give_each_document_once(tmp_path, monkeypatch):
     whole = read([documents.Block(path) for path in paths])
     for size in (1, 2, 3, 7, 64, 10000):
         monkeypatch.setattr(splitting, "_PART_BYTES", size)
-        found = splitting.split_to_parts(paths, ())
+        found = splitting.split_to_parts(paths)
         assert (len(found) > 1) == (size < 10000)
         assert sum(map(read, found), []) == whole
 
@@ -45,7 +45,7 @@ def test_a_long_document_is_cut_at_lines(tmp_path, monkeypatch):
     path.write_text("\n".join(lines))
     found = [
         list(text_files.read_lines(block.path, None, *block[1:3]))
-        for (block,) in splitting.split_to_parts([str(path)], ())
+        for (block,) in splitting.split_to_parts([str(path)])
     ]
     assert sum(found, []) == lines
     assert len(found) == path.stat().st_size // 100
