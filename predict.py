@@ -11,8 +11,6 @@ or a row of a table. The tasks, each with a request and its answer:
     tag            {"text": ".."} or {"words": [..]}   -> {"words": .., ..}
     embed          {"text": ".."}          -> {"mean_normalized": [..], ..}
     rerank         {"query": "..", "passages": [..]} -> {"ranking": [..]}
-    score          {"text": ".."}                      -> {"score": .., ..}
-    zero-shot      {"text": "..", "labels": [..]}    -> {"label": .., ..}
     tokenize       {"text_a": ".."[, "text_b": ".."]}  -> {"tokens": .., ..}
     attention      {"text_a": ".."[, "text_b": ".."]}  -> {"attention": .., ..}
 
@@ -59,7 +57,7 @@ if TYPE_CHECKING:
 _BROKEN_PIPE = 141
 _TASKS = (
     *("fill-mask", "next-sentence", "classify", "answer", "tag", "embed"),
-    *("rerank", "score", "zero-shot", "tokenize", "attention"),
+    *("rerank", "tokenize", "attention"),
 )
 
 
@@ -185,9 +183,7 @@ class Config(EngineConfig, TaskOptions):
     def check_task(self, task: "base.TextTask") -> None:
         """Raises a ValueError if a flag is set that the task does not use."""
         for field in dataclasses.fields(TaskOptions):
-            # If --labels is not set, it is [], but the field's default is ().
-            value = getattr(self, field.name) or ()
-            is_set = value != (field.default or ())
+            is_set = getattr(self, field.name) != field.default
             if is_set and field.name not in task.flags:
                 raise ValueError(
                     f"--{field.name} is not used by the task {task.name}. "

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 FORMS = ("jsonl", "csv", "parquet", "npy")
 # Numeric fields of answers. An npy file stores only one field: by default the
 # first of these fields that the answers contain.
-_NUMBERS = (
-    *("mean_normalized", "mean", "probabilities", "value", "score"),
-    "probability",
-)
+_NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
 # Output fields of an input row that could not be answered. In CSV and Parquet,
 # they are the last columns.
 _OF_ERRORS = ("file", "line", "error")

@@ -265,36 +265,6 @@ class TextModel:
         task.check(request)
         return task.answer([request])[0]
 
-    def score(self, text: Texts, tokens: bool = False) -> Any:
-        """Returns {"score", "perplexity", "num_wordpieces"}.
-
-        The score is the text's pseudo-log-likelihood (see tasks/words.py).
-
-        Args:
-            text: one or several texts.
-            tokens: True to also return "tokens" and "log_probabilities".
-        """
-        return self._ask("score", TaskOptions(tokens=tokens), text=text)
-
-    def zero_shot(
-        self,
-        text: Texts,
-        labels: Sequence[str],
-        hypothesis: str = DEFAULTS.hypothesis,
-    ) -> Any:
-        """Returns {"label", "probabilities", "entailment"}.
-
-        "entailment" is, for each label, the probability that the text entails
-        the hypothesis. "probabilities" are these values, scaled to a sum of 1.
-
-        Args:
-            text: one or several texts.
-            labels: labels to choose from.
-            hypothesis: sentence in which a label replaces {}.
-        """
-        options = TaskOptions(labels=labels, hypothesis=hypothesis)
-        return self._ask("zero-shot", options, text=text)
-
     def tokenize(self, text_a: Texts, text_b: Texts = "") -> Any:
         """Returns {"tokens", "num_wordpieces"}.
 

@@ -11,23 +11,23 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 2109,
+    ".": 2105,
     "benchmarks": 1598,
     "data": 12803,
     "docs": 241,
     "examples": 350,
     "files": 2093,
     "modeling": 6620,
-    "serving": 7841,
-    "tests": 31442,
+    "serving": 7642,
+    "tests": 31337,
     "tools": 1846,
     "training": 8412,
 }
 # Different flags in docs/flags.md.
-FLAGS = 182
+FLAGS = 181
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 50
-WORDS = 38669
+WORDS = 38258
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

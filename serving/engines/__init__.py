@@ -177,12 +177,10 @@ class Input(NamedTuple):
     Attributes:
         ids: ids of the WordPieces, including special tokens.
         first_length: number of ids in segment 0.
-        state: other data that the task needs to decode the outputs.
     """
 
     ids: list[int]
     first_length: int
-    state: Any = None
 
 
 def find_versions(path: str | os.PathLike[str]) -> dict[int, Path]:

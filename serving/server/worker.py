@@ -229,7 +229,7 @@ class Version:
                 check_count("WordPieces", count, self._max_wordpieces)
             own = [task.encode(request) for request in requests]
             sizes = [sum(len(i.ids) for i in each.inputs) for each in own]
-            if task.repeats:
+            if task.lists:
                 check_count("WordPieces", sum(sizes), self._max_wordpieces)
             computed.append(own)
             longest = max([0, *sizes, *(len(each.tokens) for each in own)])

@@ -42,16 +42,7 @@ class TaskOptions:
         1, "answer: maximum number of answers per question.", at_least=1
     )
     tokens: bool = flag(
-        False,
-        "embed: also write each WordPiece and its vector. score: also write "
-        "each WordPiece and its log probability.",
-    )
-    labels: Sequence[str] = flag(
-        (), "zero-shot: labels to choose from, if a request names none."
-    )
-    hypothesis: str = flag(
-        "This example is {}.",
-        "zero-shot: sentence about a label. The label replaces {}.",
+        False, "embed: also write each WordPiece and its vector."
     )
 
 
@@ -101,10 +92,8 @@ class TextTask(abc.ABC):
     #: Whether the network outputs a value for each entry of the vocabulary at
     #: each position.
     predicts_words = False
-    #: Whether the inputs of a request repeat the same text, so that a short
-    #: request may take long to compute.
-    repeats = False
-    #: Fields that are lists of texts.
+    #: Fields that are lists of texts. Another field's text is read once for
+    #: each of them, so a short request may take long to compute.
     lists: Sequence[str] = ()
     #: {signature of an export: {input of the signature: field of a request}}
     signatures: dict[str, dict[str, str]] = {}

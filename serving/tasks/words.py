@@ -1,6 +1,5 @@
-"""Tasks of a pretrained model: fill-mask, next-sentence and score."""
+"""Tasks of a pretrained model: fill-mask and next-sentence."""
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from serving.tasks.base import (
     Row,
     TextTask,
     to_number,
-    to_numbers,
 )
 from serving.tasks.texts import to_bytes
 
@@ -109,67 +107,3 @@ class NextSentence(TextTask):
     def read_arrays(self, row: Row) -> Outputs:
         """Converts a Row to the outputs of the signature `next_sentence`."""
         return {"probability": row.outputs[0]}
-
-
-class Score(TextTask):
-    """Computes the pseudo-log-likelihood of a text (Salazar et al. 2020).
-
-    Each WordPiece is masked once. The score is the sum of the log probabilities
-    that the model predicts for the masked WordPieces.
-    """
-
-    name = "score"
-    flags = ("tokens",)
-    fields = {"text": True}
-    signatures = {"score": {"text": "text"}}
-    predicts_words = True
-    repeats = True
-
-    def encode(self, request: Request) -> Row:
-        """Returns a Row with one input per WordPiece.
-
-        In each input, [MASK] replaces this WordPiece.
-        """
-        packed = super().encode(request)
-        ((ids, length, _),) = packed.inputs
-        mask = self.model.tokenizer.vocab[MASK]
-        inputs = [
-            Input([*ids[:place], mask, *ids[place + 1 :]], length, (place, id_))
-            for place, id_ in enumerate(ids[1:-1], 1)
-        ]
-        return dataclasses.replace(packed, inputs=inputs)
-
-    def keep(self, encoded: Input, outputs: Outputs) -> Any:
-        """Returns the log probability of the WordPiece that was masked."""
-        probability = outputs["masked_lm_probabilities"][encoded.state]
-        # Avoid the logarithm of 0. An int8 model may round a probability to 0.
-        return np.log(np.maximum(probability, np.finfo(np.float32).tiny))
-
-    def read(self, row: Row) -> Reply:
-        """Returns {"score", "perplexity", "num_wordpieces"}.
-
-        With the option `tokens`, also returns "tokens" and
-        "log_probabilities".
-        """
-        arrays = self.read_arrays(row)
-        answer: Reply = {
-            "score": to_number(float(arrays["score"])),
-            "perplexity": to_number(float(arrays["perplexity"])),
-            "num_wordpieces": len(row.outputs),
-        }
-        if self.options.tokens:
-            answer["tokens"] = row.tokens[1:-1]
-            answer["log_probabilities"] = to_numbers(row.outputs)
-        return answer
-
-    def read_arrays(self, row: Row) -> Outputs:
-        """Converts a Row to the outputs of the signature `score`."""
-        logs = np.array(row.outputs, np.float32)
-        total = logs.sum(dtype=np.float64)
-        return {
-            "score": np.array(total, np.float32),
-            "perplexity": np.exp(-total / max(len(logs), 1)).astype(np.float32),
-            "tokens": to_bytes(row.tokens[1:-1]),
-            "log_probabilities": logs,
-            "num_wordpieces": np.array(len(logs), np.int32),
-        }

@@ -127,7 +127,6 @@ METHODS = {
     "tag": ("ner", 1),
     "fill_mask": ("pretraining", 1),
     "next_sentence": ("pretraining", 2),
-    "score": ("pretraining", 1),
     "embed": ("features", 1),
     "tokenize": ("features", 1),
     "attention": ("features", 1),

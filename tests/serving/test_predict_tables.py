@@ -213,7 +213,6 @@ def test_bad_rows_of_tables(folder, predict):
             {"model": "features", "text_b_column": "id"},
             "--text_b_column=id: the only fields of embed are text; omit",
         ),
-        ({"labels": ["a"]}, "--labels is not used by the task classify"),
         ({"top_k": 3}, "--top_k is not used by the task classify"),
     ],
 )
