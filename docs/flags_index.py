@@ -19,7 +19,6 @@ from training.command_line import cli  # noqa: E402
 
 SCRIPTS = [
     "tools.create_vocabulary",
-    "tools.check_overlap",
     "create_pretraining_data.py",
     "run_pretraining.py",
     "run_classifier.py",
@@ -27,12 +26,10 @@ SCRIPTS = [
     "run_ner.py",
     "run_swag.py",
     "extract_features.py",
-    "tools.create_squad_from_triviaqa",
     "tools.convert_checkpoint",
     "predict.py",
     "tools.plot_runs",
     "tools.results_table",
-    "tools.search",
     "serve.py",
 ]
 # Minimum number of scripts that share a table of flags.

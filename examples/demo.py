@@ -70,7 +70,7 @@ EXTRACT = f"""
     --export_dir={OUTPUT}/encoder_model
 """.split()
 PLOT = f"""
-    -m tools.plot_runs --runs={PRETRAINED} --png={OUTPUT}/curves.png
+    -m tools.plot_runs --runs={PRETRAINED} --output={OUTPUT}/curves.png
 """.split()
 
 # The demo prints only the log lines of the scripts that match this pattern.

@@ -13,21 +13,21 @@ from tests.golden import ROOT
 LINES = {
     ".": 2105,
     "benchmarks": 1598,
-    "data": 12803,
-    "docs": 241,
+    "data": 12731,
+    "docs": 238,
     "examples": 350,
     "files": 2093,
     "modeling": 6620,
     "serving": 7642,
-    "tests": 31337,
-    "tools": 1846,
-    "training": 8412,
+    "tests": 30443,
+    "tools": 799,
+    "training": 8236,
 }
 # Different flags in docs/flags.md.
-FLAGS = 181
+FLAGS = 166
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 50
-WORDS = 38258
+WORDS = 37577
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}

@@ -5,9 +5,7 @@ Google's code also supports them.
 """
 
 import os
-import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from absl import logging
@@ -119,24 +117,6 @@ register(
 
 PROCESSORS = {name: processor for name, (processor, _) in _TASKS.items()}
 TASK_NAMES = sorted([*PROCESSORS, "csv", "embedding", "ranking"])
-# {GLUE's task: its metrics}. On GLUE's site, a task's score is the mean of its
-# metrics.
-METRICS: dict[str, Sequence[str]] = {
-    "cola": ["matthews"],
-    "sst-2": ["accuracy"],
-    "mrpc": ["f1", "accuracy"],
-    "sts-b": ["pearson", "spearman"],
-    "qqp": ["f1", "accuracy"],
-    "mnli": ["accuracy", "accuracy_mm"],
-    "qnli": ["accuracy"],
-    "rte": ["accuracy"],
-    "wnli": ["accuracy"],
-}
-# {task: its metrics in table 1 of BERT's paper}. The table does not contain
-# WNLI.
-PAPER_METRICS = {
-    task: names[:1] for task, names in METRICS.items() if task != "wnli"
-} | {"sts-b": ["spearman"], "mnli": METRICS["mnli"]}
 
 
 def create_processors(options: Any) -> Mapping[str, DataProcessor]:
@@ -213,55 +193,3 @@ def write_submission(
             writer.write(f"{index}\t{prediction}\n".encode())
     logging.info("Wrote the predictions for GLUE's site to %s", path)
     return path
-
-
-def pack_submission(
-    path: StrPath,
-    folders: Sequence[Path],
-    comment: str,
-    check: Callable[[Path], None],
-) -> None:
-    """Writes the zip file for GLUE's site, and logs which tasks are missing.
-
-    Args:
-        path: zip file to write.
-        folders: folders to search, including their subfolders, for the files
-            that `write_submission` wrote.
-        comment: comment to store in the zip file.
-        check: function that receives the path of each file, and raises a
-            ValueError to reject the file.
-
-    Raises:
-        ValueError: the folders contain several files of a task, or `check`
-            rejects a file.
-        OSError: the folders contain no submission file, or a file cannot be
-            read or written.
-    """
-    files, missing = [], []
-    for task in (*METRICS, "mnli-mm", "ax"):
-        name = submission_file(task)
-        found = [path for folder in folders for path in folder.rglob(name)]
-        if len(found) > 1:
-            raise ValueError(
-                f"several files are named {name}, such as {found[0]} and "
-                f"{found[1]}. Pass folders that contain only one of them"
-            )
-        files += found
-        missing += [name] * (not found)
-    if not files:
-        raise FileNotFoundError(
-            "there are no predictions for GLUE's site in "
-            f"{', '.join(map(str, folders))}; to write them, run "
-            "run_classifier.py with --do_predict --glue_submission"
-        )
-    for file in files:
-        check(file)
-    with atomic_open(path) as writer, zipfile.ZipFile(writer, "w") as archive:
-        archive.comment = comment.encode()
-        for file in files:
-            # A ZipInfo without a date stores 1980-01-01, not the current time,
-            # so that equal files result in equal zip files.
-            entry = zipfile.ZipInfo(file.name)
-            archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED)
-    if missing:
-        logging.warning("%s is missing %s", path, ", ".join(missing))

@@ -9,7 +9,7 @@
 # GLUE    folder that contains GLUE's folders (see glue.sh)
 #
 # Environment variables: SIZE=long trains for longer. SIZE=sample only shows in
-# minutes that everything works. glue.sh describes TASKS and NUM_SEEDS.
+# minutes that everything works. glue.sh describes TASKS and SEEDS.
 #
 # The first phase uses short inputs, many masks and a high learning rate. The
 # loss stays on a plateau until the network has seen enough predictions to learn
@@ -60,14 +60,14 @@ for phase in "${phases[@]}"; do
     --train_batch_size="$batch" --learning_rate="$rate" \
     --num_train_steps="$steps" --num_warmup_steps="$warmup" \
     --adam_beta_2=0.98 --mixed_precision="$precision" --eval_batch_size=64 \
-    --eval_steps=$eval_steps --target_accuracy=0.4 \
+    --eval_steps=$eval_steps \
     --save_checkpoints_steps=$eval_steps --keep_checkpoint_max=0
   start=(--init_checkpoint="$trained/model.ckpt-$steps")
   runs+=${runs:+,}"$number. $length WordPieces=$trained"
 done
 if "$python" -c 'import matplotlib' 2> /dev/null; then
   run tools.plot_runs --runs="$runs" --consecutive --axis=hours \
-    --png="$output/curves.png"
+    --output="$output/curves.png"
 else
   echo "No curves are drawn: pip install -r requirements/plot.txt"
 fi
@@ -77,7 +77,7 @@ run tools.results_table --runs="$runs" \
 if [ $# -eq 3 ]; then
   once "$output/fine_tuning/bert_config.json" \
     with_dropout "$output/bert_config.json"
-  CHECKPOINT=$trained/model.ckpt-$steps NUM_SEEDS=${NUM_SEEDS:-1} \
+  CHECKPOINT=$trained/model.ckpt-$steps SEEDS=${SEEDS:-1} \
     CONFIG=$output/fine_tuning/bert_config.json \
     bash "$(dirname "$0")/glue.sh" "$output" "$3" "$output/glue" \
     --train_batch_size=32 --learning_rate=3e-4 --num_train_epochs=$epochs

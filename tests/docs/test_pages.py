@@ -37,10 +37,7 @@ COMMAND = re.compile(r"^.*?python (?:-m )?(\w+\.py|tools\.\w+) (.*)$")
 @pytest.fixture(scope="module")
 def flags():
     tables = flags_index.read_flags()
-    found = {script: {*rows, "help"} for script, rows in tables.items()}
-    # It passes them on.
-    found["tools.search"] |= found["run_classifier.py"]
-    return found
+    return {script: {*rows, "help"} for script, rows in tables.items()}
 
 
 def blocks(text, language):

@@ -268,9 +268,6 @@ def test_texts_and_vocabularies(files, model_flags):
         ("--output_file=empty/out.json", "empty/out.json"),
     ]
     check_refusals(files, "extract_features.py", features, cases)
-    trivia = {"evidence_dir": "few", "output_file": "out"}
-    cases = [("--input_file=nested.json", "nested too deeply")]
-    check_refusals(files, "tools.create_squad_from_triviaqa", trivia, cases)
 
 
 def test_models(files, model_flags):

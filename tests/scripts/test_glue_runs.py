@@ -279,12 +279,3 @@ def test_what_does_not_fit_is_named(runs):
         "mrpc": [("--num_train_runs=1", "--num_train_runs=2; received 1")],
     }.items():
         check_errors(folder, "run_classifier.py", commands[name], cases)
-
-
-def test_a_table_reads_and_packs_runs(runs):
-    done = script_runner.run(
-        "tools.results_table", runs[0], runs="mrpc", submission="s.zip"
-    )
-    row = done.check().stdout.splitlines()[1]
-    assert row.split()[:2] == ["mrpc", "2"]
-    assert (runs[0] / "s.zip").is_file()
