@@ -17,6 +17,7 @@ import numpy as np
 
 import modeling
 import serving
+from data import report
 from data.classification import (
     classifier_flags,
     decoding,
@@ -24,7 +25,6 @@ from data.classification import (
     glue,
     metrics,
     pairs,
-    report,
     windows,
 )
 from data.io import feature_specs, text_files
@@ -232,10 +232,10 @@ class ClassifierTask(task.Task):
         """Writes report.html about a dev set if --report is set."""
         if not self.options.report:
             return
-        found = metrics.concatenate(batches)
+        _, outputs = metrics.concatenate(batches)
         suffix = split.removeprefix("eval")
         path = os.path.join(output_dir, f"report{suffix}.html")
-        report.write_report(path, self.examples[split], *found, self.decoder)
+        report.write_labels(path, self.examples[split], outputs, self.decoder)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

@@ -16,8 +16,9 @@ import numpy as np
 
 import modeling
 import serving
+from data import report
 from data.io import feature_specs, text_files
-from data.ner import legal_tags, reading, report, scoring, windows
+from data.ner import legal_tags, reading, scoring, windows
 from data.text import tokenization
 from files import flags
 from training import task
@@ -58,8 +59,8 @@ class Config(DataFolderConfig):
     )
     report: bool = flags.neutral(
         False,
-        "Write report.html about the dev set. It shows scores of each type of "
-        "entity, errors by kind, and sentences with their entities in color.",
+        "Write report.html about the dev set. It counts what is right "
+        "and wrong, and shows the worst predictions first.",
     )
 
     head = "BertTokenClassifier"
@@ -154,7 +155,7 @@ class NerTask(task.Task):
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
             tags = self._tag(split, batches)
-            report.write_report(path, self.examples[split], tags)
+            report.write_entities(path, self.examples[split], tags)
 
     def write_predictions(
         self, split: str, batches: task.Batches, output_dir: str

@@ -18,12 +18,12 @@ from absl import logging
 
 import modeling
 import serving
+from data import report
 from data.io import feature_specs
 from data.squad import (
     answers,
     decoding,
     reading,
-    report,
     scoring,
     windows,
 )
@@ -76,8 +76,8 @@ class Config(FineTuningConfig, windows.WindowOptions, decoding.DecodingOptions):
     )
     report: bool = flags.neutral(
         False,
-        "Write report.html, which shows right and wrong answers with their "
-        "questions and passages.",
+        "Write report.html about --predict_file. It counts what is right "
+        "and wrong, and shows the worst predictions first.",
     )
     # As in Google's script, these are not flags, because --do_predict also
     # evaluates. The base classes need the fields.
@@ -239,7 +239,7 @@ class SquadTask(task.Task):
             return {}
         if self.options.report:
             path = os.path.join(output_dir, "report.html")
-            report.write_report(
+            report.write_answers(
                 path,
                 self.predict_file,
                 predictions,

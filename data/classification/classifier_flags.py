@@ -48,9 +48,8 @@ class ClassifierOptions(TableOptions, WindowOptions):
     )
     report: bool = flags.neutral(
         False,
-        "Write report.html about the dev set. It shows a confusion matrix, the "
-        "calibration, the scores of each label and the most confident errors. "
-        "In regression, it shows a scatter plot and the largest errors.",
+        "Write report.html about the dev set. It counts what is right "
+        "and wrong, and shows the worst predictions first.",
     )
     tune_thresholds: bool = flags.decoding(
         False,

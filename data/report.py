@@ -1,0 +1,164 @@
+"""Writes report.html, which shows what a model got wrong on a dev set.
+
+The page loads nothing and runs no script. Its template is beside this module.
+"""
+
+import collections
+import itertools
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jinja2
+import numpy as np
+from absl import logging
+
+from data.classification.decoding import LabelDecoder
+from data.classification.examples import InputExample
+from data.ner.reading import NerExample
+from data.ner.scoring import find_entities
+from data.squad.reading import field, read_questions
+from data.squad.scoring import compute_exact, compute_f1, has_gold_answers
+from files import atomic
+from files.paths import StrPath
+
+Counts = collections.Counter[tuple[str, str]]
+
+
+class Judged(NamedTuple):
+    """A prediction for a text. The page marks the spans in the text."""
+
+    badness: float  # 0 if the prediction is right, and largest for the worst.
+    verdict: str
+    text: str
+    right: Sequence[tuple[int, int]] = ()  # (start, end) in characters
+    predicted: Sequence[tuple[int, int]] = ()
+
+    def pieces(self) -> Iterator[tuple[bool, bool, str]]:
+        """Yields (is it right, is it predicted, piece of the text)."""
+        bounds = {0, len(self.text)}.union(*self.right, *self.predicted)
+        for start, end in itertools.pairwise(sorted(bounds)):
+            is_right, is_predicted = (
+                any(a <= start and end <= b for a, b in spans)
+                for spans in (self.right, self.predicted)
+            )
+            yield is_right, is_predicted, self.text[start:end]
+
+
+def write_labels(
+    output_file: StrPath,
+    examples: Sequence[InputExample],
+    outputs: np.ndarray,
+    decoder: LabelDecoder,
+) -> None:
+    """Reports a classifier's predictions, the most confident errors first.
+
+    `outputs` are the model's: float [examples, labels], or [examples, 1] in
+    regression. The table counts which label was taken for which.
+    """
+    names, mode = decoder.label_list or [], decoder.output_mode
+    counts, judged = Counts(), []
+    predictions: tuple = decoder.labels(outputs), decoder.probabilities(outputs)
+    for example, guess, sure in zip(examples, *predictions, strict=True):
+        right: Any = example.label
+        if mode == "regression":
+            badness = abs(guess - float(right))
+        elif mode == "multilabel":
+            outcomes = _compare(right, guess)
+            counts.update((name, outcome) for outcome, name in outcomes)
+            errors = [names.index(name) for name in {*right} ^ {*guess}]
+            badness = max(np.maximum(sure, 1 - sure)[errors], default=0.0)
+            right, guess = (", ".join(one) or "none" for one in (right, guess))
+        else:
+            counts[right, f"as {guess}"] += 1
+            badness = sure.max() * (right != guess)
+            guess += f" ({sure.max():.3f})"
+        text = " | ".join(filter(None, [example.text_a, example.text_b]))
+        verdict = f"Right: {right}. Predicted: {guess}."
+        judged.append(Judged(badness, verdict, text))
+    _write(output_file, judged, counts)
+
+
+def write_answers(
+    output_file: StrPath,
+    input_file: StrPath,
+    predictions: Mapping[str, str],
+    version_2_with_negative: bool = False,
+) -> None:
+    """Reports the answers to SQuAD's questions, the lowest F1 first.
+
+    `predictions` is {question id: answer}. The report skips questions without a
+    prediction, and without right answers.
+    """
+    counts, judged = Counts(), []
+    for context, qa, where in read_questions(input_file):
+        guess = predictions.get(field(qa, "id", str, where))
+        answers = field(qa, "answers", list, where)
+        if guess is None or not has_gold_answers(qa, version_2_with_negative):
+            continue
+        texts = {field(one, "text", str, where) for one in answers} or {""}
+        f1 = max(compute_f1(text, guess) for text in texts)
+        is_right = any(compute_exact(text, guess) for text in texts)
+        wrong = "wrong" if guess else "missed"
+        counts["answers", "right" if is_right else wrong] += 1
+        right = [
+            (start, start + len(one["text"]))
+            for one in answers
+            if type(start := one.get("answer_start")) is int
+        ]
+        found = [one.span() for one in re.finditer(re.escape(guess), context)]
+        found.sort(key=lambda span: span not in right)  # a right one first
+        question = field(qa, "question", str, where)
+        golds = " | ".join(sorted(texts)) or "none"
+        verdict = f"{question} Right: {golds}. Predicted: {guess or 'none'}."
+        badness = (1 - is_right) * (2 - f1)
+        judged.append(Judged(badness, verdict, context, right, found[:1]))
+    _write(output_file, judged, counts)
+
+
+def write_entities(
+    output_file: StrPath,
+    examples: Sequence[NerExample],
+    predicted_tags: Sequence[Sequence[str]],
+) -> None:
+    """Reports a tagger's entities, the sentences with most errors first."""
+    counts, judged = Counts(), []
+    for example, tags in zip(examples, predicted_tags, strict=True):
+        text = " ".join(example.words)
+        starts = [0, *itertools.accumulate(len(w) + 1 for w in example.words)]
+        right, found = (
+            [(kind, starts[a], starts[b] - 1) for kind, a, b in entities]
+            for entities in map(find_entities, (example.labels, tags))
+        )
+        outcomes = _compare(right, found)
+        counts.update((one[0] or "all", name) for name, one in outcomes)
+        errors = [
+            f"{name}: {text[start:end]} ({kind or 'entity'})"
+            for name, (kind, start, end) in outcomes
+            if name != "right"
+        ]
+        spans = ([one[1:] for one in entities] for entities in (right, found))
+        verdict = "; ".join(errors) or "right"
+        judged.append(Judged(len(errors), verdict, text, *spans))
+    _write(output_file, judged, counts)
+
+
+def _compare(right: Iterable, found: Iterable) -> list[tuple[str, Any]]:
+    """Returns (outcome, label or entity) of everything right or found."""
+    right, found = dict.fromkeys(right), dict.fromkeys(found)
+    outcomes = [("right" if one in right else "wrong", one) for one in found]
+    return outcomes + [("missed", one) for one in right if one not in found]
+
+
+def _write(output_file: StrPath, judged: list[Judged], counts: Counts) -> None:
+    template = Path(__file__).with_suffix(".html").read_text("utf-8")
+    page = jinja2.Template(template, autoescape=True).render(
+        counts=counts,
+        wrong=sorted((one for one in judged if one.badness), reverse=True),
+        right=[one for one in judged if not one.badness],
+    )
+    # JSON can contain a lone surrogate, which UTF-8 cannot encode.
+    atomic.write_bytes(output_file, page.encode(errors="replace"))
+    logging.info("Wrote the report %s", os.fspath(output_file))

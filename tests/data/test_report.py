@@ -1,0 +1,182 @@
+"""The page of right and wrong predictions, as a browser would read it."""
+
+import html.parser
+
+import numpy as np
+
+from data import report
+from data.classification.decoding import LabelDecoder
+from data.classification.examples import InputExample
+from data.ner.reading import NerExample
+from tests.data.squad.squad_files import write_squad
+
+HOSTILE = "</b></style><script>x</script>&{{ 1 + 1 }}\"'"
+
+
+class ReportPage(html.parser.HTMLParser):
+    """Reads a page.
+
+    Attributes:
+        rows: cells of each row of the table.
+        wrong, right: (verdict, text) of each example. The text is a list of
+            (classes of its mark, piece).
+    """
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.rows, self.wrong, self.right = [], [], [], []
+        self.feed(page)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        # Nothing is fetched from elsewhere, and nothing runs.
+        assert not {"src", "href", "onclick"} & dict(attributes).keys()
+        assert tag != "script"
+        if tag in ("meta", "br"):
+            return
+        self.open.append((tag, dict(attributes).get("class", "").strip()))
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop()[0] == tag
+
+    def handle_data(self, text):
+        tags = [tag for tag, _ in self.open]
+        if tags[-1:] in (["td"], ["th"]):
+            self.rows[-1][-1] += text
+        elif tags[-1:] == ["b"]:
+            if tags.count("details") == 1:
+                self.part = self.wrong if "Wrong" in text else self.right
+            else:
+                self.part.append((text, []))
+        elif tags[-1:] == ["mark"] and "details" in tags:
+            self.part[-1][1].append((self.open[-1][1], text))
+
+
+def read(path):
+    return ReportPage(path.read_text(encoding="utf-8"))
+
+
+def write_labels(tmp_path, mode, names, labels, outputs):
+    examples = [
+        InputExample(f"dev-{i}", f"text {i}", HOSTILE + "\ud800", label)
+        for i, label in enumerate(labels)
+    ]
+    path = tmp_path / "report.html"
+    decoder = LabelDecoder(mode, names)
+    report.write_labels(path, examples, np.array(outputs, np.float32), decoder)
+    return read(path)
+
+
+def test_the_most_confident_wrong_label_comes_first(tmp_path):
+    outputs = [[2, 0], [0, 1], [0, 9], [0, 3]]
+    names = [HOSTILE, "yes"]
+    labels = [HOSTILE, HOSTILE, HOSTILE, "yes"]
+    page = write_labels(tmp_path, "classification", names, labels, outputs)
+    assert page.rows == [
+        ["", f"as {HOSTILE}", "as yes"],
+        [HOSTILE, "1", "2"],
+        ["yes", "0", "1"],
+    ]
+    verdicts = [verdict for verdict, _ in page.wrong]
+    assert [text[0][1][:6] for _, text in page.wrong] == ["text 2", "text 1"]
+    assert verdicts[0] == f"Right: {HOSTILE}. Predicted: yes (1.000)."
+    assert len(page.right) == 2
+    assert page.right[0][1] == [("", f"text 0 | {HOSTILE}?")]
+
+
+def test_several_labels_of_a_text_are_counted_one_by_one(tmp_path):
+    labels = [["a"], ["a", "b"], []]
+    outputs = [[5, -5], [5, -1], [9, -9]]
+    page = write_labels(tmp_path, "multilabel", ["a", "b"], labels, outputs)
+    assert page.rows == [
+        ["", "missed", "right", "wrong"],
+        ["a", "0", "2", "1"],
+        ["b", "1", "0", "0"],
+    ]
+    assert [verdict for verdict, _ in page.wrong] == [
+        "Right: none. Predicted: a.",
+        "Right: a, b. Predicted: a.",
+    ]
+
+
+def test_the_number_that_is_farthest_off_comes_first(tmp_path):
+    outputs = [[1.5], [0.0], [5.0]]
+    page = write_labels(tmp_path, "regression", None, ["1", 2.0, 5], outputs)
+    assert [text[0][1][:6] for _, text in page.wrong] == ["text 1", "text 0"]
+    assert page.wrong[0][0] == "Right: 2.0. Predicted: 0.0."
+    assert len(page.right) == 1
+
+
+def test_answers_are_marked_in_their_passage(tmp_path):
+    context = f"Cats {HOSTILE} dogs ran. Cats too."
+    dogs = context.index("dogs")
+    questions = [
+        [(dogs, "dogs"), (dogs, "dogs ran")],
+        [(0, "Cats")],
+        [(None, "Cats"), (10**30, "Cats")],
+        [],
+    ]
+    path = write_squad(tmp_path / "dev.json", questions, context)
+    predictions = {"q0": "ran. Cats", "q1": "Cats", "q2": "", "q3": ""}
+    output = tmp_path / "report.html"
+    report.write_answers(output, path, predictions, True)
+    page = read(output)
+    assert page.rows == [
+        ["", "missed", "right", "wrong"],
+        ["answers", "1", "2", "1"],
+    ]
+    (missed, _), (verdict, text) = page.wrong
+    assert "Right: Cats. Predicted: none." in missed
+    assert "Right: dogs | dogs ran. Predicted: ran. Cats." in verdict
+    assert text == [
+        ("", f"Cats {HOSTILE} "),
+        ("right", "dogs"),
+        ("right", " "),
+        ("right predicted", "ran"),
+        ("predicted", ". Cats"),
+        ("", " too."),
+    ]
+    assert page.right[0][1][0] == ("right predicted", "Cats")
+
+
+def test_entities_are_right_wrong_or_missed(tmp_path):
+    words = ["Anna", HOSTILE, "of", "New", "York", "&", "Rome"]
+    right = ["B-PER", "O", "O", "B-LOC", "I-LOC", "O", "B-LOC"]
+    found = ["B-PER", "O", "O", "B-LOC", "O", "O", "O"]
+    examples = [
+        NerExample("1", words, right, 0),
+        NerExample("2", ["ok"], ["O"], 0),
+    ]
+    path = tmp_path / "report.html"
+    report.write_entities(path, examples, [found, ["O"]])
+    page = read(path)
+    assert page.rows == [
+        ["", "missed", "right", "wrong"],
+        ["LOC", "2", "0", "1"],
+        ["PER", "0", "1", "0"],
+    ]
+    ((verdict, text),) = page.wrong
+    assert (
+        verdict
+        == "wrong: New (LOC); missed: New York (LOC); missed: Rome (LOC)"
+    )
+    assert [mark for mark in text if mark[0]] == [
+        ("right predicted", "Anna"),
+        ("right predicted", "New"),
+        ("right", " York"),
+        ("right", "Rome"),
+    ]
+    assert [verdict for verdict, _ in page.right] == ["right"]
+
+
+def test_a_page_shows_a_thousand_examples(tmp_path):
+    outputs = [[0, 1]] * 1200
+    args = ("classification", ["a", "b"], ["a"] * 1200, outputs)
+    page = write_labels(tmp_path, *args)
+    assert len(page.wrong) == 1000
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "200 more are not shown" in text and "Wrong: 1200" in text
