@@ -11,7 +11,6 @@ from files.json_files import read_json
 from tests import script_runner, toy_task
 from tests.checkpoints import read_records
 from tests.conftest import TINY
-from tests.data.report_page import ReportPage
 from tests.models import built
 from tests.script_runner import parse_flags, read_results
 from training import checks, fine_tuning
@@ -89,9 +88,7 @@ def test_probabilities_of_classes_are_averaged(tmp_path):
     assert results["eval_loss"] == pytest.approx(
         -np.log(mean[np.arange(27), gold]).mean(), abs=1e-4
     )
-    page = ReportPage((tmp_path / "out/report.html").read_text("utf-8"))
-    num_right = (mean.argmax(-1) == gold).sum()
-    assert f"{num_right} of 27 labels are right" in page.text
+
     # Unlike any of the models.
     assert np.abs(special.softmax(logits, axis=-1) - mean).max() > 0.01
 
@@ -125,9 +122,6 @@ def test_nbest_lists_are_averaged(tmp_path):
             )
     results = read_results(tmp_path / "both")
     assert results["ensemble_size"] == 2
-    page = ReportPage((tmp_path / "both/report.html").read_text("utf-8"))
-    num_right = round(results["exact"] * results["total"] / 100)
-    assert f"{num_right} of 108 answers are exactly right" in page.text
 
 
 def test_labels_that_hold_or_not():
@@ -213,8 +207,6 @@ def test_tags_are_averaged_and_reported(tmp_path):
     results = read_results(tmp_path / "out")
     assert results["ensemble_size"] == 3
     assert results["accuracy"] == pytest.approx((tags == [0, 1, 2, 0]).mean())
-    page = ReportPage((tmp_path / "out/report.html").read_text("utf-8"))
-    assert f"5 sentences: F1 {results['f1']:.4g}, precision" in page.text
 
 
 @pytest.mark.slow
