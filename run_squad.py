@@ -20,13 +20,7 @@ import modeling
 import serving
 from data import report
 from data.io import feature_specs
-from data.squad import (
-    answers,
-    decoding,
-    reading,
-    scoring,
-    windows,
-)
+from data.squad import answers, decoding, reading, scoring, windows
 from data.text import tokenization
 from files import atomic, flags, json_files, run_files
 from files.paths import Kind

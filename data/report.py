@@ -1,4 +1,4 @@
-"""Writes report.html, which shows what a model got wrong on a dev set.
+"""Writes report.html, which shows the errors of a model on a dev set.
 
 The page loads nothing and runs no script. Its template is beside this module.
 """

@@ -11,7 +11,7 @@ from tests.golden import ROOT
 
 # Lines of Python in each folder. "." is the scripts at the top.
 LINES = {
-    ".": 2105,
+    ".": 2100,
     "benchmarks": 1598,
     "data": 12297,
     "docs": 238,
