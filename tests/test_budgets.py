@@ -27,7 +27,7 @@ LINES = {
 FLAGS = 166
 # Markdown files in docs/, and their words without flags.md.
 PAGES = 50
-WORDS = 37577
+WORDS = 36442
 
 # A budget follows a deletion at once, within so many lines or words.
 SLACK = {"lines": 50, "flags": 0, "pages": 0, "words": 200}
