@@ -1,34 +1,58 @@
-"""Writes predict.py's answers, and continues the output of killed runs.
-
-A killed run leaves its answers in OUTPUT.unfinished. The same command, started
-again, continues this file.
-"""
+"""Answers requests, and writes the answers as JSON lines, CSV or npy."""
 
 import contextlib
-import itertools
+import csv
+import gzip
+import io
 import json
 import os
+import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import IO, Any
 
+import numpy as np
 from absl import logging
 
-from files import locks
 from files.atomic import atomic_open
 from files.json_files import parse_json
-from files.paths import named_errors
+from files.paths import StrPath, named_errors
 from files.progress import Progress
-from serving.requests import Item, check
+from serving.requests import Item
 from serving.tasks.base import Reply, Request, TextTask
 
+# Formats of answers. A format is also the extension of the output file's name.
+FORMS = ("jsonl", "csv", "npy")
+# Other formats of tables, which a user might expect to get by their extension.
+_OTHER_TABLES = (".tsv", ".parquet", ".xlsx")
+# Numeric fields of answers. If answers have several fields, an npy file stores
+# the first of these that the first answer contains.
+_NUMBERS = "mean_normalized", "mean", "probabilities", "value", "probability"
+# Output fields of an input row that could not be answered. In CSV, they are the
+# last columns.
+_OF_ERRORS = ("file", "line", "error")
 # Maximum number of errors that are logged. The output contains all errors.
 _MAX_LOGGED = 10
-# Each `.unfinished` file begins with these bytes, which identify it.
-_BEGIN = b'{"unfinished": '
 
-Batches = Iterator[Sequence[Item]]
+
+def find_form(form: str | None, path: StrPath | None) -> str:
+    """Returns the output format: `form`, or the format for `path`'s extension.
+
+    If `form` is None and the extension is unknown, returns "jsonl".
+
+    Raises:
+        ValueError: `form` is None, and the extension belongs to a table in a
+            format that cannot be written.
+    """
+    name = str(path).removesuffix(".gz")
+    if not form and name.endswith(_OTHER_TABLES):
+        raise ValueError(
+            f"--output_file={path} must end in .{', .'.join(FORMS)}. Or set "
+            "--output_format"
+        )
+    found = [each for each in FORMS if name.endswith(f".{each}")]
+    return form or [*found, "jsonl"][0]
 
 
 class Answerer:
@@ -36,8 +60,7 @@ class Answerer:
 
     Args:
         task: task that answers the requests.
-        strict: True to stop at the first request that cannot be answered.
-        select: function (reply) -> reply with only the fields to write.
+        fields: names of the fields of a reply to write, or None for all fields.
 
     Attributes:
         num_answers: number of requests with an answer.
@@ -47,35 +70,34 @@ class Answerer:
     def __init__(
         self,
         task: TextTask,
-        strict: bool = False,
-        select: Callable[[Reply], Reply] = dict,
+        fields: Sequence[str] | None = None,
     ) -> None:
         self._task = task
-        self._strict = strict
-        self._select = select
+        self._fields = fields
         self.num_answers = self.num_errors = 0
 
-    def answer(self, batch: Sequence[Item]) -> Iterator[bytes]:
-        """Yields the answer or the error for each request, as a line of JSON.
+    def answer(self, batch: Sequence[Item]) -> Iterator[Reply]:
+        """Yields, for each request, its id and the answer or the error.
 
         Raises:
-            ValueError: `strict` is True and a request cannot be answered, or
-                `select` fails.
+            ValueError: the first reply lacks one of the fields.
         """
-        batch = [check(self._task, item) for item in batch]
-        good = [item.request for item in batch if not item.error]
+        errors = [
+            item.error or _attempt(self._task.check, item.request)
+            for item in batch
+        ]
+        pairs = [*zip(batch, errors, strict=True)]
+        good = [item.request for item, error in pairs if not error]
         replies = iter(self._reply(good))
-        for item in batch:
-            reply = item.error or next(replies)
-            line: dict[str, Any] = {}
+        for item, error in pairs:
+            reply = error or next(replies)
+            row: Reply = {}
             if "id" in item.request:
-                line = {"id": item.request["id"]}
+                row = {"id": item.request["id"]}
             if isinstance(reply, dict):
+                yield row | self._select(reply)
                 self.num_answers += 1
-                yield to_json_line(line | self._select(reply))
                 continue
-            if self._strict:
-                raise ValueError(f"{item}: {reply}")
             self.num_errors += 1
             if self.num_errors <= _MAX_LOGGED:
                 logging.warning("%s: %s", item, reply)
@@ -83,8 +105,20 @@ class Answerer:
                 logging.warning(
                     "No more errors are logged. The output contains all errors"
                 )
-            line |= {"file": item.file} if item.file else {}
-            yield to_json_line(line | {"line": item.line, "error": str(reply)})
+            row |= {"file": item.file} if item.file else {}
+            yield row | {"line": item.line, "error": str(reply)}
+
+    def _select(self, reply: Reply) -> Reply:
+        if self._fields is None:
+            return reply
+        kept = {name: reply[name] for name in self._fields if name in reply}
+        # Later replies may lack an optional field.
+        if not self.num_answers and len(kept) < len(self._fields):
+            raise ValueError(
+                f"--output_fields={','.join(self._fields)}: choose from "
+                f"{', '.join(reply)}"
+            )
+        return kept
 
     def _reply(self, requests: list[Request]) -> list[Reply | ValueError]:
         """Returns a reply or a ValueError for each request.
@@ -97,18 +131,6 @@ class Answerer:
         if len(requests) == 1:
             return [rows]
         return [reply for each in requests for reply in self._reply([each])]
-
-    def count(self, line: Reply) -> None:
-        """Counts one answer or error that an earlier run wrote.
-
-        Raises:
-            ValueError: `select` fails on the answer.
-        """
-        if "error" in line:
-            self.num_errors += 1
-        else:
-            self.num_answers += 1
-            self._select(line)
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -129,118 +151,181 @@ def to_json_line(answer: Mapping[str, Any]) -> bytes:
         return json.dumps(answer).encode() + b"\n"
 
 
-@contextlib.contextmanager
-def open_unfinished(
-    path: str | None, settings: Mapping[str, Any] | None
-) -> Iterator[IO[bytes]]:
-    """Opens the file of answers that a killed run left, or a new file.
-
-    Args:
-        path: path of the output, or None for standard output. The opened file
-            is `path` with `.unfinished` appended, after following symbolic
-            links.
-        settings: all values that the answers depend on, or None if a killed run
-            cannot be continued. If the file contains answers for different
-            settings, the answers are deleted.
-
-    Yields:
-        a file, positioned at its first answer. If `path` or `settings` is None,
-        it is an unnamed temporary file. Copy the answers to the output in the
-        `with` block, because the file is deleted when the block ends or raises
-        a ValueError. After any other exception the file stays, so that the next
-        run can continue it.
-
-    Raises:
-        OSError: another process is writing the same output, or another program
-            wrote a file with the name of the unfinished file.
-    """
-    if path is None or settings is None:
-        folder = tempfile.gettempdir()
-        with named_errors(folder), tempfile.TemporaryFile() as file:
-            yield file
-        return
-    unfinished = f"{os.path.realpath(path)}.unfinished"
-    header = _BEGIN + json.dumps(settings).encode() + b"}\n"
-    with locks.hold(f"{unfinished}.lock", f"--output_file={path}"):
-        with named_errors(unfinished), open(unfinished, "a+b") as file:
-            file.seek(0)
-            found = file.readline()
-            if found and not found.startswith(_BEGIN):
-                raise FileExistsError(
-                    f"{unfinished} is not a file that predict.py wrote, but "
-                    "predict.py needs this name; move or rename the file"
-                )
-            if found != header:
-                if found:
-                    logging.warning(
-                        "%s was written with different flags, or for a "
-                        "different input or model: starting at the first row",
-                        unfinished,
-                    )
-                file.truncate(0)
-                file.write(header)
-            try:
-                yield file
-            except ValueError:
-                os.remove(unfinished)
-                raise
-        os.remove(unfinished)
-
-
-def write_rows(
-    file: IO[bytes],
+def write(
+    path: str | None,
+    form: str,
     answerer: Answerer,
-    batches: Batches,
+    batches: Iterable[Sequence[Item]],
     num_rows: int | None,
 ) -> None:
-    """Appends missing answers to a file, and shows a progress bar.
+    """Answers batches of requests, and writes the answers.
 
     Args:
-        file: file that `open_unfinished` yields. If it ends inside a batch, the
-            answers to this batch are replaced.
-        answerer: Answerer that answers the batches, and counts all answers.
+        path: file to write, compressed if its name ends in `.gz`. It gets this
+            name only when it is complete. None is standard output. Standard
+            output, pipes and devices get JSON lines batch by batch.
+        form: format of the output, one of FORMS.
+        answerer: Answerer that answers the batches.
         batches: all batches of requests.
         num_rows: number of rows in all batches, or None if unknown.
+
+    Raises:
+        OSError: the file cannot be written.
+        ValueError: `answerer` fails, or an array cannot store the answers.
     """
-    for batch in batches:
-        start = file.tell()
-        try:
-            # [:-1] removes the newline. An incomplete line loses its last
-            # character, so it is not valid JSON. After a power failure, a line
-            # may also contain NUL bytes.
-            lines = [parse_json(file.readline()[:-1], "") for _ in batch]
-        except ValueError:
-            file.truncate(start)
-            batches = itertools.chain([batch], batches)
-            break
-        for line in lines:
-            answerer.count(line)
-    done = answerer.num_answers + answerer.num_errors
-    if done:
-        logging.info("An earlier run has answered %d rows", done)
-    with Progress(num_rows, done, "row", 1, "Predicting") as progress:
+    is_stream = path is None or (
+        os.path.exists(path) and not os.path.isfile(path)
+    )
+    with _open(path) as output:
+        if form == "jsonl" and is_stream:
+            for batch in batches:
+                output.writelines(map(to_json_line, answerer.answer(batch)))
+                output.flush()
+            return
+        rows = _track(answerer, batches, num_rows)
+        if form == "jsonl":
+            output.writelines(map(to_json_line, rows))
+        else:
+            (write_csv if form == "csv" else write_npy)(rows, output)
+
+
+@contextlib.contextmanager
+def _open(path: str | None) -> Iterator[IO[bytes]]:
+    """Opens the output, which appears complete or not at all."""
+    if path is None:
+        with named_errors("standard output"):
+            yield sys.stdout.buffer
+        return
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(atomic_open(path))
+        if path.endswith(".gz"):
+            # Omit the time from the gzip header, so that equal answers produce
+            # equal files.
+            packed: Any = gzip.GzipFile("", "wb", fileobj=file, mtime=0)
+            file = stack.enter_context(packed)
+        yield file
+
+
+def _track(
+    answerer: Answerer,
+    batches: Iterable[Sequence[Item]],
+    num_rows: int | None,
+) -> Iterator[Reply]:
+    """Yields all answers, and shows a progress bar."""
+    done = 0
+    with Progress(num_rows, 0, "row", 1, "Predicting") as progress:
         for batch in batches:
-            file.writelines(answerer.answer(batch))
-            # Flush, so that another run can continue if this run is killed.
-            file.flush()
+            yield from answerer.answer(batch)
             done += len(batch)
             if progress.due(done):
                 progress.update(done)
 
 
-def write_stream(
-    path: str | None, answerer: Answerer, batches: Batches
-) -> None:
-    """Writes answers to a pipe or a device, batch by batch.
+@contextlib.contextmanager
+def _temporary_file() -> Iterator[IO[bytes]]:
+    folder = tempfile.gettempdir()
+    with named_errors(folder), tempfile.TemporaryFile() as file:
+        yield file
 
-    Args:
-        path: path of the pipe or device, or None for standard output.
-        answerer: Answerer that answers the batches.
-        batches: all batches of requests.
+
+def write_npy(rows: Iterable[Reply], output: IO[bytes]) -> None:
+    """Writes one field of all answers as float32 [rows, ...].
+
+    The field is the only one of the first answer, or the first in _NUMBERS that
+    the first answer contains. The values of a row without an answer are NaN.
+
+    Raises:
+        ValueError: the field is not numeric, or its shape changes.
     """
-    stdout = contextlib.nullcontext(sys.stdout.buffer)
-    opened = atomic_open(path) if path else stdout
-    with named_errors(path or "standard output"), opened as file:
-        for batch in batches:
-            file.writelines(answerer.answer(batch))
-            file.flush()
+    count, name, shape = 0, "", None
+    with _temporary_file() as values:
+        for row in rows:
+            count += 1
+            if shape is None and "error" not in row:
+                name = _find_number([*row.keys() - {"id"}])
+                shape = _to_array(name, row[name]).shape
+                unknown = np.full(shape, np.nan, "<f4").tobytes()
+                values.write(unknown * (count - 1))
+            if name in row:
+                array = _to_array(name, row[name])
+                if array.shape != shape:
+                    raise ValueError(
+                        f"{name!r} is of shape {array.shape} in row {count}, "
+                        f"and of shape {shape} before. Set "
+                        "--output_format=jsonl"
+                    )
+                values.write(array.tobytes())
+            elif shape is not None:
+                values.write(unknown)
+        if shape is None:
+            shape = ()
+            values.write(np.full(count, np.nan, "<f4").tobytes())
+        header = {"descr": "<f4", "fortran_order": False}
+        header["shape"] = (count, *shape)
+        np.lib.format.write_array_header_1_0(output, header)
+        values.seek(0)
+        shutil.copyfileobj(values, output)
+
+
+def _find_number(names: Sequence[str]) -> str:
+    """Returns the field to store as an array."""
+    found = [name for name in _NUMBERS if name in names]
+    if len(names) != 1 and not found:
+        raise ValueError(
+            "npy stores one numeric field: set --output_fields to one of "
+            f"{', '.join(names)}"
+        )
+    return names[0] if len(names) == 1 else found[0]
+
+
+def _to_array(name: str, value: Any) -> np.ndarray:
+    """Converts a number, a list or the values of a dict to a float32 array."""
+    numbers = [*value.values()] if isinstance(value, dict) else value
+    try:
+        return np.array(numbers, "<f4")
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name!r} is not numeric, so npy cannot store it. Received: "
+            f"{str(value)[:80]}"
+        ) from None
+
+
+def write_csv(rows: Iterable[Reply], output: IO[bytes]) -> None:
+    """Writes the answers as CSV.
+
+    A temporary file stores the answers, because the columns are known only when
+    all rows are answered.
+    """
+    columns: dict[str, None] = {}
+    with _temporary_file() as lines:
+        for row in rows:
+            columns |= dict.fromkeys(_flatten(row))
+            lines.write(to_json_line(row))
+        for name in [name for name in _OF_ERRORS if name in columns]:
+            # Move the column to the end.
+            columns[name] = columns.pop(name)
+        # Escape lone surrogates. An id may contain them, but UTF-8 cannot
+        # encode them.
+        text = io.TextIOWrapper(output, "utf-8", "backslashreplace", newline="")
+        writer = csv.DictWriter(text, [*columns], lineterminator="\n")
+        if columns:
+            writer.writeheader()
+        lines.seek(0)
+        for line in lines:
+            row = _flatten(parse_json(line, "an answer"))
+            for name, value in row.items():
+                if isinstance(value, list | dict | bool):
+                    row[name] = json.dumps(value, ensure_ascii=False)
+            writer.writerow(row)
+        text.detach()
+
+
+def _flatten(answer: Reply) -> Reply:
+    """Flattens an answer to a row: {"a": {"b": 1}} becomes {"a.b": 1}."""
+    row: Reply = {}
+    for name, value in answer.items():
+        if isinstance(value, dict) and name != "id":
+            row |= {f"{name}.{key}": each for key, each in value.items()}
+        else:
+            row[name] = value
+    return row

@@ -1,13 +1,11 @@
-"""Reads requests from tables, JSON lines or text, and checks them.
+"""Reads requests from tables, JSON lines or text.
 
-If a row cannot be read or answered, reading continues with the next row.
+If a row cannot be read, reading continues with the next row.
 """
 
-import json
 import queue
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from itertools import zip_longest
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from data.io import tables
@@ -15,8 +13,6 @@ from files.paths import named_errors
 from serving.tasks.base import TextTask
 
 MAX_LINE_BYTES = 1 << 24
-# A batch is complete when its texts contain this many characters.
-_MAX_BATCH_CHARS = 1 << 20
 
 
 class Item(NamedTuple):
@@ -25,7 +21,7 @@ class Item(NamedTuple):
     Attributes:
         line: number of the request's first line, or of its row in Parquet.
         request: the request, {} if its row cannot be read.
-        error: why the row cannot be read or answered, or None.
+        error: why the row cannot be read, or None.
         file: name of the file if there are several files, else "".
     """
 
@@ -66,24 +62,20 @@ def read(
             f"--text_b_column={columns[-1]}: the only fields of "
             f"{task.name} are {', '.join(task.fields)}; omit the flag"
         )
-    fields = zip_longest(task.fields, columns[: len(task.fields)])
-    # `names` is {column that a flag selects: field}. `replaced` contains these
-    # columns, and also the columns that are named like these fields, because
-    # the flag overrides them.
-    names: dict[str, str] = {}
-    replaced: set[str] = set()
+    chosen = {
+        field: column
+        for field, column in zip(task.fields, columns, strict=False)
+        if column
+    }
     needed: list[list[str]] = []
     optional = ["id"]
-    for field, column in fields:
-        others = [field, *task.other_names.get(field, ())]
-        if column:
-            names[column] = field
-            replaced |= {column, *others}
-            needed.append([column])
-        elif task.fields[field]:
-            needed.append(others)
+    for field, is_needed in task.fields.items():
+        if field in chosen:
+            needed.append([chosen[field]])
+        elif is_needed:
+            needed.append(_names_of(task, field))
         else:
-            optional += others
+            optional += _names_of(task, field)
     if all(column.isdecimal() for some in needed for column in some):
         # If the columns are selected by number, the table's first line is not a
         # header, so no optional column can be found by its name.
@@ -93,7 +85,7 @@ def read(
         is_table = own not in ("jsonl", "text", None)
         rows = tables.read_rows(
             path,
-            needed if is_table else [[name] for name in columns if name],
+            needed if is_table else [[name] for name in chosen.values()],
             optional,
             own,
             quoting,
@@ -105,55 +97,38 @@ def read(
                 if isinstance(row, ValueError):
                     yield Item(number, {}, row, file)
                     continue
-                request = _to_request(row, names, replaced, is_table)
+                request = _to_request(task, row, chosen, is_table)
                 yield Item(number, request, None, file)
 
 
-def count(task: TextTask, items: Iterator[Item], paths: Sequence[str]) -> int:
-    """Counts the items that `read` yields from `paths`.
-
-    Checks the items only up to the first item that the task can answer.
-
-    Raises:
-        OSError: a file cannot be read.
-        ValueError: `read` fails, or the task can answer no row.
-    """
-    number, reason = 0, ""
-    for item in items:
-        number += 1
-        if not (error := check(task, item).error):
-            return number + sum(1 for _ in items)
-        reason = reason or f"{item}: {error}"
-    if number:
-        raise ValueError(
-            f"{', '.join(paths)}: no row can be answered; {reason}. Set "
-            "--text_column to the column of the text"
-        )
-    return 0
+def _names_of(task: TextTask, field: str) -> list[str]:
+    """Returns the names under which a request may contain a field."""
+    return [field, *task.other_names.get(field, ())]
 
 
 def _to_request(
+    task: TextTask,
     row: Mapping[str, Any],
-    names: Mapping[str, str],
-    replaced: Set[str],
+    chosen: Mapping[str, str],
     is_table: bool,
 ) -> dict[str, Any]:
     """Converts a row, {column: cell}, to a request.
 
-    `names` is {column that a flag selects: field}. The columns in `replaced`
-    are not copied. In a table, empty cells are omitted, and the
-    field `words` is split at white space.
+    `chosen` is {field: column that a flag selects}. In a table, empty cells are
+    omitted, and the field `words` is split at white space.
     """
-    if names.keys().isdisjoint(row):
-        # Plain text contains no columns, so there is nothing to rename.
-        names, replaced = {}, set()
     request = {
         name: cell
         for name, cell in row.items()
-        if name not in replaced and not (is_table and cell is None)
+        if not (is_table and cell is None)
     }
-    for column, field in names.items():
-        request[field] = row.get(column)
+    # Plain text contains no columns that a flag can select.
+    chosen = {k: column for k, column in chosen.items() if column in row}
+    for field, column in chosen.items():
+        # The flag overrides columns that are named like the field.
+        for name in (column, *_names_of(task, field)):
+            request.pop(name, None)
+    request |= {field: row[column] for field, column in chosen.items()}
     if is_table and isinstance(request.get("words"), str):
         request["words"] = request["words"].split()
     return request
@@ -196,70 +171,13 @@ def cut_batches(
 ) -> Iterator[list[Item]]:
     """Divides requests into batches.
 
-    A batch ends at each multiple of `batch_size` requests, because a shard may
-    begin there. A batch ends earlier if its texts contain _MAX_BATCH_CHARS
-    characters, or if `is_last` returns True after a request. If `is_last` ends
-    a batch, the count of requests starts again at 0.
+    A batch ends after `batch_size` requests, or when `is_last` returns True.
     """
     batch: list[Item] = []
-    size = count = 0
     for item in items:
         batch.append(item)
-        size += _size(item)
-        count += 1
-        ends = is_last()
-        if count % batch_size == 0 or size >= _MAX_BATCH_CHARS or ends:
+        if len(batch) == batch_size or is_last():
             yield batch
-            batch, size = [], 0
-            count = 0 if ends else count
+            batch = []
     if batch:
         yield batch
-
-
-def cut_shard(
-    num_rows: int, shard: tuple[int, int], batch_size: int
-) -> tuple[int, int]:
-    """Returns the first row of a shard and the row after its last row.
-
-    No batch is divided between two shards. So the joined answers of all shards
-    are equal to the answers of one run over all rows.
-
-    Args:
-        num_rows: number of rows in all shards.
-        shard: number of the shard, from 1, and number of shards.
-        batch_size: number of rows in a batch, as in `cut_batches`.
-    """
-    number, count = shard
-    num_batches = -(-num_rows // batch_size)
-    start, end = (
-        min(num_batches * border // count * batch_size, num_rows)
-        for border in (number - 1, number)
-    )
-    return start, end
-
-
-def _size(item: Item) -> int:
-    """Returns the number of characters in the texts of a request."""
-    texts = 0
-    for value in item.request.values():
-        for text in value if isinstance(value, list) else [value]:
-            texts += len(text) if isinstance(text, str) else 0
-    return texts
-
-
-def check(task: TextTask, item: Item) -> Item:
-    """Returns the item, with an error if the task cannot answer it."""
-    if item.error:
-        return item
-    try:
-        # Check the id inside a list, because answers nest it one level deeper.
-        json.dumps([item.request.get("id")])
-    except RecursionError:
-        del item.request["id"]
-        error = ValueError("'id' is nested too deeply. Use a string")
-        return item._replace(error=error)
-    try:
-        task.check(item.request)
-    except ValueError as error:
-        return item._replace(error=error)
-    return item

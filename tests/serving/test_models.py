@@ -219,33 +219,6 @@ def test_an_answer_across_lines_is_the_slice(load):
         assert answer["answer"] == " ".join(text.split())
 
 
-def test_texts_of_the_command_line(folders, tmp_path, load):
-    def run(kind, *arguments, **flags):
-        return script_runner.run(
-            "predict.py", tmp_path, *arguments, model=folders[kind], **flags
-        )
-
-    for kind, texts in [
-        ("classifier", ["The harbor."]),
-        ("classifier", ["The harbor.", "A storm!"]),
-        ("squad", ["Who keeps it?", PASSAGE]),
-        ("features", [""]),
-    ]:
-        found = json.loads(run(kind, *texts).check().stdout)
-        task = load(kind).task()
-        (expected,) = task.answer([dict(zip(task.fields, texts, strict=False))])
-        assert found.keys() == expected.keys()
-        for name in ("label", "answer"):
-            assert found.get(name) == expected.get(name)
-    for done, message in [
-        (run("squad", "Who?"), "each in quotes: question, context. Received"),
-        (run("pretraining", "a"), "no [MASK] in 'text'"),
-        (run("ner", "a", input_file="b"), "pass only one of them"),
-    ]:
-        assert message in done.error
-        assert not done.stdout
-
-
 def test_attention_of_the_command_line(export_folder, tmp_path):
     def run(*arguments):
         model = export_folder / "features"
